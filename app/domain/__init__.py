@@ -1,0 +1,7 @@
+"""The values and rules of the game and the market, pure.
+
+Frozen structs and functions over them; no clock, no I/O, no framework. Times are Unix milliseconds,
+team slots are `home` and `away` (the interface's team_a and team_b), sides are `CT` and `T`.
+`transitions` is the only place that moves a match, and it raises on a forbidden move.
+Everything above may import this package; it imports `kit` only.
+"""

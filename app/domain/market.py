@@ -1,0 +1,64 @@
+"""A market: one proposition, one outcome ("it happens"), named by type and specifiers."""
+
+from decimal import Decimal
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+
+class MarketStatus(IntEnum):
+    """The feed's codes; no other is ever sent."""
+
+    ACTIVE = 1
+    INACTIVE = 0
+    SUSPENDED = -1
+    SETTLED = -3
+    CANCELLED = -4
+
+
+OPEN = (MarketStatus.ACTIVE, MarketStatus.SUSPENDED)
+
+
+class Result(StrEnum):
+    WON = "won"
+    LOST = "lost"
+    VOID = "void"
+
+
+class Market(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The present state of one offer on a match.
+
+    `specifiers` is canonical text, ``map=1|round=3|team=home`` in the catalogue's order, "" for none.
+    `odds` are decimal odds with at most three decimals; `probability` is the model's, without margin.
+    `group` ties complements: their inverse odds sum to 1 + margin. `reason` says why it is suspended.
+    `result` is set while settled or voided. `opened_at`, `priced_at`: Unix ms.
+    """
+
+    type_id: int
+    specifiers: str
+    status: MarketStatus
+    odds: Decimal
+    probability: float
+    group: str = ""
+    reason: str = ""
+    result: Result | None = None
+    void_reason_id: int | None = None
+    opened_at: int = 0
+    priced_at: int = 0
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.type_id, self.specifiers
+
+    @property
+    def open(self) -> bool:
+        """Neither settled nor voided nor withdrawn: what a recovery calls active."""
+        return self.status in OPEN
+
+
+Book = dict[tuple[int, str], Market]  #: the markets of one match by `Market.key`
+
+
+def specifier_values(specifiers: str) -> dict[str, str]:
+    """``map=1|team=home`` as a dict; "" as an empty one."""
+    return dict(part.split("=", 1) for part in specifiers.split("|")) if specifiers else {}

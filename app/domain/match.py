@@ -1,0 +1,194 @@
+"""What is true about one match: lifecycle, maps, rounds, and the round being played.
+
+Every fact that something can rest on (a finished round, a kill, a bomb event, a map end) carries a
+running number `id`, unique within the match and never used again, so that a settlement can name it
+and anyone can recompute it. Rounds voided by a restart or a restore keep their ids and leave the score.
+"""
+
+from enum import StrEnum
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+Slot = Literal["home", "away"]  #: home is the interface's team_a
+Side = Literal["CT", "T"]
+WinReason = Literal["kills", "bomb", "time", "defuse"]
+FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
+
+
+class Status(StrEnum):
+    """A match's lifecycle; `code` is `<sport_event_status status>` in the feed."""
+
+    DISCOVERED = "discovered"
+    UPCOMING = "upcoming"
+    LIVE = "live"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+    @property
+    def code(self) -> int:
+        return _CODES[self]
+
+
+_CODES = {Status.DISCOVERED: 0, Status.UPCOMING: 0, Status.LIVE: 1, Status.FINISHED: 4, Status.CANCELLED: 5}
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A player as the log names them. `account` is the 32-bit Steam account number, 0 for a bot."""
+
+    account: int
+    name: str
+
+
+class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that happened in a round. `at` is Unix ms on our clock line (arrival or source
+    time, see `ingest`), `offset_ms` counts from the round's start. Team kills have equal slots."""
+
+    id: int
+    type: FactType
+    map: int
+    round: int
+    at: int
+    offset_ms: int
+    actor: Player | None = None
+    actor_slot: Slot | None = None
+    side: Side | None = None
+    target: Player | None = None
+    target_slot: Slot | None = None
+    target_side: Side | None = None
+    assister: Player | None = None
+    weapon: str = ""
+    headshot: bool = False
+    penetrated: bool = False
+    site: str = ""
+    void: bool = False
+
+
+class Round(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A finished round. `home_score`/`away_score` are rounds won after it, on this map."""
+
+    id: int
+    map: int
+    number: int
+    winner: Slot
+    winning_side: Side
+    win_reason: WinReason
+    home_score: int
+    away_score: int
+    started_at: int
+    ended_at: int
+    bomb_site: str = ""
+    void: bool = False
+
+
+class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
+    that home plays now (None until the log says). `end_id` is the fact number of the map's end."""
+
+    number: int
+    name: str = ""
+    status: Literal["upcoming", "live", "finished"] = "upcoming"
+    home_score: int = 0
+    away_score: int = 0
+    winner: Slot | None = None
+    home_side: Side | None = None
+    rounds: tuple[Round, ...] = ()
+    started_at: int | None = None
+    finished_at: int | None = None
+    end_id: int | None = None
+    max_rounds: int = 24
+    overtime_rounds: int = 6
+    picked_by: Slot | None = None
+
+
+class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not
+    seen. `events` are this round's facts so far, in order. `knife`: nothing but knives was seen, so a
+    result is held back until the log shows whether the round counted."""
+
+    map: int
+    number: int
+    phase: Literal["freeze", "live", "over"] = "freeze"
+    started_at: int | None = None
+    events: tuple[TimelineEvent, ...] = ()
+    alive_home: int = 5
+    alive_away: int = 5
+
+
+class Match(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The whole state of one match, as one value: what `transitions` folds facts into.
+
+    `score_home`/`score_away` are maps won. `pause` says why play stands still ("" when it does not).
+    `suspended` says why nothing may be offered although the match goes on ("" when it may).
+    `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
+    `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
+    """
+
+    id: UUID
+    number: int
+    home: str
+    away: str
+    event: str
+    best_of: int = 1
+    status: Status = Status.UPCOMING
+    scheduled_at: int | None = None
+    started_at: int | None = None
+    finished_at: int | None = None
+    score_home: int = 0
+    score_away: int = 0
+    winner: Slot | None = None
+    maps: tuple[MapPlay, ...] = ()
+    current: RoundPlay | None = None
+    warmup: bool = False
+    pause: str = ""
+    suspended: str = ""
+    home_strength: float = 0.0
+    away_strength: float = 0.0
+    home_id: int | None = None
+    away_id: int | None = None
+    tournament_id: int | None = None
+    next_fact: int = 1
+    last_stamp: int = 0
+    last_seq: int = 0
+    last_fact_at: int = 0
+
+    @property
+    def map(self) -> MapPlay | None:
+        """The map being played, or None between maps."""
+        return next((play for play in self.maps if play.status == "live"), None)
+
+
+class Headline(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `<sport_event_status>` and the basic match shape need; kept with each match change."""
+
+    number: int
+    status: Status
+    home: str
+    away: str
+    score_home: int = 0
+    score_away: int = 0
+    winner: Slot | None = None
+    home_id: int | None = None
+    away_id: int | None = None
+    maps: tuple[MapPlay, ...] = ()
+    round: int | None = None
+    pause: str = ""
+
+
+def headline(match: Match) -> Headline:
+    """The short form of a match; its maps carry no rounds."""
+    return Headline(
+        number=match.number,
+        status=match.status,
+        home=match.home,
+        away=match.away,
+        score_home=match.score_home,
+        score_away=match.score_away,
+        winner=match.winner,
+        home_id=match.home_id,
+        away_id=match.away_id,
+        maps=tuple(msgspec.structs.replace(play, rounds=()) for play in match.maps),
+        round=match.current.number if match.current else None,
+        pause=match.pause,
+    )

@@ -1,0 +1,51 @@
+"""The settlement ledger: append-only entries, each naming the facts it rests on."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from app.domain.market import Result
+
+
+class LedgerStatus(StrEnum):
+    PENDING = "pending"
+    SETTLED = "settled"
+    VOIDED = "voided"
+
+
+class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One transition of one market's settlement.
+
+    pending → settled (won, lost) | voided; back to pending by a rollback; a changed result is always a
+    rollback entry followed by a settle entry. `rests_on` are fact ids of the match. `id` is the change
+    log's seq and `at` the envelope's timestamp (Unix ms); both are 0 until the store has stamped them.
+    """
+
+    type_id: int
+    specifiers: str
+    previous_status: LedgerStatus
+    new_status: LedgerStatus
+    outcome: Result | None
+    reason: str
+    rests_on: tuple[int, ...] = ()
+    settled_by: Literal["engine", "system", "admin"] = "engine"
+    is_resettlement: bool = False
+    void_reason_id: int | None = None
+    id: int = 0
+    at: int = 0
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.type_id, self.specifiers
+
+    @property
+    def message(self) -> str:
+        """The feed message that tells this transition."""
+        if self.new_status is LedgerStatus.SETTLED:
+            return "bet_settlement"
+        if self.new_status is LedgerStatus.VOIDED:
+            return "bet_cancel"
+        if self.previous_status is LedgerStatus.SETTLED:
+            return "rollback_bet_settlement"
+        return "rollback_bet_cancel"

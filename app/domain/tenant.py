@@ -1,0 +1,30 @@
+"""Who we tell: a tenant, and what one of its keys may see."""
+
+from uuid import UUID
+
+import msgspec
+
+
+class Tenant(msgspec.Struct, frozen=True):
+    """A business customer. `amqp` is true once its vhost has been provisioned."""
+
+    id: UUID
+    slug: str
+    name: str
+    amqp: bool = False
+    active: bool = True
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """What a presented key may do; the answer of `access` to every channel.
+
+    `finished_only` keys see finished matches and nothing else, on every channel.
+    """
+
+    key_id: UUID
+    tenant: Tenant
+    scopes: frozenset[str]
+    sports: frozenset[str]
+    rate_limit_rpm: int = 600
+    finished_only: bool = False
+    operator: bool = False

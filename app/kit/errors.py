@@ -1,0 +1,82 @@
+"""Expected refusals, one small tree; raised anywhere, rendered in one handler (`http/errors.py`).
+
+    Refusal                      status, detail
+    ├── BadRequest          400  contradictory headers, unknown locale
+    ├── Unauthenticated     401  no key
+    ├── Forbidden           403  key invalid or deactivated, scope or sport missing
+    ├── NotFound            404
+    ├── NotAcceptable       406
+    ├── Conflict            409  impossible move, recovery in flight, no vhost yet
+    ├── Invalid             422  a field is wrong; `fields` lists which
+    ├── TooManyRequests     429  `retry_after` in whole seconds
+    └── Unavailable         503  something we depend on is away; `retry_after`
+
+`detail` is a sentence that says what to do. Array-form details exist for field validation only.
+"""
+
+from typing import Any, ClassVar
+
+import msgspec
+
+
+class Field(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One offending field: where (`loc`), what is wrong (`msg`), a stable word for it (`type`)."""
+
+    loc: tuple[str | int, ...]
+    msg: str
+    type: str
+    input: Any = None
+    ctx: dict[str, Any] | None = None
+
+
+class Refusal(Exception):
+    """The service understood and says no. Subclasses carry the HTTP status they mean."""
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, detail: str, *, retry_after: int | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.retry_after = retry_after
+
+
+class BadRequest(Refusal):
+    status = 400
+
+
+class Unauthenticated(Refusal):
+    status = 401
+
+
+class Forbidden(Refusal):
+    status = 403
+
+
+class NotFound(Refusal):
+    status = 404
+
+
+class NotAcceptable(Refusal):
+    status = 406
+
+
+class Conflict(Refusal):
+    status = 409
+
+
+class Invalid(Refusal):
+    """Field validation failed; the body's `detail` is the array of `fields`."""
+
+    status = 422
+
+    def __init__(self, *fields: Field) -> None:
+        super().__init__("; ".join(f"{'.'.join(map(str, f.loc))}: {f.msg}" for f in fields))
+        self.fields = fields
+
+
+class TooManyRequests(Refusal):
+    status = 429
+
+
+class Unavailable(Refusal):
+    status = 503

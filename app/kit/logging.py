@@ -1,0 +1,68 @@
+"""Structured logs: one JSON line an event, each findable by `request_id` or `match_id`.
+
+`bind(match_id=…)` tags everything logged while the block runs (context variables, so tasks inherit it).
+Values whose name says secret (`password`, `token`, `api_key`, `key`, `secret`, `authorization`) are
+replaced before rendering, and so is the password part of any URL: no secret ever reaches a log.
+"""
+
+import logging
+import re
+import sys
+from typing import Any
+
+import structlog
+
+bind = structlog.contextvars.bound_contextvars
+_SECRET_NAMES = frozenset({"password", "token", "api_key", "key", "secret", "authorization"})
+_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]+):([^/\s@]+)@")
+_QUERY_SECRET = re.compile(r"\b(api_key|token)=[^&\s\"']+")
+
+
+def get_logger(name: str) -> Any:
+    """A logger whose lines carry the module they come from."""
+    return structlog.get_logger(logger=name)
+
+
+def redact(text: str) -> str:
+    """`text` without URL passwords and without `api_key=`/`token=` values."""
+    return _QUERY_SECRET.sub(r"\1=***", _URL_PASSWORD.sub(r"\1:***@", text))
+
+
+def _without_secrets(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:
+    for name, value in event.items():
+        if name in _SECRET_NAMES:
+            event[name] = "***"
+        elif isinstance(value, str):
+            event[name] = redact(value)
+    return event
+
+
+_SHARED: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+
+
+def configure(process: str, *, level: str = "INFO") -> None:
+    """Send everything, the libraries' records included, to standard error as JSON lines."""
+    render = [
+        structlog.processors.format_exc_info,
+        _without_secrets,
+        structlog.processors.JSONRenderer(),
+    ]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*_SHARED, structlog.stdlib.add_logger_name],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    structlog.configure(
+        processors=[*_SHARED, *render],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    structlog.contextvars.bind_contextvars(process=process)
