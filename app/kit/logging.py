@@ -20,7 +20,7 @@ _QUERY_SECRET = re.compile(r"\b(api_key|token)=[^&\s\"']+")
 
 def get_logger(name: str) -> Any:
     """A logger whose lines carry the module they come from."""
-    return structlog.get_logger(logger=name)
+    return structlog.get_logger(module=name)
 
 
 def redact(text: str) -> str:
@@ -46,7 +46,7 @@ _SHARED: list[Any] = [
 
 def configure(process: str, *, level: str = "INFO") -> None:
     """Send everything, the libraries' records included, to standard error as JSON lines."""
-    render = [
+    render: list[Any] = [
         structlog.processors.format_exc_info,
         _without_secrets,
         structlog.processors.JSONRenderer(),

@@ -1,0 +1,11 @@
+"""The only place that knows PostgreSQL: what is true, kept so that a crash loses nothing.
+
+Every function takes a `Tx` (see `transaction`) and does one thing in it; whoever opens the transaction
+decides what belongs together. Piccolo describes the tables, runs the migrations and builds ordinary
+queries; the paths that run for every log batch are plain SQL over arrays. JSON travels as bytes.
+
+Invariants: a match's row is locked before anything of it is written; `changes.append` is a
+transaction's last act; a change-log number is visible only when every lower one is; the ledger is only
+appended to. `access`, `recovery`, `channels`, `ingest` and the processes import this package; it
+imports `domain` and `kit`.
+"""

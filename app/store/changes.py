@@ -1,0 +1,206 @@
+"""The change log: what every channel is told from, one row a changed entity, in commit order.
+
+A row's `seq` is given out under one lock that is held until its transaction is visible, so that whoever
+reads up to a number has seen all below it: one integer is a safe cursor. Rows that go out in one feed
+envelope lie side by side and share `envelope_seq` (the highest of their numbers) and the stamp `at`.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from app.domain.match import Match
+from app.domain.settlement import LedgerEntry
+from app.kit.errors import NotFound
+from app.store.transaction import Tx
+
+CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
+SETTLEMENT = "settlement"
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A change not yet numbered.
+
+    `entity`: match, round, event, market or settlement; `key` names it within the match. `frame` is the
+    WebSocket frame's type or "", `message` the feed message that tells it or "". `body` is the domain
+    struct (Headline, Market, LedgerEntry, Round, TimelineEvent) as msgspec's JSON.
+    """
+
+    entity: str
+    key: str
+    frame: str
+    message: str
+    body: bytes
+
+
+class ChangeRow(msgspec.Struct, frozen=True):
+    """A change as told. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
+    `envelope_seq` of the match's feed envelope before this one (0 when this is the first)."""
+
+    seq: int
+    match_id: UUID
+    number: int
+    entity: str
+    key: str
+    frame: str
+    message: str
+    at: int
+    envelope_seq: int
+    prev_seq: int
+    body: bytes
+
+
+class Appended(msgspec.Struct, frozen=True):
+    """What `append` gave each draft, in their order, and the match with its new stamp and seq."""
+
+    seqs: tuple[int, ...]
+    stamps: tuple[int, ...]
+    match: Match
+
+
+class _Place(NamedTuple):
+    seq: int
+    at: int
+    envelope_seq: int
+    prev_seq: int
+
+
+_APPEND = """
+WITH told AS (
+    INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body)
+    SELECT t.seq, $1, $2, t.entity, t.key, t.frame, t.message, t.at, t.envelope_seq, t.prev_seq, t.body
+    FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+        $10::text[], $11::json[]) AS t (seq, at, envelope_seq, prev_seq, entity, key, frame, message, body)
+), settled AS (
+    INSERT INTO ledger_entry (id, at, type_id, specifiers, body, match_id)
+    SELECT *, $1 FROM unnest($12::bigint[], $13::bigint[], $14::int[], $15::text[], $16::json[])
+), stamped AS (
+    UPDATE match SET last_stamp = $17, last_seq = $18 WHERE id = $1
+)
+SELECT pg_notify($19, $20)
+"""
+_READ = """
+SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body FROM change
+WHERE seq > $1 AND seq <= (
+    SELECT max(envelope_seq)
+    FROM (SELECT envelope_seq FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
+)
+ORDER BY seq
+"""
+_PRUNE = """
+DELETE FROM change WHERE seq < (
+    SELECT coalesce(min(seq) FILTER (WHERE at >= $1), max(envelope_seq))
+    FROM (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2) AS oldest
+)
+"""
+_encode = msgspec.json.Encoder().encode
+_entry = msgspec.json.Decoder(LedgerEntry).decode
+
+
+async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int) -> Appended:
+    """Number, stamp and write `drafts`; must be the transaction's last act, for every other writer waits
+    until it has ended.
+
+    Consecutive drafts of one non-empty message form an envelope. Each envelope gets a stamp of its own,
+    max(`now`, the match's last + 1); drafts without message get the latest stamp and use none up.
+    Settlements also go to the ledger, with `id` and `at` filled in. Raises `NotFound` for an unknown match.
+    """
+    if not drafts:
+        return Appended((), (), match)
+    first, last_stamp, last_seq = await _take(tx, match.id, len(drafts))
+    places = _places(drafts, first, now, last_stamp, last_seq)
+    bodies = [_stamped(draft, place) for draft, place in zip(drafts, places, strict=True)]
+    for draft, place in zip(drafts, places, strict=True):
+        if draft.message:
+            last_stamp, last_seq = place.at, place.envelope_seq
+    await tx.execute(
+        _APPEND,
+        match.id,
+        match.number,
+        *(list(column) for column in zip(*places, strict=True)),
+        *([getattr(draft, name) for draft in drafts] for name in ("entity", "key", "frame", "message")),
+        bodies,
+        *_ledger_columns(drafts, places, bodies),
+        last_stamp,
+        last_seq,
+        CHANNEL,
+        str(places[-1].seq),
+    )
+    return Appended(
+        tuple(place.seq for place in places),
+        tuple(place.at for place in places),
+        msgspec.structs.replace(match, last_stamp=last_stamp, last_seq=last_seq),
+    )
+
+
+async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
+    """The changes with a higher seq than `after`, in order: the envelopes that the next `limit` rows
+    belong to, each whole (so it may be some rows more); none means that there is nothing new."""
+    return [ChangeRow(**row) for row in await tx.fetch(_READ, after, limit)]
+
+
+async def head(tx: Tx) -> int:
+    """The highest visible seq, 0 before the first change."""
+    seq: int = await tx.value("SELECT coalesce(max(seq), 0) FROM change")
+    return seq
+
+
+async def tail(tx: Tx) -> int:
+    """The lowest seq still kept, 0 when there is none: a cursor below `tail - 1` may have missed some."""
+    seq: int = await tx.value("SELECT coalesce(min(seq), 0) FROM change")
+    return seq
+
+
+async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
+    """Forget up to about `limit` of the oldest changes stamped before `before` (ms), whole envelopes
+    only; the newest envelope always stays, so that `head` never falls. How many went."""
+    return await tx.execute(_PRUNE, before, limit)
+
+
+async def _take(tx: Tx, match_id: UUID, wanted: int) -> tuple[int, int, int]:
+    """Lock the match and the log; the first of `wanted` new numbers, the match's last stamp and seq."""
+    try:
+        (row,) = await tx.fetch("SELECT * FROM take_change_numbers($1, $2)", match_id, wanted)
+    except asyncpg.NoDataFoundError as error:
+        raise NotFound(f"There is no match {match_id}.") from error
+    return row["first"], row["last_stamp"], row["last_seq"]
+
+
+def _places(drafts: Sequence[Draft], first: int, now: int, last_stamp: int, last_seq: int) -> list[_Place]:
+    """Seq, stamp, envelope and previous envelope of each draft, in order."""
+    places: list[_Place] = []
+    for message, group in groupby(drafts, key=lambda draft: draft.message):
+        size = len(list(group))
+        seqs = range(first + len(places), first + len(places) + size)
+        if message:
+            last_stamp = max(now, last_stamp + 1)
+            places += [_Place(seq, last_stamp, seqs[-1], last_seq) for seq in seqs]
+            last_seq = seqs[-1]
+        else:
+            places += [_Place(seq, max(now, last_stamp), seq, last_seq) for seq in seqs]
+    return places
+
+
+def _stamped(draft: Draft, place: _Place) -> bytes:
+    if draft.entity != SETTLEMENT:
+        return draft.body
+    return _encode(msgspec.structs.replace(_entry(draft.body), id=place.seq, at=place.at))
+
+
+def _ledger_columns(
+    drafts: Sequence[Draft], places: Sequence[_Place], bodies: Sequence[bytes]
+) -> tuple[list[object], ...]:
+    entries = [
+        (_entry(body), body) for draft, body in zip(drafts, bodies, strict=True) if draft.entity == SETTLEMENT
+    ]
+    return (
+        [entry.id for entry, _ in entries],
+        [entry.at for entry, _ in entries],
+        [entry.type_id for entry, _ in entries],
+        [entry.specifiers for entry, _ in entries],
+        [body for _, body in entries],
+    )

@@ -1,0 +1,90 @@
+"""The pool of connections that a process has to PostgreSQL."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+import asyncpg
+
+from app.store.transaction import Tx, translated
+
+_ACQUIRE_SECONDS = 5.0
+#: A process that is stopped in the middle of a transaction holds locks that everyone waits for: the
+#: server ends its session after this long, and rolls back.
+_SESSION = {
+    "application_name": "matchfeed",
+    "timezone": "UTC",
+    "idle_in_transaction_session_timeout": "5000",
+    "lock_timeout": "10000",
+    "statement_timeout": "60000",
+}
+
+
+def _same(value: bytes) -> bytes:
+    return value
+
+
+async def prepare(connection: Any) -> None:
+    """Set a fresh connection up: `json` values are bytes, neither parsed nor decoded on the way."""
+    await connection.set_type_codec(
+        "json", schema="pg_catalog", encoder=_same, decoder=_same, format="binary"
+    )
+
+
+class Store:
+    """Transactions on one database. Make it with `open_store`, end it with `close`."""
+
+    def __init__(self, database_url: str, pool: asyncpg.Pool) -> None:
+        self._url = database_url
+        self._pool = pool
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """A read-write transaction (READ COMMITTED): committed at the end, rolled back on any error.
+
+        Raises `Unavailable` when the database is away, a lock is not to be had, or it asks to retry.
+        """
+        async with self.reading() as tx, tx.connection.transaction():
+            yield tx
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Tx]:
+        """A pooled connection without a transaction: every statement sees the present."""
+        async with translated(), self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+            yield Tx(connection)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Tx]:
+        """A read-only transaction in which every statement sees the same moment."""
+        steady = {"isolation": "repeatable_read", "readonly": True}
+        async with self.reading() as tx, tx.connection.transaction(**steady):
+            yield tx
+
+    async def dedicated(self) -> asyncpg.Connection:
+        """A connection of its own, outside the pool; the caller closes it (`signals` listens on it)."""
+        return await asyncpg.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
+
+    async def close(self) -> None:
+        """Let running transactions end, then close every connection."""
+        await self._pool.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+async def open_store(database_url: str, pool_size: int) -> Store:
+    """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is away."""
+    async with translated():
+        pool = await asyncpg.create_pool(
+            database_url,
+            min_size=1,
+            max_size=pool_size,
+            timeout=_ACQUIRE_SECONDS,
+            command_timeout=60,
+            init=prepare,
+            server_settings=_SESSION,
+        )
+    return Store(database_url, pool)

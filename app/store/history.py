@@ -1,0 +1,82 @@
+"""What happened in a match: finished rounds, timeline events, and the settlement ledger.
+
+Nothing is deleted: what no longer counts is marked void and keeps its fact number.
+"""
+
+from collections.abc import Collection, Iterable
+from uuid import UUID
+
+import msgspec
+
+from app.domain.match import Round, TimelineEvent
+from app.domain.settlement import LedgerEntry
+from app.store.transaction import Tx
+
+_encode = msgspec.json.Encoder().encode
+_round = msgspec.json.Decoder(Round).decode
+_event = msgspec.json.Decoder(TimelineEvent).decode
+_entry = msgspec.json.Decoder(LedgerEntry).decode
+
+_ADD_ROUNDS = """
+INSERT INTO round (match_id, id, map, number, void, body)
+SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
+ON CONFLICT (match_id, id) DO UPDATE
+SET map = excluded.map, number = excluded.number, void = excluded.void, body = excluded.body
+"""
+_ADD_EVENTS = """
+INSERT INTO timeline_event (match_id, id, map, round, void, body)
+SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
+ON CONFLICT (match_id, id) DO UPDATE
+SET map = excluded.map, round = excluded.round, void = excluded.void, body = excluded.body
+"""
+
+
+async def add(
+    tx: Tx,
+    match_id: UUID,
+    rounds: Iterable[Round],
+    events: Iterable[TimelineEvent],
+    voided: Collection[int] = (),
+) -> None:
+    """Write finished rounds and timeline events (again, when one is told anew), then mark as void the
+    rounds and events whose fact numbers are in `voided`."""
+    if rows := [(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds]:
+        await tx.execute(_ADD_ROUNDS, match_id, *(list(column) for column in zip(*rows, strict=True)))
+    if rows := [(e.id, e.map, e.round, e.void, _encode(e)) for e in events]:
+        await tx.execute(_ADD_EVENTS, match_id, *(list(column) for column in zip(*rows, strict=True)))
+    if voided:
+        for table in ("round", "timeline_event"):
+            await tx.execute(
+                f"UPDATE {table} SET void = true WHERE match_id = $1 AND id = ANY($2::int[]) AND NOT void",
+                match_id,
+                list(voided),
+            )
+
+
+async def rounds(tx: Tx, match_id: UUID) -> list[Round]:
+    """Every finished round in the order they were played, void ones too."""
+    rows = await tx.fetch("SELECT void, body FROM round WHERE match_id = $1 ORDER BY id", match_id)
+    return [msgspec.structs.replace(_round(row["body"]), void=row["void"]) for row in rows]
+
+
+async def timeline(tx: Tx, match_id: UUID) -> list[TimelineEvent]:
+    """Every timeline event in the order they happened, void ones too."""
+    rows = await tx.fetch("SELECT void, body FROM timeline_event WHERE match_id = $1 ORDER BY id", match_id)
+    return [msgspec.structs.replace(_event(row["body"]), void=row["void"]) for row in rows]
+
+
+async def ledger(tx: Tx, match_id: UUID) -> list[LedgerEntry]:
+    """The match's settlement ledger, in order."""
+    rows = await tx.fetch("SELECT body FROM ledger_entry WHERE match_id = $1 ORDER BY id", match_id)
+    return [_entry(row["body"]) for row in rows]
+
+
+async def ledger_since(tx: Tx, since_id: int, limit: int) -> list[tuple[UUID, LedgerEntry]]:
+    """At most `limit` entries of all matches with a higher id than `since_id`, each with its match's id.
+
+    Ids become visible in order, so the last one is a safe cursor for the next call.
+    """
+    rows = await tx.fetch(
+        "SELECT match_id, body FROM ledger_entry WHERE id > $1 ORDER BY id LIMIT $2", since_id, limit
+    )
+    return [(row["match_id"], _entry(row["body"])) for row in rows]

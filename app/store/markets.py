@@ -1,0 +1,80 @@
+"""The present state of every market of a match."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from app.domain.market import OPEN, Book, Market, MarketStatus, Result
+from app.store.transaction import Row, Tx
+
+_COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
+    opened_at, priced_at"""
+_SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
+_UPSERT = f"""
+INSERT INTO market (match_id, {_COLUMNS})
+SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
+    $8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
+ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
+    status = excluded.status, odds = excluded.odds, probability = excluded.probability,
+    complement = excluded.complement, reason = excluded.reason, result = excluded.result,
+    void_reason_id = excluded.void_reason_id, opened_at = excluded.opened_at,
+    priced_at = excluded.priced_at
+"""
+
+
+async def book(tx: Tx, match_id: UUID) -> Book:
+    """All markets that the match ever had, by key."""
+    markets = map(_market, await tx.fetch(_SELECT, match_id))
+    return {market.key: market for market in markets}
+
+
+async def active(tx: Tx, match_id: UUID) -> list[Market]:
+    """The match's markets that are neither settled nor voided nor withdrawn, by type and specifiers."""
+    rows = await tx.fetch(
+        f"{_SELECT} AND status = ANY($2) ORDER BY type_id, specifiers", match_id, [int(code) for code in OPEN]
+    )
+    return [_market(row) for row in rows]
+
+
+async def matches_with_open(tx: Tx) -> list[UUID]:
+    """The matches with a price on offer now (an active market)."""
+    rows = await tx.fetch("SELECT DISTINCT match_id FROM market WHERE status = $1", MarketStatus.ACTIVE)
+    return [row["match_id"] for row in rows]
+
+
+async def save(tx: Tx, match_id: UUID, markets: Iterable[Market]) -> None:
+    """Write these markets, new or known, in one statement; of two with one key the later stands."""
+    rows = [_values(market) for market in {market.key: market for market in markets}.values()]
+    if rows:
+        await tx.execute(_UPSERT, match_id, *(list(column) for column in zip(*rows, strict=True)))
+
+
+def _values(market: Market) -> tuple[object, ...]:
+    return (
+        market.type_id,
+        market.specifiers,
+        int(market.status),
+        market.odds,
+        market.probability,
+        market.group,
+        market.reason,
+        market.result,
+        market.void_reason_id,
+        market.opened_at,
+        market.priced_at,
+    )
+
+
+def _market(row: Row) -> Market:
+    return Market(
+        type_id=row["type_id"],
+        specifiers=row["specifiers"],
+        status=MarketStatus(row["status"]),
+        odds=row["odds"],
+        probability=row["probability"],
+        group=row["complement"],
+        reason=row["reason"],
+        result=Result(row["result"]) if row["result"] else None,
+        void_reason_id=row["void_reason_id"],
+        opened_at=row["opened_at"],
+        priced_at=row["priced_at"],
+    )

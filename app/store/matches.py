@@ -1,0 +1,170 @@
+"""Matches: one row each, the whole state as one value, locked before anything of the match is written."""
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from app.domain.ids import match_number
+from app.domain.market import MarketStatus
+from app.domain.match import Match, Status
+from app.kit.errors import Conflict, NotFound
+from app.store.transaction import Row, Tx
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Match).decode
+_FINISHED = (Status.FINISHED,)
+#: What hangs on a match, deleted with it.
+_HANGING = (
+    "change",
+    "ledger_entry",
+    "timeline_event",
+    "round",
+    "market",
+    "unbooked",
+    "log_source",
+    "log_pending",
+)
+
+_INSERT = """
+INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id,
+    scheduled_at, started_at, finished_at, suspended, last_fact_at, state, last_stamp, last_seq)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+"""
+_SAVE = """
+UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7, away_id = $8,
+    tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12, suspended = $13,
+    last_fact_at = $14, state = $15
+WHERE id = $1
+"""
+_STATE = "SELECT state, last_stamp, last_seq FROM match"
+
+
+async def next_number(tx: Tx) -> int:
+    """A number that no match has; numbers of failed transactions are not given out again."""
+    number: int = await tx.value("SELECT nextval('match_number')")
+    return number
+
+
+async def insert(tx: Tx, match: Match) -> None:
+    """Add a new match; raises `Conflict` when its id or number is taken."""
+    try:
+        await tx.execute(_INSERT, *_columns(match), match.last_stamp, match.last_seq)
+    except asyncpg.UniqueViolationError as error:
+        raise Conflict(f"A match with id {match.id} or number {match.number} exists already.") from error
+
+
+async def lock(tx: Tx, match_id: UUID) -> Match:
+    """The match, its row locked until the transaction ends; raises `NotFound`."""
+    row = await tx.row(f"{_STATE} WHERE id = $1 FOR UPDATE", match_id)
+    if row is None:
+        raise NotFound(f"There is no match {match_id}.")
+    return _match(row)
+
+
+async def save(tx: Tx, match: Match) -> None:
+    """Write the match's state; its row should be locked. `last_stamp` and `last_seq` are left to
+    `changes.append`. Raises `NotFound`."""
+    if not await tx.execute(_SAVE, *_columns(match)):
+        raise NotFound(f"There is no match {match.id}.")
+
+
+async def get(tx: Tx, match_id: UUID) -> Match | None:
+    row = await tx.row(f"{_STATE} WHERE id = $1", match_id)
+    return _match(row) if row else None
+
+
+async def find(tx: Tx, ref: str) -> Match | None:
+    """The match that `ref` names: a UUID, or `od:match:<n>`; None when there is none or `ref` is neither."""
+    number = match_number(ref)
+    if number is not None:
+        row = await tx.row(f"{_STATE} WHERE number = $1", number)
+        return _match(row) if row else None
+    try:
+        return await get(tx, UUID(ref))
+    except ValueError:
+        return None
+
+
+async def listing(
+    tx: Tx, *, statuses: Collection[Status], limit: int, finished_only: bool = False
+) -> list[Match]:
+    """At most `limit` matches in these states, by scheduled time; `finished_only` leaves the others out."""
+    wanted = [status for status in statuses if not finished_only or status in _FINISHED]
+    rows = await tx.fetch(
+        f"{_STATE} WHERE status = ANY($1) ORDER BY scheduled_at NULLS LAST, number LIMIT $2", wanted, limit
+    )
+    return [_match(row) for row in rows]
+
+
+async def counts(tx: Tx) -> dict[Status, int]:
+    """How many matches are in each state; every state is there."""
+    rows = await tx.fetch("SELECT status, count(*) AS matches FROM match GROUP BY status")
+    return dict.fromkeys(Status, 0) | {Status(row["status"]): row["matches"] for row in rows}
+
+
+async def silent(tx: Tx, before: int) -> list[UUID]:
+    """Live, not suspended matches with a market on offer whose last fact is older than `before` (ms)."""
+    rows = await tx.fetch(
+        """
+        SELECT id FROM match WHERE status = $1 AND suspended = '' AND last_fact_at < $2
+        AND EXISTS (SELECT FROM market WHERE match_id = match.id AND status = $3)
+        ORDER BY number
+        """,
+        Status.LIVE,
+        before,
+        MarketStatus.ACTIVE,
+    )
+    return [row["id"] for row in rows]
+
+
+async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
+    """Remove up to `limit` matches that ended before `before` (ms), oldest first, and all that hangs on
+    them: markets, history, ledger, change log. For demonstrations; the ids that went."""
+    rows = await tx.fetch(
+        """
+        SELECT id FROM match WHERE finished_at < $1 AND status = ANY($2)
+        ORDER BY finished_at LIMIT $3 FOR UPDATE SKIP LOCKED
+        """,
+        before,
+        [Status.FINISHED, Status.CANCELLED],
+        limit,
+    )
+    ids = [row["id"] for row in rows]
+    await _remove(tx, ids)
+    return ids
+
+
+async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
+    if not ids:
+        return
+    for table in _HANGING:
+        await tx.execute(f"DELETE FROM {table} WHERE match_id = ANY($1)", ids)
+    await tx.execute("DELETE FROM match WHERE id = ANY($1)", ids)
+
+
+def _columns(match: Match) -> tuple[object, ...]:
+    return (
+        match.id,
+        match.number,
+        match.status,
+        match.home,
+        match.away,
+        match.event,
+        match.home_id,
+        match.away_id,
+        match.tournament_id,
+        match.scheduled_at,
+        match.started_at,
+        match.finished_at,
+        match.suspended,
+        match.last_fact_at,
+        _encode(match),
+    )
+
+
+def _match(row: Row) -> Match:
+    return msgspec.structs.replace(
+        _decode(row["state"]), last_stamp=row["last_stamp"], last_seq=row["last_seq"]
+    )

@@ -1,0 +1,77 @@
+"""Bring a database to the present schema: create it when it is missing, run what has not run.
+
+Piccolo runs in a process of its own, because it keeps its engine in module state and prints as it goes;
+its output is shown only when it fails.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from app.kit.logging import get_logger, redact
+from app.store.transaction import translated
+
+_ROOT = Path(__file__).parents[2]
+_LOCK = 7232652
+_COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed")
+log = get_logger(__name__)
+
+
+async def migrate(database_url: str) -> None:
+    """Migrate the database at `database_url`, creating it first when it does not exist.
+
+    Safe to run again, and by several processes at once: they take turns. Raises `Unavailable` when
+    PostgreSQL is away, `RuntimeError` with Piccolo's output when a migration fails.
+    """
+    async with translated():
+        connection = await _connect(database_url)
+        try:
+            await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+            await _forwards(database_url)
+        finally:
+            await connection.close()
+
+
+async def _connect(database_url: str) -> asyncpg.Connection:
+    try:
+        return await asyncpg.connect(database_url, timeout=5)
+    except asyncpg.InvalidCatalogNameError:
+        await _create_database(database_url)
+        return await asyncpg.connect(database_url, timeout=5)
+
+
+async def _create_database(database_url: str) -> None:
+    parts = urlsplit(database_url)
+    name = parts.path.lstrip("/")
+    connection = await asyncpg.connect(urlunsplit(parts._replace(path="/postgres")), timeout=5)
+    try:
+        await connection.execute(f'CREATE DATABASE "{name.replace(chr(34), chr(34) * 2)}"')
+        log.info("database created", database=name)
+    except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
+        log.info("database created by another process", database=name)
+    finally:
+        await connection.close()
+
+
+async def _forwards(database_url: str) -> None:
+    environment = os.environ | {
+        "DATABASE_URL": database_url,
+        "PICCOLO_CONF": "app.store.piccolo_conf",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *_COMMAND,
+        cwd=_ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    text = redact(output.decode(errors="replace"))
+    if process.returncode:
+        raise RuntimeError(f"the migrations failed:\n{text}")

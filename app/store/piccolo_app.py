@@ -1,0 +1,16 @@
+"""Our one Piccolo app: which tables there are and where their migrations lie."""
+
+from pathlib import Path
+
+from piccolo.conf.apps import AppConfig, table_finder
+
+APP_CONFIG = AppConfig(
+    app_name="matchfeed",
+    migrations_folder_path=Path(__file__).parent / "piccolo_migrations",
+    table_classes=table_finder(
+        [
+            f"app.store.tables.{noun}"
+            for noun in ("match", "market", "history", "change", "tenant", "key", "source", "worker")
+        ]
+    ),
+)

@@ -1,0 +1,94 @@
+"""Being told by PostgreSQL: NOTIFY, heard on a connection of its own.
+
+A signal only says "look": what counts is in the tables. Whoever listens must be right without it, only
+slower, because signals sent while the connection was down are lost.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import asyncpg
+
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+from app.store.connections import Store
+from app.store.transaction import Tx, translated
+
+_PROBE_SECONDS = 1.0
+_BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
+log = get_logger(__name__)
+
+
+async def send(tx: Tx, channel: str, payload: str = "") -> None:
+    """Tell the listeners of `channel`, if and when the transaction commits."""
+    await tx.execute("SELECT pg_notify($1, $2)", channel, payload)
+
+
+async def listen(
+    store: Store, channel: str, on_state: Callable[[bool], None] | None = None
+) -> AsyncIterator[str]:
+    """Yield the payload of every signal on `channel`, for ever, reconnecting when the connection breaks.
+
+    After each (re)connection an empty payload is yielded: something may have been missed, look. `on_state`
+    is called with True once signals can be heard and with False as soon as they may not be. A connection
+    that dies without a word is found out within two seconds.
+    """
+    failures = 0
+    while True:
+        try:
+            async with _listening(store, channel, on_state or _unheeded) as ear:
+                failures = 0
+                yield ""
+                while True:
+                    yield await ear.hear()
+        except Unavailable as error:
+            log.warning("not listening, trying again", channel=channel, error=error.detail)
+            await asyncio.sleep(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
+            failures += 1
+
+
+class _Ear:
+    """What one connection hears, until it is lost."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+        self._heard: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def told(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
+        self._heard.put_nowait(str(payload))
+
+    def lost(self, _connection: object) -> None:
+        self._heard.put_nowait(None)
+
+    async def hear(self) -> str:
+        """The next payload; raises `Unavailable` once the connection is lost."""
+        while True:
+            try:
+                payload = await asyncio.wait_for(self._heard.get(), _PROBE_SECONDS)
+            except TimeoutError:
+                await self._connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
+                continue
+            if payload is None:
+                raise Unavailable("The listening connection was lost.")
+            return payload
+
+
+@asynccontextmanager
+async def _listening(store: Store, channel: str, on_state: Callable[[bool], None]) -> AsyncIterator[_Ear]:
+    async with translated():
+        connection = await store.dedicated()
+        ear = _Ear(connection)
+        try:
+            connection.add_termination_listener(lambda _: on_state(False))
+            connection.add_termination_listener(ear.lost)
+            await connection.add_listener(channel, ear.told)
+            on_state(True)
+            yield ear
+        finally:
+            on_state(False)
+            connection.terminate()
+
+
+def _unheeded(_: bool) -> None:
+    """Nobody asked for the state."""

@@ -1,0 +1,21 @@
+from piccolo.columns import UUID, BigInt, DoublePrecision, Integer, Numeric, SmallInt, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class Market(Table, tablename="market", db=DIALECT):
+    """`domain.market.Market`, a column a field; the key is (match_id, type_id, specifiers)."""
+
+    match_id = UUID(primary_key=True)
+    type_id = Integer()
+    specifiers = Text()
+    status = SmallInt()
+    odds = Numeric()
+    probability = DoublePrecision()
+    complement = Text()
+    reason = Text()
+    result = Text(null=True)
+    void_reason_id = Integer(null=True)
+    opened_at = BigInt()
+    priced_at = BigInt()

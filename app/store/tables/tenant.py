@@ -1,0 +1,30 @@
+from piccolo.columns import UUID, BigInt, Boolean, Integer, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class Tenant(Table, tablename="tenant", db=DIALECT):
+    id = UUID(primary_key=True)
+    slug = Text(unique=True)
+    name = Text()
+    amqp = Boolean()
+    active = Boolean()
+    created_at = BigInt()
+
+
+class Unbooked(Table, tablename="unbooked", db=DIALECT):
+    """A match that a tenant does not take; every match without such a row is booked."""
+
+    tenant_id = UUID(primary_key=True)
+    match_id = UUID()
+
+
+class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
+    """How far a tenant has been told, and which feed process tells it until when."""
+
+    tenant_id = UUID(primary_key=True)
+    seq = BigInt()
+    holder = Text(null=True)
+    epoch = Integer()
+    expires_at = BigInt()

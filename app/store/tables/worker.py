@@ -1,0 +1,12 @@
+from piccolo.columns import BigInt, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class WorkerBeat(Table, tablename="worker_beat", db=DIALECT):
+    """When each worker process last said that it lives."""
+
+    worker = Text(primary_key=True)
+    kind = Text()
+    at = BigInt()

@@ -1,0 +1,117 @@
+"""Tenants and what they take: every match, except those they have given back."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+import asyncpg
+
+from app.domain.tenant import Tenant
+from app.kit.errors import Conflict, NotFound
+from app.store.tables.tenant import Tenant as TenantTable
+from app.store.tables.tenant import Unbooked
+from app.store.transaction import Tx
+
+CHANNEL = "tenants"  #: NOTIFY channel; the payload is the tenant's id
+
+_COLUMNS = (TenantTable.id, TenantTable.slug, TenantTable.name, TenantTable.amqp, TenantTable.active)
+
+
+async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
+    """Add a tenant; raises `Conflict` when its slug (or id) is taken."""
+    row = TenantTable(
+        id=tenant.id,
+        slug=tenant.slug,
+        name=tenant.name,
+        amqp=tenant.amqp,
+        active=tenant.active,
+        created_at=now,
+    )
+    try:
+        await tx.run(TenantTable.insert(row))
+    except asyncpg.UniqueViolationError as error:
+        raise Conflict(f"There is a tenant {tenant.slug!r} already.") from error
+
+
+async def get(tx: Tx, tenant_id: UUID) -> Tenant | None:
+    rows = await tx.run(TenantTable.select(*_COLUMNS).where(TenantTable.id == tenant_id))
+    return Tenant(**rows[0]) if rows else None
+
+
+async def by_slug(tx: Tx, slug: str) -> Tenant:
+    """The tenant with that slug; raises `NotFound`."""
+    rows = await tx.run(TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug))
+    if not rows:
+        raise NotFound(f"There is no tenant {slug!r}.")
+    return Tenant(**rows[0])
+
+
+async def lock(tx: Tx, slug: str) -> Tenant:
+    """`by_slug`, and its row locked until the transaction ends."""
+    query = TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug).lock_rows("UPDATE")
+    rows = await tx.run(query)
+    if not rows:
+        raise NotFound(f"There is no tenant {slug!r}.")
+    return Tenant(**rows[0])
+
+
+async def listing(tx: Tx) -> list[Tenant]:
+    """Every tenant, by slug."""
+    rows = await tx.run(TenantTable.select(*_COLUMNS).order_by(TenantTable.slug))
+    return [Tenant(**row) for row in rows]
+
+
+async def save(tx: Tx, tenant: Tenant) -> None:
+    """Write name, `amqp` and `active` of a known tenant; raises `NotFound`."""
+    query = (
+        TenantTable.update(
+            {
+                TenantTable.name: tenant.name,
+                TenantTable.amqp: tenant.amqp,
+                TenantTable.active: tenant.active,
+            }
+        )
+        .where(TenantTable.id == tenant.id)
+        .returning(TenantTable.id)
+    )
+    if not await tx.run(query):
+        raise NotFound(f"There is no tenant {tenant.slug!r}.")
+
+
+async def with_feed(tx: Tx) -> list[Tenant]:
+    """The active tenants that have a vhost, by slug: whom the feed tells."""
+    return [tenant for tenant in await listing(tx) if tenant.amqp and tenant.active]
+
+
+async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
+    """Let the tenant have the match again; whether that changed anything."""
+    query = (
+        Unbooked.delete()
+        .where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)
+        .returning(Unbooked.match_id)
+    )
+    return bool(await tx.run(query))
+
+
+async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
+    """Keep the match from the tenant; whether that changed anything."""
+    query = (
+        Unbooked.insert(Unbooked(tenant_id=tenant_id, match_id=match_id))
+        .on_conflict(target=(Unbooked.tenant_id, Unbooked.match_id), action="DO NOTHING")
+        .returning(Unbooked.match_id)
+    )
+    return bool(await tx.run(query))
+
+
+async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UUID]:
+    """Those of `match_ids` that the tenant takes."""
+    query = Unbooked.select(Unbooked.match_id).where(
+        Unbooked.tenant_id == tenant_id, Unbooked.match_id.is_in(list(match_ids))
+    )
+    kept_back = await tx.run(query) if match_ids else []
+    return set(match_ids) - {row["match_id"] for row in kept_back}
+
+
+async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
+    """Every (tenant, match) that is kept back."""
+    rows = await tx.run(Unbooked.select(Unbooked.tenant_id, Unbooked.match_id))
+    return {(row["tenant_id"], row["match_id"]) for row in rows}

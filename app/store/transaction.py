@@ -1,0 +1,79 @@
+"""One unit of work on the database: the handle that every function of the store takes."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from piccolo.query.base import Query
+
+from app.kit.errors import Unavailable
+
+Row = Mapping[str, Any]  #: a row by column name
+
+_AWAY = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+
+
+class Tx:
+    """Statements on one connection; a transaction around them unless it came from `Store.reading`.
+
+    Arguments are PostgreSQL's `$1`, `$2`, …; `json` columns take and give bytes, `uuid` gives `UUID`.
+    """
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    async def fetch(self, sql: str, *args: Any) -> list[Row]:
+        rows: list[Row] = await self.connection.fetch(sql, *args)
+        return rows
+
+    async def row(self, sql: str, *args: Any) -> Row | None:
+        """The first row, or None."""
+        row: Row | None = await self.connection.fetchrow(sql, *args)
+        return row
+
+    async def value(self, sql: str, *args: Any) -> Any:
+        """The first column of the first row, or None."""
+        return await self.connection.fetchval(sql, *args)
+
+    async def execute(self, sql: str, *args: Any) -> int:
+        """Run a statement; the number of rows that it touched (0 when it does not count rows)."""
+        tag = (await self.connection.execute(sql, *args)).rsplit(" ", 1)[-1]
+        return int(tag) if tag.isdigit() else 0
+
+    async def run(self, query: Query[Any, Any]) -> list[dict[str, Any]]:
+        """Run a query built with Piccolo on this connection; its rows as dicts."""
+        rows: list[Row] = []
+        for querystring in query.querystrings:
+            sql, args = querystring.compile_string()
+            rows = await self.connection.fetch(sql, *args)
+        return [dict(row) for row in rows]
+
+
+@asynccontextmanager
+async def translated() -> AsyncIterator[None]:
+    """Turn "the database is away, busy or told us to try again" into `Unavailable`; the rest passes."""
+    try:
+        yield
+    except _AWAY as error:
+        raise _unavailable(error) from error
+    except asyncpg.InterfaceError as error:
+        if "closed" not in str(error) and "closing" not in str(error):
+            raise
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: BaseException) -> Unavailable:
+    return Unavailable(f"The database cannot be used now ({type(error).__name__}); try again.", retry_after=1)
