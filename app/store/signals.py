@@ -15,6 +15,9 @@ from app.kit.logging import get_logger
 from app.store.connections import Store
 from app.store.transaction import Tx, translated
 
+GRANTS = "grants"  #: channel: a key or a tenant changed; the payload is its id
+TENANTS = "tenants"  #: channel: a tenant or its bookings changed; the payload is the tenant's id
+
 _PROBE_SECONDS = 1.0
 _BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 log = get_logger(__name__)

@@ -1,17 +1,18 @@
 """Tenants and what they take: every match, except those they have given back."""
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 import asyncpg
+from piccolo.query.base import Query
 
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, NotFound
+from app.store import signals
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
-
-CHANNEL = "tenants"  #: NOTIFY channel; the payload is the tenant's id
 
 _COLUMNS = (TenantTable.id, TenantTable.slug, TenantTable.name, TenantTable.amqp, TenantTable.active)
 
@@ -30,6 +31,7 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
         await tx.run(TenantTable.insert(row))
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a tenant {tenant.slug!r} already.") from error
+    await signals.send(tx, signals.TENANTS, str(tenant.id))
 
 
 async def get(tx: Tx, tenant_id: UUID) -> Tenant | None:
@@ -75,6 +77,8 @@ async def save(tx: Tx, tenant: Tenant) -> None:
     )
     if not await tx.run(query):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
+    await signals.send(tx, signals.TENANTS, str(tenant.id))
+    await signals.send(tx, signals.GRANTS, str(tenant.id))
 
 
 async def with_feed(tx: Tx) -> list[Tenant]:
@@ -89,7 +93,7 @@ async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
         .where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)
         .returning(Unbooked.match_id)
     )
-    return bool(await tx.run(query))
+    return await _rebooked(tx, tenant_id, query)
 
 
 async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
@@ -99,7 +103,7 @@ async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
         .on_conflict(target=(Unbooked.tenant_id, Unbooked.match_id), action="DO NOTHING")
         .returning(Unbooked.match_id)
     )
-    return bool(await tx.run(query))
+    return await _rebooked(tx, tenant_id, query)
 
 
 async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UUID]:
@@ -115,3 +119,10 @@ async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
     """Every (tenant, match) that is kept back."""
     rows = await tx.run(Unbooked.select(Unbooked.tenant_id, Unbooked.match_id))
     return {(row["tenant_id"], row["match_id"]) for row in rows}
+
+
+async def _rebooked(tx: Tx, tenant_id: UUID, query: Query[Any, Any]) -> bool:
+    changed = bool(await tx.run(query))
+    if changed:
+        await signals.send(tx, signals.TENANTS, str(tenant_id))
+    return changed

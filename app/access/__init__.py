@@ -1,0 +1,8 @@
+"""Who may see what: keys, the grant that a presented key stands for, and the changes to both.
+
+A key is shown once and kept as a keyed hash. Its grant is kept in the process until PostgreSQL says
+that some key or tenant has changed; while a process cannot hear that, it reads the key at every request.
+So a change takes effect everywhere at once, whatever else is down. Every refusal of a key has the same
+words. `admin` is the only way to change tenants, keys and bookings, and writes who did it to the audit.
+The edges and the processes import this package; it imports `store`, `broker`, `domain` and `kit`.
+"""

@@ -1,0 +1,190 @@
+"""Changes to tenants, keys and bookings: each checked, done and audited in the caller's transaction.
+
+`by` says who does it, `now` is Unix ms. What is already so stays so, without a second audit record.
+"""
+
+import re
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from app.access import keys as form
+from app.access.properties import Alteration, Properties, altered, checked
+from app.broker import provisioning
+from app.broker.address import Address
+from app.broker.management import Management
+from app.domain.tenant import Tenant
+from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.store import audit, keys, matches, tenants
+from app.store.connections import Store
+from app.store.keys import Key
+from app.store.transaction import Tx
+
+#: Vhosts are named after tenants, and so are users (`op-<slug>`): these names are ours.
+RESERVED = frozenset({"matchfeed", "guest", "admin", "internal"})
+_SLUG = re.compile(r"[a-z][a-z0-9-]{0,29}[a-z0-9]")
+
+
+class Issued(msgspec.Struct, frozen=True):
+    """A new key: `raw` is shown once and can never be had again."""
+
+    key: Key
+    raw: str
+
+    def __repr__(self) -> str:
+        return f"Issued(key={self.key.id}, raw=…)"
+
+
+class Broker(msgspec.Struct, frozen=True):
+    """Where vhosts are made: `address` as we reach it ourselves, `public_host` as tenants are told."""
+
+    management: Management
+    address: Address
+    exchange: str
+    public_host: str
+
+
+async def create_tenant(tx: Tx, slug: str, name: str, *, by: str, now: int) -> Tenant:
+    """A new tenant, or the present one of that slug and name.
+
+    Raises `Invalid` for a slug that cannot name a vhost, `Conflict` when another tenant has it.
+    """
+    if not _SLUG.fullmatch(slug) or slug in RESERVED:
+        what = "2 to 31 characters of a-z, 0-9 and -, beginning with a letter, and not a reserved name"
+        raise Invalid(Field(("slug",), f"A slug is {what}.", "slug", slug))
+    present = {tenant.slug: tenant for tenant in await tenants.listing(tx)}.get(slug)
+    if present and present.name == name:
+        return present
+    tenant = Tenant(uuid4(), slug, name)
+    await tenants.insert(tx, tenant, now)
+    await _audit(tx, by, now, "tenant.create", slug, tenant.id, name=name)
+    return tenant
+
+
+async def set_tenant_active(tx: Tx, slug: str, active: bool, *, by: str, now: int) -> Tenant:
+    """Let a tenant in, or keep it out with all its keys. Raises `NotFound`."""
+    tenant = await tenants.lock(tx, slug)
+    if tenant.active == active:
+        return tenant
+    changed = msgspec.structs.replace(tenant, active=active)
+    await tenants.save(tx, changed)
+    await _audit(tx, by, now, "tenant.activate" if active else "tenant.deactivate", slug, tenant.id)
+    return changed
+
+
+async def issue_key(tx: Tx, slug: str, properties: Properties, *, secret: str, by: str, now: int) -> Issued:
+    """A new key for the tenant. Raises `NotFound`, or `Invalid` with the fields that do not fit."""
+    tenant = await tenants.lock(tx, slug)
+    granted = checked(properties)
+    issued = await _new_key(tx, Key(**_fresh(tenant.id, now), **granted), secret)
+    await _audit(tx, by, now, "key.issue", str(issued.key.id), tenant.id, **granted)
+    return issued
+
+
+async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) -> Issued:
+    """A new key with the same properties; the old one is dead at once.
+
+    Raises `NotFound`, or `Conflict` when the key is not active.
+    """
+    old = await keys.lock(tx, key_id)
+    if not old.active:
+        raise Conflict("Only an active key can be rotated; this one is revoked.")
+    kept = msgspec.structs.asdict(old) | _fresh(old.tenant_id, now) | {"last_used_at": None}
+    issued = await _new_key(tx, Key(**kept), secret)
+    ended = msgspec.structs.replace(old, active=False, revoked_at=now, replaced_by=issued.key.id)
+    await keys.save(tx, ended)
+    await _audit(tx, by, now, "key.rotate", str(old.id), old.tenant_id, replaced_by=str(issued.key.id))
+    return issued
+
+
+async def revoke_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
+    """End a key without replacement. Raises `NotFound`."""
+    key = await keys.lock(tx, key_id)
+    if not key.active:
+        return key
+    ended = msgspec.structs.replace(key, active=False, revoked_at=now)
+    await keys.save(tx, ended)
+    await _audit(tx, by, now, "key.revoke", str(key.id), key.tenant_id)
+    return ended
+
+
+async def reactivate_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
+    """Let a revoked key be used again. Raises `NotFound`, or `Conflict` when it was rotated away."""
+    key = await keys.lock(tx, key_id)
+    if key.active:
+        return key
+    if key.replaced_by:
+        raise Conflict("This key was rotated: its replacement is the one to use.")
+    again = msgspec.structs.replace(key, active=True, revoked_at=None)
+    await keys.save(tx, again)
+    await _audit(tx, by, now, "key.reactivate", str(key.id), key.tenant_id)
+    return again
+
+
+async def alter_key(tx: Tx, key_id: UUID, alteration: Alteration, *, by: str, now: int) -> Key:
+    """Change a key's rate limit, sports, networks or label; what is None stays.
+
+    Raises `NotFound`, or `Invalid` with the fields that do not fit.
+    """
+    key = await keys.lock(tx, key_id)
+    fields = altered(alteration)
+    changed = msgspec.structs.replace(key, **fields)
+    if changed == key:
+        return key
+    await keys.save(tx, changed)
+    await _audit(tx, by, now, "key.alter", str(key.id), key.tenant_id, **fields)
+    return changed
+
+
+async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now: int) -> bool:
+    """Let the tenant have the match that `ref` names (UUID or `od:match:<n>`), or keep it back; whether
+    that changed anything. Raises `NotFound`."""
+    tenant = await tenants.lock(tx, slug)
+    match = await matches.find(tx, ref)
+    if match is None:
+        raise NotFound(f"There is no match {ref!r}.")
+    change = tenants.book if booked else tenants.unbook
+    changed = await change(tx, tenant.id, match.id)
+    if changed:
+        await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
+    return changed
+
+
+async def provision_amqp(
+    store: Store, slug: str, broker: Broker, *, by: str, now: int
+) -> provisioning.Credentials:
+    """Give the tenant its vhost, or a new password for it; answers once a login with it has worked.
+
+    Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is away.
+    """
+    async with store.reading() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+    if not tenant.active:
+        raise Conflict(f"Tenant {slug!r} is not active.")
+    credentials = await provisioning.provision(
+        broker.management, broker.address, slug, broker.exchange, broker.public_host
+    )
+    async with store.transaction() as tx:
+        tenant = await tenants.lock(tx, slug)
+        await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))
+        await _audit(tx, by, now, "tenant.provision_amqp", slug, tenant.id, user=credentials.user)
+    return credentials
+
+
+def _fresh(tenant_id: UUID, now: int) -> dict[str, Any]:
+    """What a new key does not share with any other, but for its hint."""
+    return {"id": uuid4(), "tenant_id": tenant_id, "hint": "", "created_at": now}
+
+
+async def _new_key(tx: Tx, key: Key, secret: str) -> Issued:
+    raw = form.generate()
+    issued = Issued(msgspec.structs.replace(key, hint=form.hint(raw)), raw)
+    await keys.insert(tx, issued.key, form.digest(raw, secret))
+    return issued
+
+
+async def _audit(
+    tx: Tx, by: str, now: int, action: str, subject: str, tenant_id: UUID, **details: Any
+) -> None:
+    await audit.add(tx, audit.Record(now, by, action, subject, tenant_id, details))

@@ -1,0 +1,134 @@
+"""From a presented key to what it may do, as fast as a dictionary and as fresh as the database."""
+
+import asyncio
+import hmac
+from ipaddress import ip_address, ip_network
+from uuid import UUID
+
+import msgspec
+
+from app.access.keys import digest, well_formed
+from app.domain.tenant import Grant
+from app.kit.clock import Clock, system_clock
+from app.kit.errors import Forbidden, Unavailable
+from app.kit.logging import get_logger
+from app.store import keys, signals
+from app.store.connections import Store
+from app.store.keys import Holder
+
+_REFUSAL = "This API key is not valid. Check it, or ask your account manager for a new one."
+_NOTE_SECONDS = 30.0
+log = get_logger(__name__)
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """A key of ours; without `grant` when it or its tenant is not active."""
+
+    key_id: UUID
+    grant: Grant | None
+    networks: tuple[str, ...]
+
+
+class Grants:
+    """The keys that this process has seen. `run` must be running for them to be remembered."""
+
+    def __init__(self, store: Store, secret: str, clock: Clock = system_clock) -> None:
+        self._store = store
+        self._secret = secret
+        self._clock = clock
+        self._listening = False
+        self._known: dict[bytes, _Known] = {}
+        #: Changes with every change heard of: what was read before one must not be remembered after it.
+        self._generation = 0
+        self._used: dict[UUID, int] = {}
+
+    @property
+    def listening(self) -> bool:
+        """Whether changes are heard of, so that grants may be remembered."""
+        return self._listening
+
+    async def of(self, raw_key: str, address: str | None = None) -> Grant:
+        """What the key may do when it is presented from `address`.
+
+        Raises `Forbidden`, always in the same words, when the key is malformed, unknown, revoked, of a
+        tenant that is not active, or not meant for that address; `Unavailable` when it cannot be looked up.
+        """
+        if not well_formed(raw_key):
+            raise Forbidden(_REFUSAL)
+        hashed = digest(raw_key, self._secret)
+        known = self._known.get(hashed) or await self._read(hashed)
+        if known is None or known.grant is None or not _welcome(known.networks, address):
+            raise Forbidden(_REFUSAL)
+        self._used[known.key_id] = self._clock()
+        return known.grant
+
+    async def run(self) -> None:
+        """Hear of changes and note when keys were used, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._hear())
+            tasks.create_task(self._note())
+
+    async def note_used(self) -> None:
+        """Write down when keys were used last."""
+        used, self._used = self._used, {}
+        if used:
+            async with self._store.transaction() as tx:
+                await keys.used(tx, used)
+
+    async def _read(self, hashed: bytes) -> _Known | None:
+        generation = self._generation
+        async with self._store.reading() as tx:
+            holder = await keys.by_hash(tx, hashed)
+        if holder is None or not hmac.compare_digest(holder.hash, hashed):
+            return None
+        known = _Known(holder.key.id, _grant(holder), holder.key.networks)
+        if self._listening and generation == self._generation:
+            self._known[hashed] = known
+        return known
+
+    async def _hear(self) -> None:
+        async for _ in signals.listen(self._store, signals.GRANTS, self._heard_state):
+            self._forget()
+
+    async def _note(self) -> None:
+        while True:
+            await asyncio.sleep(_NOTE_SECONDS)
+            try:
+                await self.note_used()
+            except Unavailable as error:
+                log.warning("last use of keys not noted", error=error.detail)
+
+    def _heard_state(self, up: bool) -> None:
+        self._listening = up
+        self._forget()
+
+    def _forget(self) -> None:
+        self._generation += 1
+        self._known.clear()
+
+
+def _grant(holder: Holder) -> Grant | None:
+    key, tenant = holder.key, holder.tenant
+    if not key.active or not tenant.active:
+        return None
+    return Grant(
+        key_id=key.id,
+        tenant=tenant,
+        scopes=key.scopes,
+        sports=key.sports,
+        rate_limit_rpm=key.rate_limit_rpm,
+        finished_only=key.finished_only,
+        operator=key.operator,
+    )
+
+
+def _welcome(networks: tuple[str, ...], address: str | None) -> bool:
+    """Whether a key limited to `networks` may be presented from `address`."""
+    if not networks:
+        return True
+    try:
+        presented = ip_address(address or "")
+    except ValueError:
+        return False
+    mapped = getattr(presented, "ipv4_mapped", None)
+    return any((mapped or presented) in ip_network(network) for network in networks)

@@ -1,0 +1,44 @@
+"""The record of who changed what about tenants, keys and bookings; only appended to."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from app.store.tables.key import Audit
+from app.store.transaction import Tx
+
+
+class Record(msgspec.Struct, frozen=True):
+    """`actor` did `action` to `subject` (a slug, a key's id, a match) at `at` (ms)."""
+
+    at: int
+    actor: str
+    action: str
+    subject: str
+    tenant_id: UUID | None = None
+    details: dict[str, Any] = {}
+
+
+async def add(tx: Tx, record: Record) -> None:
+    await tx.execute(
+        "INSERT INTO audit (at, actor, action, subject, tenant_id, details) VALUES ($1, $2, $3, $4, $5, $6)",
+        record.at,
+        record.actor,
+        record.action,
+        record.subject,
+        record.tenant_id,
+        msgspec.json.encode(record.details, order="deterministic"),
+    )
+
+
+async def listing(tx: Tx, tenant_id: UUID, limit: int) -> list[Record]:
+    """The newest `limit` records about a tenant, newest first."""
+    query = (
+        Audit.select(Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
+        .where(Audit.tenant_id == tenant_id)
+        .order_by(Audit.id, ascending=False)
+        .limit(limit)
+    )
+    rows = await tx.run(query)
+    return [Record(**row | {"details": msgspec.json.decode(row["details"])}) for row in rows]

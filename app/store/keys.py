@@ -1,0 +1,129 @@
+"""Keys as they are kept: never the key, only its keyed hash. Every change is signalled with it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from piccolo.columns import Column
+
+from app.domain.tenant import Tenant
+from app.kit.errors import NotFound
+from app.store import signals
+from app.store.tables.key import ApiKey
+from app.store.transaction import Row, Tx
+
+
+class Key(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about an issued key. `hint` are its first characters; `networks` the addresses it
+    may be used from (CIDR; none means any). Times: Unix ms."""
+
+    id: UUID
+    tenant_id: UUID
+    hint: str
+    label: str
+    scopes: frozenset[str]
+    sports: frozenset[str]
+    networks: tuple[str, ...] = ()
+    rate_limit_rpm: int = 600
+    finished_only: bool = False
+    operator: bool = False
+    active: bool = True
+    created_at: int = 0
+    revoked_at: int | None = None
+    replaced_by: UUID | None = None
+    last_used_at: int | None = None
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """A key with the tenant that holds it, as found by `hash`."""
+
+    hash: bytes
+    key: Key
+    tenant: Tenant
+
+
+_COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
+_BY_HASH = f"""
+SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
+    t.slug, t.name, t.amqp, t.active AS tenant_active
+FROM api_key k JOIN tenant t ON t.id = k.tenant_id WHERE k.hash = $1
+"""
+
+
+async def by_hash(tx: Tx, digest: bytes) -> Holder | None:
+    """The key with that hash and its tenant, whether they are active or not."""
+    row = await tx.row(_BY_HASH, digest)
+    if row is None:
+        return None
+    tenant = Tenant(
+        id=row["tenant_id"],
+        slug=row["slug"],
+        name=row["name"],
+        amqp=row["amqp"],
+        active=row["tenant_active"],
+    )
+    return Holder(row["hash"], _key(row), tenant)
+
+
+async def insert(tx: Tx, key: Key, digest: bytes) -> None:
+    await tx.run(ApiKey.insert(ApiKey(hash=digest, **_values(key))))
+    await signals.send(tx, signals.GRANTS, str(key.id))
+
+
+async def lock(tx: Tx, key_id: UUID) -> Key:
+    """The key, its row locked until the transaction ends; raises `NotFound`."""
+    rows = await tx.run(ApiKey.select(*_COLUMNS).where(ApiKey.id == key_id).lock_rows("UPDATE"))
+    if not rows:
+        raise NotFound(f"There is no key {key_id}.")
+    return _key(rows[0])
+
+
+async def listing(tx: Tx, tenant_id: UUID) -> list[Key]:
+    """The tenant's keys, revoked ones too, oldest first."""
+    query = (
+        ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id).order_by(ApiKey.created_at, ApiKey.id)
+    )
+    return [_key(row) for row in await tx.run(query)]
+
+
+async def save(tx: Tx, key: Key) -> None:
+    """Write what may change about a key: all but its id, tenant and hash."""
+    values: dict[Column | str, Any] = {
+        name: value for name, value in _values(key).items() if name not in ("id", "tenant_id")
+    }
+    await tx.run(ApiKey.update(values).where(ApiKey.id == key.id))
+    await signals.send(tx, signals.GRANTS, str(key.id))
+
+
+async def used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
+    """Note when keys were used last (ms); no signal, for nobody's rights change by it."""
+    await tx.execute(
+        """
+        UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)
+        FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) WHERE api_key.id = u.id
+        """,
+        list(last_used),
+        list(last_used.values()),
+    )
+
+
+def _values(key: Key) -> dict[str, Any]:
+    values = msgspec.structs.asdict(key)
+    return values | {name: _sorted(values[name]) for name in ("scopes", "sports", "networks")}
+
+
+def _sorted(words: Iterable[str]) -> list[str]:
+    return sorted(words)
+
+
+def _key(row: Row) -> Key:
+    values = {name: row[name] for name in Key.__struct_fields__}
+    return Key(
+        **values
+        | {
+            "scopes": frozenset(row["scopes"]),
+            "sports": frozenset(row["sports"]),
+            "networks": tuple(row["networks"]),
+        }
+    )
