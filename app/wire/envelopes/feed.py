@@ -1,0 +1,215 @@
+"""The messages of the feed, as `schemas/feed.xsd` describes them."""
+
+from collections.abc import Iterable, Sequence
+
+from app.domain.ids import competitor_urn
+from app.domain.market import Market, Result
+from app.domain.match import Headline, MapPlay, Slot, Status
+from app.domain.settlement import LedgerEntry
+from app.wire.generated import common, feed
+
+OUTCOME = "1"  #: every Counter-Strike market has one outcome: "it happens"
+VOID_REASON = 4  #: what a void carries when its entry names no other reason
+_TEAM: dict[Slot, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
+_RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
+_PLAY = {
+    "upcoming": common.StatusCode.NOT_STARTED,
+    "live": common.StatusCode.LIVE,
+    "finished": common.StatusCode.CLOSED,
+}
+
+
+def odds_change(
+    event_id: str,
+    product: int,
+    timestamp: int,
+    status: Headline | None,
+    markets: Sequence[Market],
+    request_id: str | None = None,
+) -> bytes:
+    """The state of a match (left out for None) and of `markets`; `timestamp` in Unix ms."""
+    return feed.write_odds_change(
+        feed.OddsChange(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            request_id=request_id,
+            sport_event_status=_event_status(status) if status else None,
+            odds=feed.OddsList(market=tuple([_odds_market(market) for market in markets])),
+        )
+    )
+
+
+def bet_settlement(
+    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
+) -> bytes:
+    """Markets decided together; each entry's outcome is won or lost."""
+    return feed.write_bet_settlement(
+        feed.BetSettlement(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            request_id=request_id,
+            outcomes=feed.SettlementList(market=tuple([_settled_market(entry) for entry in entries])),
+        )
+    )
+
+
+def bet_cancel(
+    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
+) -> bytes:
+    """Markets voided together."""
+    return feed.write_bet_cancel(
+        feed.BetCancel(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            request_id=request_id,
+            market=tuple([_cancelled_market(entry) for entry in entries]),
+        )
+    )
+
+
+def rollback_bet_settlement(
+    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
+) -> bytes:
+    """Settlements taken back."""
+    return feed.write_rollback_bet_settlement(
+        feed.RollbackBetSettlement(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            request_id=request_id,
+            market=_reopened_markets(entries),
+        )
+    )
+
+
+def rollback_bet_cancel(
+    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
+) -> bytes:
+    """Voids taken back."""
+    return feed.write_rollback_bet_cancel(
+        feed.RollbackBetCancel(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            request_id=request_id,
+            market=_reopened_markets(entries),
+        )
+    )
+
+
+def fixture_change(
+    event_id: str, product: int, timestamp: int, change_type: int, request_id: str | None = None
+) -> bytes:
+    """A step in a match's life: 1 kickoff, 3 cancellation; any other is a ValueError."""
+    return feed.write_fixture_change(
+        feed.FixtureChange(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            request_id=request_id,
+            change_type=feed.ChangeType(change_type),
+        )
+    )
+
+
+def alive(product: int, timestamp: int, subscribed: bool) -> bytes:
+    """The heartbeat; `subscribed` False says that messages may have been missed."""
+    return feed.write_alive(feed.Alive(product=product, timestamp=timestamp, subscribed=subscribed))
+
+
+def snapshot_complete(product: int, timestamp: int, request_id: str) -> bytes:
+    """The end of the recovery `request_id`."""
+    return feed.write_snapshot_complete(
+        feed.SnapshotComplete(product=product, timestamp=timestamp, request_id=request_id)
+    )
+
+
+def _odds_market(market: Market) -> feed.OddsMarket:
+    """A market that is over shows no price, and bets may be taken on an active one only."""
+    status = feed.MarketStatus(market.status)
+    outcome = feed.OddsOutcome(
+        id=OUTCOME,
+        odds=market.odds if market.open else None,
+        active=status is feed.MarketStatus.ACTIVE,
+    )
+    return feed.OddsMarket(
+        id=market.type_id, specifiers=market.specifiers or None, status=status, outcome=(outcome,)
+    )
+
+
+def _settled_market(entry: LedgerEntry) -> feed.SettledMarket:
+    if entry.outcome not in _RESULT:
+        raise ValueError(f"a settlement is won or lost, not {entry.outcome}")
+    return feed.SettledMarket(
+        id=entry.type_id,
+        specifiers=entry.specifiers or None,
+        outcome=(feed.SettledOutcome(id=OUTCOME, result=_RESULT[entry.outcome]),),
+    )
+
+
+def _cancelled_market(entry: LedgerEntry) -> feed.CancelledMarket:
+    return feed.CancelledMarket(
+        id=entry.type_id,
+        specifiers=entry.specifiers or None,
+        void_reason_id=VOID_REASON if entry.void_reason_id is None else entry.void_reason_id,
+    )
+
+
+def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMarket, ...]:
+    return tuple(
+        [feed.ReopenedMarket(id=entry.type_id, specifiers=entry.specifiers or None) for entry in entries]
+    )
+
+
+def _event_status(head: Headline) -> feed.EventStatus:
+    code = common.StatusCode(head.status.code)
+    board = _scoreboard(head)
+    periods = tuple([_period_score(play) for play in head.maps])
+    return feed.EventStatus(
+        status=code,
+        match_status=code,
+        home_score=head.score_home,
+        away_score=head.score_away,
+        winner_id=_winner(head),
+        scoreboard_available=board is not None,
+        period_scores=common.PeriodScores(period_score=periods) if periods else None,
+        scoreboard=board,
+    )
+
+
+def _winner(head: Headline) -> str | None:
+    """Told once the match is closed, and only when the winner is a competitor that we know."""
+    if head.status is not Status.FINISHED or head.winner is None:
+        return None
+    number = head.home_id if head.winner == "home" else head.away_id
+    return None if number is None else competitor_urn(number)
+
+
+def _period_score(play: MapPlay) -> common.PeriodScore:
+    begun = play.status != "upcoming"
+    return common.PeriodScore(
+        type=common.PeriodType.MAP,
+        number=play.number,
+        match_status_code=_PLAY[play.status],
+        home_score=int(play.winner == "home"),
+        away_score=int(play.winner == "away"),
+        home_won_rounds=play.home_score if begun else None,
+        away_won_rounds=play.away_score if begun else None,
+    )
+
+
+def _scoreboard(head: Headline) -> common.Scoreboard | None:
+    play = next((play for play in head.maps if play.status == "live"), None)
+    if head.status is not Status.LIVE or play is None:
+        return None
+    counter_terrorist: dict[str | None, Slot] = {"CT": "home", "T": "away"}
+    slot = counter_terrorist.get(play.home_side)
+    return common.Scoreboard(
+        current_ct_team=_TEAM[slot] if slot else None,
+        home_won_rounds=play.home_score,
+        away_won_rounds=play.away_score,
+        current_round=head.round,
+    )

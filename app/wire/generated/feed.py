@@ -1,0 +1,549 @@
+"""Generated from `schemas/feed.xsd` by `python -m codegen`: do not edit."""
+
+from decimal import Decimal
+from enum import IntEnum
+
+import msgspec
+
+from app.wire.generated.common import (
+    STATUS_CODE_TEXT,
+    PeriodScores,
+    Scoreboard,
+    StatusCode,
+    render_period_scores,
+    render_scoreboard,
+)
+from app.wire.text import escaped, plain
+
+
+class ChangeType(IntEnum):
+    """What changed in the life of a match."""
+
+    #: Play has begun.
+    KICKOFF = 1
+    #: The match will not be played (to the end).
+    CANCELLATION = 3
+
+
+CHANGE_TYPE_TEXT = {
+    ChangeType.KICKOFF: "1",
+    ChangeType.CANCELLATION: "3",
+}
+
+
+class MarketStatus(IntEnum):
+    """What may be done with a market. No other status is ever sent."""
+
+    #: Bets may be taken at the odds shown.
+    ACTIVE = 1
+    #: Not on offer, neither settled nor void.
+    INACTIVE = 0
+    #: Stop taking bets at once; it may come back.
+    SUSPENDED = -1
+    #: Decided; a bet_settlement tells the result.
+    SETTLED = -3
+    #: Void; a bet_cancel tells why.
+    CANCELLED = -4
+
+
+MARKET_STATUS_TEXT = {
+    MarketStatus.ACTIVE: "1",
+    MarketStatus.INACTIVE: "0",
+    MarketStatus.SUSPENDED: "-1",
+    MarketStatus.SETTLED: "-3",
+    MarketStatus.CANCELLED: "-4",
+}
+
+
+class Result(IntEnum):
+    """How an outcome ended."""
+
+    #: It happened.
+    WON = 1
+    #: It did not happen.
+    LOST = 0
+
+
+RESULT_TEXT = {
+    Result.WON: "1",
+    Result.LOST: "0",
+}
+
+
+class Alive(msgspec.Struct, frozen=True, kw_only=True):
+    """Sent every ten seconds: the producer is there.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        timestamp: When it was sent.
+        subscribed: 0 when messages may have been missed: suspend, and start a recovery.
+    """
+
+    product: int
+    timestamp: int
+    subscribed: bool
+
+
+def write_alive(node: Alive) -> bytes:
+    """The document `<alive>`."""
+    return (
+        f"<alive"
+        f' product="{node.product}"'
+        f' timestamp="{node.timestamp}"'
+        f' subscribed="{"1" if node.subscribed else "0"}"'
+        "/>"
+    ).encode()
+
+
+class CancelledMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A void market: all stakes go back.
+
+    Attributes:
+        id: The market's type: an id of the market catalogue.
+        specifiers: What the market is about.
+        void_reason_id: Why: an id of the void reasons catalogue.
+    """
+
+    id: int
+    specifiers: str | None = None
+    void_reason_id: int
+
+
+def render_cancelled_market(node: CancelledMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    return f'<market id="{node.id}"{x_specifiers} void_reason_id="{node.void_reason_id}"/>'
+
+
+class OddsOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What may happen, and its price.
+
+    Attributes:
+        id: The outcome, by its id in the market catalogue; a Counter-Strike market has one, 1.
+        odds: The price; left out when the market is over.
+        probabilities: The probability without margin.
+        active: Whether bets on this outcome may be taken.
+    """
+
+    id: str
+    odds: Decimal | None = None
+    probabilities: Decimal | None = None
+    active: bool
+
+
+def render_odds_outcome(node: OddsOutcome) -> str:
+    """The element `<outcome>`."""
+    x_odds = "" if node.odds is None else f' odds="{plain(node.odds)}"'
+    x_probabilities = "" if node.probabilities is None else f' probabilities="{plain(node.probabilities)}"'
+    return (
+        f'<outcome id="{escaped[node.id]}"{x_odds}{x_probabilities} active="{"1" if node.active else "0"}"/>'
+    )
+
+
+class ReopenedMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A market whose settlement or void no longer stands.
+
+    Attributes:
+        id: The market's type: an id of the market catalogue.
+        specifiers: What the market is about.
+    """
+
+    id: int
+    specifiers: str | None = None
+
+
+def render_reopened_market(node: ReopenedMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    return f'<market id="{node.id}"{x_specifiers}/>'
+
+
+class SnapshotComplete(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a recovery.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        timestamp: When it ended.
+        request_id: The recovery that ended.
+    """
+
+    product: int
+    timestamp: int
+    request_id: str
+
+
+def write_snapshot_complete(node: SnapshotComplete) -> bytes:
+    """The document `<snapshot_complete>`."""
+    return (
+        f"<snapshot_complete"
+        f' product="{node.product}"'
+        f' timestamp="{node.timestamp}"'
+        f' request_id="{escaped[node.request_id]}"'
+        "/>"
+    ).encode()
+
+
+class BetCancel(msgspec.Struct, frozen=True, kw_only=True):
+    """Markets that are void. A settlement of the same market that came before no longer stands.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        request_id: The recovery that this message answers; left out live.
+        market: One void market.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    market: tuple[CancelledMarket, ...]
+
+
+def write_bet_cancel(node: BetCancel) -> bytes:
+    """The document `<bet_cancel>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_market = ""
+    for leaf in node.market:
+        leaf_specifiers = "" if leaf.specifiers is None else f' specifiers="{escaped[leaf.specifiers]}"'
+        x_market += f'<market id="{leaf.id}"{leaf_specifiers} void_reason_id="{leaf.void_reason_id}"/>'
+    return (
+        f"<bet_cancel"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f">{x_market}</bet_cancel>"
+    ).encode()
+
+
+class EventStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a match.
+
+    Attributes:
+        status: Where the match is in its life.
+        match_status: The same, as an id of the match status dictionary.
+        home_score: Maps won by home.
+        away_score: Maps won by away.
+        winner_id: The competitor that won; sent once the match is closed.
+        scoreboard_available: Whether a scoreboard follows.
+        period_scores: The score by map.
+        scoreboard: The map being played, while one is.
+    """
+
+    status: StatusCode
+    match_status: StatusCode
+    home_score: int
+    away_score: int
+    winner_id: str | None = None
+    scoreboard_available: bool | None = None
+    period_scores: PeriodScores | None = None
+    scoreboard: Scoreboard | None = None
+
+
+def render_event_status(node: EventStatus) -> str:
+    """The element `<sport_event_status>`."""
+    x_winner_id = "" if node.winner_id is None else f' winner_id="{escaped[node.winner_id]}"'
+    x_scoreboard_available = (
+        ""
+        if node.scoreboard_available is None
+        else f' scoreboard_available="{"1" if node.scoreboard_available else "0"}"'
+    )
+    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
+    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
+    content = f"{x_period_scores}{x_scoreboard}"
+    end = f">{content}</sport_event_status>" if content else "/>"
+    return (
+        f"<sport_event_status"
+        f' status="{STATUS_CODE_TEXT[node.status]}"'
+        f' match_status="{STATUS_CODE_TEXT[node.match_status]}"'
+        f' home_score="{node.home_score}"'
+        f' away_score="{node.away_score}"'
+        f"{x_winner_id}"
+        f"{x_scoreboard_available}"
+        f"{end}"
+    )
+
+
+class FixtureChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A step in the life of a match.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        request_id: The recovery that this message answers; left out live.
+        change_type: Which step.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    change_type: ChangeType
+
+
+def write_fixture_change(node: FixtureChange) -> bytes:
+    """The document `<fixture_change>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    return (
+        f"<fixture_change"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f' change_type="{CHANGE_TYPE_TEXT[node.change_type]}"'
+        "/>"
+    ).encode()
+
+
+class OddsMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """The present state of one market.
+
+    Attributes:
+        id: The market's type: an id of the market catalogue.
+        specifiers: What the market is about.
+        status: What may be done with it.
+        outcome: One outcome.
+    """
+
+    id: int
+    specifiers: str | None = None
+    status: MarketStatus
+    outcome: tuple[OddsOutcome, ...] = ()
+
+
+def render_odds_market(node: OddsMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    x_outcome = ""
+    for leaf in node.outcome:
+        leaf_odds = "" if leaf.odds is None else f' odds="{plain(leaf.odds)}"'
+        leaf_probabilities = (
+            "" if leaf.probabilities is None else f' probabilities="{plain(leaf.probabilities)}"'
+        )
+        x_outcome += (
+            "<outcome"
+            f' id="{escaped[leaf.id]}"'
+            f"{leaf_odds}"
+            f"{leaf_probabilities}"
+            f' active="{"1" if leaf.active else "0"}"'
+            "/>"
+        )
+    content = f"{x_outcome}"
+    end = f">{content}</market>" if content else "/>"
+    return f'<market id="{node.id}"{x_specifiers} status="{MARKET_STATUS_TEXT[node.status]}"{end}'
+
+
+class RollbackBetCancel(msgspec.Struct, frozen=True, kw_only=True):
+    """Voids that are taken back.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        request_id: The recovery that this message answers; left out live.
+        market: One market that is not void any more.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    market: tuple[ReopenedMarket, ...]
+
+
+def write_rollback_bet_cancel(node: RollbackBetCancel) -> bytes:
+    """The document `<rollback_bet_cancel>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_market = ""
+    for leaf in node.market:
+        leaf_specifiers = "" if leaf.specifiers is None else f' specifiers="{escaped[leaf.specifiers]}"'
+        x_market += f'<market id="{leaf.id}"{leaf_specifiers}/>'
+    return (
+        f"<rollback_bet_cancel"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f">{x_market}</rollback_bet_cancel>"
+    ).encode()
+
+
+class RollbackBetSettlement(msgspec.Struct, frozen=True, kw_only=True):
+    """Settlements that are taken back.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        request_id: The recovery that this message answers; left out live.
+        market: One market whose settlement no longer stands.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    market: tuple[ReopenedMarket, ...]
+
+
+def write_rollback_bet_settlement(node: RollbackBetSettlement) -> bytes:
+    """The document `<rollback_bet_settlement>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_market = ""
+    for leaf in node.market:
+        leaf_specifiers = "" if leaf.specifiers is None else f' specifiers="{escaped[leaf.specifiers]}"'
+        x_market += f'<market id="{leaf.id}"{leaf_specifiers}/>'
+    return (
+        f"<rollback_bet_settlement"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f">{x_market}</rollback_bet_settlement>"
+    ).encode()
+
+
+class SettledOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How an outcome ended.
+
+    Attributes:
+        id: The outcome, by its id in the market catalogue.
+        result: Won or lost.
+    """
+
+    id: str
+    result: Result
+
+
+def render_settled_outcome(node: SettledOutcome) -> str:
+    """The element `<outcome>`."""
+    return f'<outcome id="{escaped[node.id]}" result="{RESULT_TEXT[node.result]}"/>'
+
+
+class OddsList(msgspec.Struct, frozen=True, kw_only=True):
+    """The markets that changed, or on a recovery all that are open.
+
+    Attributes:
+        market: One market.
+    """
+
+    market: tuple[OddsMarket, ...] = ()
+
+
+def render_odds_list(node: OddsList) -> str:
+    """The element `<odds>`."""
+    x_market = "".join([render_odds_market(item) for item in node.market])
+    content = f"{x_market}"
+    end = f">{content}</odds>" if content else "/>"
+    return f"<odds{end}"
+
+
+class SettledMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A decided market.
+
+    Attributes:
+        id: The market's type: an id of the market catalogue.
+        specifiers: What the market is about.
+        outcome: One outcome and its result.
+    """
+
+    id: int
+    specifiers: str | None = None
+    outcome: tuple[SettledOutcome, ...]
+
+
+def render_settled_market(node: SettledMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    x_outcome = ""
+    for leaf in node.outcome:
+        x_outcome += f'<outcome id="{escaped[leaf.id]}" result="{RESULT_TEXT[leaf.result]}"/>'
+    return f'<market id="{node.id}"{x_specifiers}>{x_outcome}</market>'
+
+
+class OddsChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed in the state of a match and in its markets.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        request_id: The recovery that this message answers; left out live.
+        sport_event_status: The state of the match.
+        odds: Its markets; empty when only the state changed.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    sport_event_status: EventStatus | None = None
+    odds: OddsList
+
+
+def write_odds_change(node: OddsChange) -> bytes:
+    """The document `<odds_change>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_sport_event_status = (
+        "" if node.sport_event_status is None else render_event_status(node.sport_event_status)
+    )
+    x_odds = render_odds_list(node.odds)
+    return (
+        f"<odds_change"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f">{x_sport_event_status}{x_odds}</odds_change>"
+    ).encode()
+
+
+class SettlementList(msgspec.Struct, frozen=True, kw_only=True):
+    """Markets that were decided together.
+
+    Attributes:
+        market: One market.
+    """
+
+    market: tuple[SettledMarket, ...]
+
+
+def render_settlement_list(node: SettlementList) -> str:
+    """The element `<outcomes>`."""
+    x_market = "".join([render_settled_market(item) for item in node.market])
+    return f"<outcomes>{x_market}</outcomes>"
+
+
+class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
+    """Markets that are decided. The timestamp is that of the decision, on a replay too.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        request_id: The recovery that this message answers; left out live.
+        outcomes: The decided markets.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    outcomes: SettlementList
+
+
+def write_bet_settlement(node: BetSettlement) -> bytes:
+    """The document `<bet_settlement>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_outcomes = render_settlement_list(node.outcomes)
+    return (
+        f"<bet_settlement"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f">{x_outcomes}</bet_settlement>"
+    ).encode()

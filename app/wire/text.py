@@ -1,0 +1,62 @@
+"""Single values as XML text: what every generated writer and the mechanical rendering share."""
+
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from app.kit.metrics import xml_dropped_characters
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPECIAL = re.compile('[&<>"\t\n\r\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]')
+_REFERENCES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+)
+_MEMO_ENTRIES = 16_384
+_MEMO_LENGTH = 128
+
+
+def permitted(value: str) -> str:
+    """`value` without the characters that XML 1.0 forbids; each one left out is counted."""
+    kept, dropped = _FORBIDDEN.subn("", value)
+    if dropped:
+        xml_dropped_characters.inc(dropped)
+    return kept
+
+
+def escape(value: str) -> str:
+    """`value` as it may stand in an attribute or as text; a parser gives it back unchanged.
+
+    White space other than the blank becomes a character reference, for parsers turn it into blanks
+    in attributes. Forbidden characters are dropped and counted.
+    """
+    return permitted(value).translate(_REFERENCES) if _SPECIAL.search(value) else value
+
+
+class _Escaped(dict[str, str]):
+    """Escaped text by raw text, kept for what recurs: names, specifiers, ids.
+
+    A lookup costs a tenth of an escape. What is long or lost characters is not kept: the first so that
+    memory stays bounded, the second so that each loss is counted.
+    """
+
+    def __missing__(self, value: str) -> str:
+        text = escape(value)
+        if len(value) <= _MEMO_LENGTH and (text is value or permitted(value) == value):
+            if len(self) >= _MEMO_ENTRIES:
+                self.clear()
+            self[value] = text
+        return text
+
+
+escaped = _Escaped()
+
+
+def plain(value: Decimal) -> str:
+    """`value` with its digits as they are and never an exponent, which xs:decimal does not know."""
+    text = str(value)
+    return text if "E" not in text else f"{value:f}"
+
+
+def utc(ms: int) -> str:
+    """Unix milliseconds as ``2031-04-02T18:00:00Z``: UTC, whole seconds."""
+    return f"{datetime.fromtimestamp(ms // 1000, UTC):%Y-%m-%dT%H:%M:%S}Z"

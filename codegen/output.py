@@ -1,0 +1,77 @@
+"""Generated files on their way to disk: formatted, written, or compared with what is there."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from xsdata.codegen.exceptions import CodegenError
+from xsdata.codegen.transformer import ResourceTransformer
+from xsdata.models.config import GeneratorConfig, OutputFormat
+
+from codegen.generator import FORMAT, LINE_LENGTH, MsgspecGenerator
+
+PACKAGE = "app.wire.generated"
+_RUFF = (sys.executable, "-m", "ruff")
+_STYLE = ("--isolated", "--quiet", "--stdin-filename", "generated.py")
+
+
+def generate(schemas: Path) -> dict[str, str]:
+    """The sources of `app/wire/generated` by file name, formatted, for the XSDs in `schemas`."""
+    config = GeneratorConfig()
+    config.output.package = PACKAGE
+    config.output.format = OutputFormat(value=FORMAT)
+    transformer = ResourceTransformer(config=config)
+    uris = [path.resolve().as_uri() for path in sorted(schemas.glob("*.xsd"))]
+    if not uris:
+        raise CodegenError("No schemas found", directory=str(schemas))
+    transformer.process_sources(uris)
+    classes = transformer.analyze_classes(transformer.classes)
+    generator = MsgspecGenerator(config)
+    generator.normalize_packages(classes)
+    return {result.path.name: formatted(result.source) for result in generator.render(classes)}
+
+
+def formatted(source: str) -> str:
+    """`source` with sorted and only the needed imports, laid out as the rest of the house."""
+    length = f"line-length={LINE_LENGTH}"
+    first = '"app", "codegen"'
+    fixed = _ruff(
+        source, "check", "--fix", "--select", "F401,I", "--config", length,
+        "--config", f"lint.isort.known-first-party=[{first}]", *_STYLE, "-",
+    )  # fmt: skip
+    return _ruff(fixed, "format", "--config", length, *_STYLE, "-")
+
+
+def _ruff(source: str, *arguments: str) -> str:
+    done = subprocess.run([*_RUFF, *arguments], input=source, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CodegenError(f"ruff failed on generated code: {done.stdout[-2000:]}{done.stderr}")
+    return done.stdout
+
+
+def write(sources: dict[str, str], directory: Path) -> list[str]:
+    """Put `sources` into `directory` and remove what no schema explains; the names that changed."""
+    directory.mkdir(parents=True, exist_ok=True)
+    changed = differences(sources, directory)
+    for name in _strangers(sources, directory):
+        (directory / name).unlink()
+    for name, source in sources.items():
+        (directory / name).write_text(source, encoding="utf-8")
+    return changed
+
+
+def differences(sources: dict[str, str], directory: Path) -> list[str]:
+    """One line for each file that is missing, differs or should not be there."""
+    lines = [f"{name}: no schema explains this file" for name in _strangers(sources, directory)]
+    for name, source in sources.items():
+        path = directory / name
+        if not path.exists():
+            lines.append(f"{name}: missing")
+        elif path.read_text(encoding="utf-8") != source:
+            lines.append(f"{name}: differs from what the schemas say")
+    return sorted(lines)
+
+
+def _strangers(sources: dict[str, str], directory: Path) -> list[str]:
+    present = (path.name for path in directory.iterdir() if path.name != "__pycache__")
+    return sorted(name for name in present if name not in sources)
