@@ -31,7 +31,9 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     `specifiers` is canonical text, ``map=1|round=3|team=home`` in the catalogue's order, "" for none.
     `odds` are decimal odds with at most three decimals; `probability` is the model's, without margin.
     `group` ties complements: their inverse odds sum to 1 + margin. `reason` says why it is suspended.
-    `result` is set while settled or voided. `opened_at`, `priced_at`: Unix ms.
+    `result` is set while settled or voided, and `rests_on` then names the facts that it rests on.
+    `settled_by` says who settled it last, and stays after a rollback: an open market with it set is
+    being settled again. `opened_at`, `priced_at`: Unix ms.
     """
 
     type_id: int
@@ -43,6 +45,8 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     result: Result | None = None
     void_reason_id: int | None = None
+    rests_on: tuple[int, ...] = ()
+    settled_by: str = ""
     opened_at: int = 0
     priced_at: int = 0
 

@@ -7,17 +7,17 @@ from app.domain.market import OPEN, Book, Market, MarketStatus, Result
 from app.store.transaction import Row, Tx
 
 _COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
-    opened_at, priced_at"""
+    rests_on, settled_by, opened_at, priced_at"""
 _SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
 _UPSERT = f"""
 INSERT INTO market (match_id, {_COLUMNS})
 SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
-    $8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
+    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[])
 ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
     status = excluded.status, odds = excluded.odds, probability = excluded.probability,
     complement = excluded.complement, reason = excluded.reason, result = excluded.result,
-    void_reason_id = excluded.void_reason_id, opened_at = excluded.opened_at,
-    priced_at = excluded.priced_at
+    void_reason_id = excluded.void_reason_id, rests_on = excluded.rests_on,
+    settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at
 """
 
 
@@ -59,6 +59,8 @@ def _values(market: Market) -> tuple[object, ...]:
         market.reason,
         market.result,
         market.void_reason_id,
+        " ".join(map(str, market.rests_on)),
+        market.settled_by,
         market.opened_at,
         market.priced_at,
     )
@@ -75,6 +77,8 @@ def _market(row: Row) -> Market:
         reason=row["reason"],
         result=Result(row["result"]) if row["result"] else None,
         void_reason_id=row["void_reason_id"],
+        rests_on=tuple(map(int, row["rests_on"].split())),
+        settled_by=row["settled_by"],
         opened_at=row["opened_at"],
         priced_at=row["priced_at"],
     )

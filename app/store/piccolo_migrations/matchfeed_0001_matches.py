@@ -47,6 +47,8 @@ STATEMENTS = (
         reason text NOT NULL DEFAULT '',
         result text,
         void_reason_id integer,
+        rests_on text NOT NULL DEFAULT '',
+        settled_by text NOT NULL DEFAULT '',
         opened_at bigint NOT NULL DEFAULT 0,
         priced_at bigint NOT NULL DEFAULT 0,
         PRIMARY KEY (match_id, type_id, specifiers)

@@ -17,5 +17,7 @@ class Market(Table, tablename="market", db=DIALECT):
     reason = Text()
     result = Text(null=True)
     void_reason_id = Integer(null=True)
+    rests_on = Text()
+    settled_by = Text()
     opened_at = BigInt()
     priced_at = BigInt()
