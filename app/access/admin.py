@@ -37,12 +37,12 @@ class Issued(msgspec.Struct, frozen=True):
 
 
 class Broker(msgspec.Struct, frozen=True):
-    """Where vhosts are made: `address` as we reach it ourselves, `public_host` as tenants are told."""
+    """Where vhosts are made: `public_host` as tenants are told, `address` as we reach it ourselves."""
 
     management: Management
-    address: Address
     exchange: str
     public_host: str
+    address: Address | None = None
 
 
 async def create_tenant(tx: Tx, slug: str, name: str, *, by: str, now: int) -> Tenant:
@@ -151,25 +151,24 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     return changed
 
 
-async def provision_amqp(
-    store: Store, slug: str, broker: Broker, *, by: str, now: int
-) -> provisioning.Credentials:
-    """Give the tenant its vhost, or a new password for it; answers once a login with it has worked.
+async def provision_amqp(store: Store, slug: str, broker: Broker, *, by: str, now: int) -> str:
+    """Give the tenant its vhost, or a new password for it: the AMQP URL, once a login with it has worked.
 
-    Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is away.
+    The URL carries the password and is kept nowhere. Raises `NotFound`, `Conflict` when the tenant is
+    not active, `Unavailable` when the broker is away.
     """
     async with store.reading() as tx:
         tenant = await tenants.by_slug(tx, slug)
     if not tenant.active:
         raise Conflict(f"Tenant {slug!r} is not active.")
-    credentials = await provisioning.provision(
-        broker.management, broker.address, slug, broker.exchange, broker.public_host
+    url = await provisioning.provision(
+        broker.management, slug, broker.exchange, broker.public_host, broker=broker.address
     )
     async with store.transaction() as tx:
         tenant = await tenants.lock(tx, slug)
         await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))
-        await _audit(tx, by, now, "tenant.provision_amqp", slug, tenant.id, user=credentials.user)
-    return credentials
+        await _audit(tx, by, now, "tenant.provision_amqp", slug, tenant.id)
+    return url
 
 
 def _fresh(tenant_id: UUID, now: int) -> dict[str, Any]:

@@ -92,9 +92,9 @@ WHERE seq > $1 AND seq <= (
 ORDER BY seq
 """
 _PRUNE = """
+WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2)
 DELETE FROM change WHERE seq < (
-    SELECT coalesce(min(seq) FILTER (WHERE at >= $1), max(envelope_seq))
-    FROM (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2) AS oldest
+    SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
 )
 """
 _encode = msgspec.json.Encoder().encode
@@ -156,8 +156,8 @@ async def tail(tx: Tx) -> int:
 
 
 async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
-    """Forget up to about `limit` of the oldest changes stamped before `before` (ms), whole envelopes
-    only; the newest envelope always stays, so that `head` never falls. How many went."""
+    """Forget the oldest changes stamped before `before` (ms), whole envelopes only and fewer than `limit`;
+    the newest envelope always stays, so that `head` never falls. How many went."""
     return await tx.execute(_PRUNE, before, limit)
 
 

@@ -1,14 +1,18 @@
 """The pool of connections that a process has to PostgreSQL."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import asyncpg
 
-from app.store.transaction import Tx, translated
+from app.kit.logging import get_logger
+from app.store.transaction import Tx, guarded, translated
 
+log = get_logger(__name__)
 _ACQUIRE_SECONDS = 5.0
+_CLOSE_SECONDS = 5.0
 #: A process that is stopped in the middle of a transaction holds locks that everyone waits for: the
 #: server ends its session after this long, and rolls back.
 _SESSION = {
@@ -31,6 +35,20 @@ async def prepare(connection: Any) -> None:
     )
 
 
+@asynccontextmanager
+async def _atomic(tx: Tx, **options: Any) -> AsyncIterator[None]:
+    """All or nothing. What goes wrong in the block itself passes as it is."""
+    transaction = tx.connection.transaction(**options)
+    await guarded(transaction.start())
+    try:
+        yield
+    except BaseException:
+        if not tx.connection.is_closed():
+            await guarded(transaction.rollback())
+        raise
+    await guarded(transaction.commit())
+
+
 class Store:
     """Transactions on one database. Make it with `open_store`, end it with `close`."""
 
@@ -44,29 +62,35 @@ class Store:
 
         Raises `Unavailable` when the database is away, a lock is not to be had, or it asks to retry.
         """
-        async with self.reading() as tx, tx.connection.transaction():
+        async with self.reading() as tx, _atomic(tx):
+            yield tx
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Tx]:
+        """A read-only transaction in which every statement sees the same moment."""
+        async with self.reading() as tx, _atomic(tx, isolation="repeatable_read", readonly=True):
             yield tx
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Tx]:
         """A pooled connection without a transaction: every statement sees the present."""
-        async with translated(), self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+        connection = await guarded(self._pool.acquire(timeout=_ACQUIRE_SECONDS))
+        try:
             yield Tx(connection)
-
-    @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Tx]:
-        """A read-only transaction in which every statement sees the same moment."""
-        steady = {"isolation": "repeatable_read", "readonly": True}
-        async with self.reading() as tx, tx.connection.transaction(**steady):
-            yield tx
+        finally:
+            await guarded(self._pool.release(connection))
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection of its own, outside the pool; the caller closes it (`signals` listens on it)."""
         return await asyncpg.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
 
     async def close(self) -> None:
-        """Let running transactions end, then close every connection."""
-        await self._pool.close()
+        """Let running transactions end, for a few seconds, then close every connection."""
+        try:
+            await asyncio.wait_for(self._pool.close(), _CLOSE_SECONDS)
+        except TimeoutError:
+            log.warning("transactions cut off: they did not end in time")
+            self._pool.terminate()
 
     async def __aenter__(self) -> Self:
         return self

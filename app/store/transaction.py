@@ -1,14 +1,15 @@
 """One unit of work on the database: the handle that every function of the store takes."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 from piccolo.query.base import Query
 
 from app.kit.errors import Unavailable
 
+T = TypeVar("T")
 Row = Mapping[str, Any]  #: a row by column name
 
 _AWAY = (
@@ -21,6 +22,8 @@ _AWAY = (
     asyncpg.TransactionRollbackError,
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.ReadOnlySQLTransactionError,
+    # What the driver says when the server ended the session between two statements.
+    asyncpg.InternalClientError,
 )
 
 
@@ -36,29 +39,30 @@ class Tx:
         self.connection = connection
 
     async def fetch(self, sql: str, *args: Any) -> list[Row]:
-        rows: list[Row] = await self.connection.fetch(sql, *args)
+        rows: list[Row] = await guarded(self.connection.fetch(sql, *args))
         return rows
 
     async def row(self, sql: str, *args: Any) -> Row | None:
         """The first row, or None."""
-        row: Row | None = await self.connection.fetchrow(sql, *args)
+        row: Row | None = await guarded(self.connection.fetchrow(sql, *args))
         return row
 
     async def value(self, sql: str, *args: Any) -> Any:
         """The first column of the first row, or None."""
-        return await self.connection.fetchval(sql, *args)
+        return await guarded(self.connection.fetchval(sql, *args))
 
     async def execute(self, sql: str, *args: Any) -> int:
         """Run a statement; the number of rows that it touched (0 when it does not count rows)."""
-        tag = (await self.connection.execute(sql, *args)).rsplit(" ", 1)[-1]
-        return int(tag) if tag.isdigit() else 0
+        tag: str = await guarded(self.connection.execute(sql, *args))
+        count = tag.rsplit(" ", 1)[-1]
+        return int(count) if count.isdigit() else 0
 
     async def run(self, query: Query[Any, Any]) -> list[dict[str, Any]]:
         """Run a query built with Piccolo on this connection; its rows as dicts."""
         rows: list[Row] = []
         for querystring in query.querystrings:
             sql, args = querystring.compile_string()
-            rows = await self.connection.fetch(sql, *args)
+            rows = await self.fetch(sql, *args)
         return [dict(row) for row in rows]
 
 
@@ -73,6 +77,12 @@ async def translated() -> AsyncIterator[None]:
         if "closed" not in str(error) and "closing" not in str(error):
             raise
         raise _unavailable(error) from error
+
+
+async def guarded(work: Awaitable[T]) -> T:
+    """The outcome of `work` on the database, its failures as `translated` has them."""
+    async with translated():
+        return await work
 
 
 def _unavailable(error: BaseException) -> Unavailable:

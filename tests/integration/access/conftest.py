@@ -1,0 +1,57 @@
+"""Tenants with keys, and grants that listen."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from app.access import admin
+from app.access.admin import Issued
+from app.access.grants import Grants
+from app.access.properties import Properties
+from app.store.connections import Store
+
+SECRET = "a-secret-of-at-least-thirty-two-characters"
+BY: dict[str, Any] = {"by": "tester", "now": 1000}
+Issue = Callable[..., Awaitable[Issued]]
+
+
+@pytest.fixture
+def issue(store: Store) -> Issue:
+    """Issue a key to tenant `acme`, made when it is missing; properties as given."""
+
+    async def make(**properties: Any) -> Issued:
+        asked = Properties(**{"bundles": ("cs2.odds.basic",)} | properties)
+        async with store.transaction() as tx:
+            await admin.create_tenant(tx, "acme", "Acme", **BY)
+            return await admin.issue_key(tx, "acme", asked, secret=SECRET, **BY)
+
+    return make
+
+
+@asynccontextmanager
+async def running(store: Store) -> AsyncIterator[Grants]:
+    """Grants as another process has them: hearing of changes on a connection of their own."""
+    grants = Grants(store, SECRET)
+    task = asyncio.create_task(grants.run())
+    try:
+        await until(lambda: grants.listening)
+        yield grants
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until `condition` holds, at most five seconds."""
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+async def grants(store: Store) -> AsyncIterator[Grants]:
+    async with running(store) as listening:
+        yield listening

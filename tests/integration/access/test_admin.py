@@ -1,0 +1,138 @@
+from uuid import uuid4
+
+import pytest
+
+from app.access import admin
+from app.access.grants import Grants
+from app.access.properties import Alteration, Properties
+from app.domain.match import Match
+from app.kit.errors import Conflict, Forbidden, Invalid, NotFound
+from app.store import audit, keys, matches, tenants
+from app.store.connections import Store
+from tests.integration.access.conftest import BY, SECRET, Issue
+
+pytestmark = pytest.mark.anyio
+
+
+async def actions(store: Store) -> list[str]:
+    """What was done about tenant `acme`, in order."""
+    async with store.reading() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        return [record.action for record in reversed(await audit.listing(tx, tenant.id, 100))]
+
+
+async def test_a_tenant_is_made_once(store: Store) -> None:
+    async with store.transaction() as tx:
+        first = await admin.create_tenant(tx, "acme", "Acme", **BY)
+        assert await admin.create_tenant(tx, "acme", "Acme", **BY) == first
+        assert await tenants.by_slug(tx, "acme") == first
+        with pytest.raises(Conflict):
+            async with tx.connection.transaction():
+                await admin.create_tenant(tx, "acme", "Another", **BY)
+    assert await actions(store) == ["tenant.create"]
+
+
+@pytest.mark.parametrize(
+    "slug", ["", "a", "Acme", "1acme", "acme-", "ac me", "a/b", "matchfeed", "a" * 32, "é" * 3]
+)
+async def test_a_slug_can_name_a_vhost(store: Store, slug: str) -> None:
+    async with store.transaction() as tx:
+        with pytest.raises(Invalid):
+            await admin.create_tenant(tx, slug, "Name", **BY)
+
+
+async def test_rotation_keeps_everything_but_the_key(store: Store, issue: Issue) -> None:
+    old = await issue(
+        bundles=("cs2.scoretock",), label="portal", networks=("192.0.2.1",), rate_limit_rpm=5, sports=("cs2",)
+    )
+    async with store.transaction() as tx:
+        new = await admin.rotate_key(tx, old.key.id, secret=SECRET, by="tester", now=2000)
+        first, second = await keys.listing(tx, old.key.tenant_id)
+    assert new.raw != old.raw
+    assert (first.active, first.revoked_at, first.replaced_by) == (False, 2000, new.key.id)
+    assert second == new.key
+    assert second.finished_only
+    for name in ("scopes", "sports", "networks", "rate_limit_rpm", "label", "operator", "tenant_id"):
+        assert getattr(second, name) == getattr(old.key, name)
+    grants = Grants(store, SECRET)
+    assert (await grants.of(new.raw, "192.0.2.1")).finished_only
+    with pytest.raises(Forbidden):
+        await grants.of(old.raw, "192.0.2.1")
+
+
+async def test_revoking_and_reactivating(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    async with store.transaction() as tx:
+        assert await admin.reactivate_key(tx, issued.key.id, **BY) == issued.key
+        ended = await admin.revoke_key(tx, issued.key.id, **BY)
+        assert await admin.revoke_key(tx, issued.key.id, **BY) == ended
+        with pytest.raises(Conflict):
+            await admin.rotate_key(tx, issued.key.id, secret=SECRET, **BY)
+        assert await admin.reactivate_key(tx, issued.key.id, **BY) == issued.key
+    assert await actions(store) == ["tenant.create", "key.issue", "key.revoke", "key.reactivate"]
+
+
+async def test_a_rotated_key_stays_dead(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    async with store.transaction() as tx:
+        await admin.rotate_key(tx, issued.key.id, secret=SECRET, **BY)
+        with pytest.raises(Conflict, match="rotated"):
+            await admin.reactivate_key(tx, issued.key.id, **BY)
+
+
+async def test_altering_says_what_changed(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    async with store.transaction() as tx:
+        changed = await admin.alter_key(
+            tx, issued.key.id, Alteration(sports=("soccer",), rate_limit_rpm=10, label="new"), **BY
+        )
+        assert await admin.alter_key(tx, issued.key.id, Alteration(rate_limit_rpm=10), **BY) == changed
+        with pytest.raises(Invalid):
+            await admin.alter_key(tx, issued.key.id, Alteration(sports=("chess",)), **BY)
+        (record, *_) = await audit.listing(tx, issued.key.tenant_id, 1)
+    assert (changed.sports, changed.rate_limit_rpm, changed.label) == ({"soccer"}, 10, "new")
+    assert record.details == {"sports": ["soccer"], "rate_limit_rpm": 10, "label": "new"}
+    assert (record.actor, record.at, record.subject) == ("tester", 1000, str(issued.key.id))
+
+
+async def test_booking_per_tenant(store: Store) -> None:
+    async with store.transaction() as tx:
+        acme = await admin.create_tenant(tx, "acme", "Acme", **BY)
+        beta = await admin.create_tenant(tx, "beta", "Beta", **BY)
+        match = Match(id=uuid4(), number=await matches.next_number(tx), home="a", away="b", event="c")
+        await matches.insert(tx, match)
+        ref = f"od:match:{match.number}"
+        assert not await admin.set_booked(tx, "acme", ref, True, **BY)
+        assert await admin.set_booked(tx, "acme", ref, False, **BY)
+        assert not await admin.set_booked(tx, "acme", str(match.id), False, **BY)
+        assert await tenants.unbooked(tx) == {(acme.id, match.id)}
+        assert await tenants.booked(tx, acme.id, [match.id]) == set()
+        assert await tenants.booked(tx, beta.id, [match.id]) == {match.id}
+        assert await admin.set_booked(tx, "acme", ref, True, **BY)
+        assert await tenants.unbooked(tx) == set()
+    assert await actions(store) == ["tenant.create", "match.unbook", "match.book"]
+
+
+async def test_what_is_not_there_is_not_found(store: Store) -> None:
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, "acme", "Acme", **BY)
+        for work in (
+            admin.issue_key(tx, "nobody", Properties(bundles=("cs2.stats",)), secret=SECRET, **BY),
+            admin.revoke_key(tx, uuid4(), **BY),
+            admin.rotate_key(tx, uuid4(), secret=SECRET, **BY),
+            admin.set_tenant_active(tx, "nobody", True, **BY),
+            admin.set_booked(tx, "nobody", "od:match:1", True, **BY),
+            admin.set_booked(tx, "acme", "od:match:1", True, **BY),
+        ):
+            with pytest.raises(NotFound):
+                await work
+
+
+async def test_a_refused_change_leaves_no_trace(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    with pytest.raises(ZeroDivisionError):
+        async with store.transaction() as tx:
+            await admin.revoke_key(tx, issued.key.id, **BY)
+            raise ZeroDivisionError
+    assert await actions(store) == ["tenant.create", "key.issue"]
+    assert (await Grants(store, SECRET).of(issued.raw)).key_id == issued.key.id

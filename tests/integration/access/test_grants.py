@@ -1,0 +1,207 @@
+import asyncio
+import time
+from uuid import UUID
+
+import pytest
+
+from app.access import admin, keys
+from app.access.admin import Issued
+from app.access.grants import Grants
+from app.access.properties import Alteration
+from app.domain.tenant import Grant
+from app.kit.errors import Forbidden, Unavailable
+from app.store.connections import Store
+from app.store.keys import listing
+from tests.integration.access.conftest import BY, SECRET, Issue, running
+
+pytestmark = pytest.mark.anyio
+
+
+async def refused(grants: Grants, raw: str, address: str | None = None) -> str | None:
+    """The words of the refusal, None when the key is let in."""
+    try:
+        await grants.of(raw, address)
+    except Forbidden as refusal:
+        return refusal.detail
+    return None
+
+
+async def revoke(store: Store, key_id: UUID) -> None:
+    async with store.transaction() as tx:
+        await admin.revoke_key(tx, key_id, **BY)
+
+
+async def seconds_until_refused(grants: Grants, raw: str) -> float:
+    begun = time.perf_counter()
+    async with asyncio.timeout(5):
+        while not await refused(grants, raw):
+            await asyncio.sleep(0)
+    return time.perf_counter() - begun
+
+
+async def test_a_key_stands_for_its_grant(grants: Grants, issue: Issue) -> None:
+    issued = await issue(sports=("cs2", "soccer"), rate_limit_rpm=42)
+    grant = await grants.of(issued.raw)
+    assert isinstance(grant, Grant)
+    assert (grant.key_id, grant.tenant.slug, grant.rate_limit_rpm) == (issued.key.id, "acme", 42)
+    assert (grant.scopes, grant.sports) == (issued.key.scopes, {"cs2", "soccer"})
+    assert await grants.of(issued.raw) is grant
+
+
+async def test_every_refusal_has_the_same_words(store: Store, grants: Grants, issue: Issue) -> None:
+    revoked, tied = await issue(), await issue(networks=("192.0.2.0/24",))
+    await revoke(store, revoked.key.id)
+    words = {
+        await refused(grants, raw)
+        for raw in ("", "x", "mfk_", revoked.raw, revoked.raw[:-1], keys.generate(), tied.raw, "\ud800")
+    }
+    assert len(words) == 1
+    assert None not in words
+
+
+async def test_a_key_is_kept_as_a_hash_only(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    async with store.reading() as tx:
+        kept = str(await tx.fetch("SELECT * FROM api_key, audit"))
+    assert issued.raw not in kept
+    assert issued.raw[4:20] not in kept
+    assert issued.raw not in repr(issued)
+    assert await refused(Grants(store, SECRET + "!"), issued.raw)
+
+
+async def test_a_change_is_seen_by_every_process_at_once(store: Store, issue: Issue) -> None:
+    async with running(store) as one, running(store) as other:
+        worst = 0.0
+        for _ in range(20):
+            issued = await issue()
+            await one.of(issued.raw)
+            await other.of(issued.raw)
+            await revoke(store, issued.key.id)
+            worst = max(worst, *[await seconds_until_refused(each, issued.raw) for each in (one, other)])
+    assert worst < 1
+
+
+async def test_a_tenant_that_is_deactivated_is_kept_out(store: Store, grants: Grants, issue: Issue) -> None:
+    issued = await issue()
+    await grants.of(issued.raw)
+    async with store.transaction() as tx:
+        await admin.set_tenant_active(tx, "acme", False, **BY)
+    assert await seconds_until_refused(grants, issued.raw) < 1
+
+
+async def test_altered_rights_are_seen(store: Store, grants: Grants, issue: Issue) -> None:
+    issued = await issue()
+    await grants.of(issued.raw)
+    async with store.transaction() as tx:
+        await admin.alter_key(tx, issued.key.id, Alteration(rate_limit_rpm=7), **BY)
+    async with asyncio.timeout(1):
+        while (await grants.of(issued.raw)).rate_limit_rpm != 7:
+            await asyncio.sleep(0)
+
+
+async def test_while_nothing_is_heard_every_request_reads_the_key(
+    store: Store, grants: Grants, issue: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issued = await issue()
+    await grants.of(issued.raw)
+
+    async def refuse() -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(store, "dedicated", refuse)
+    await end_listening(store)
+    async with asyncio.timeout(5):
+        while grants.listening:
+            await asyncio.sleep(0.001)
+    await grants.of(issued.raw)
+    await revoke(store, issued.key.id)
+    assert await refused(grants, issued.raw)
+
+
+async def test_after_a_broken_connection_changes_are_heard_again(
+    store: Store, grants: Grants, issue: Issue
+) -> None:
+    for _ in range(5):
+        issued = await issue()
+        await grants.of(issued.raw)
+        await asyncio.gather(end_listening(store), revoke(store, issued.key.id))
+        assert await seconds_until_refused(grants, issued.raw) < 1
+
+
+async def test_a_key_read_before_a_change_is_not_remembered_after_it(
+    store: Store, grants: Grants, issue: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The read that races the revocation: it may answer once, it must not stay."""
+    issued = await issue()
+    reading = store.reading
+    read, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def __aenter__(self) -> object:
+            self.inner = reading()
+            return await self.inner.__aenter__()
+
+        async def __aexit__(self, *error: object) -> None:
+            await self.inner.__aexit__(*error)  # type: ignore[arg-type]
+            read.set()
+            await go_on.wait()
+
+    monkeypatch.setattr(store, "reading", Slow)
+    racing = asyncio.create_task(grants.of(issued.raw))
+    await read.wait()
+    monkeypatch.undo()
+    async with running(store) as witness:
+        await witness.of(issued.raw)
+        await revoke(store, issued.key.id)
+        await seconds_until_refused(witness, issued.raw)
+    other = await issue()
+    await grants.of(other.raw)
+    go_on.set()
+    await racing
+    assert await seconds_until_refused(grants, issued.raw) < 1
+
+
+@pytest.mark.parametrize(
+    ("address", "welcome"),
+    [
+        ("192.0.2.7", True),
+        ("::ffff:192.0.2.7", True),
+        ("2001:db8::1", True),
+        ("192.0.3.7", False),
+        ("2001:db9::1", False),
+        ("not an address", False),
+        (None, False),
+    ],
+)
+async def test_a_key_may_be_tied_to_networks(
+    grants: Grants, issue: Issue, address: str | None, welcome: bool
+) -> None:
+    issued: Issued = await issue(networks=("192.0.2.0/24", "2001:db8::/32"))
+    assert (await refused(grants, issued.raw, address) is None) == welcome
+
+
+async def test_without_the_database_an_unseen_key_cannot_be_judged(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    grants = Grants(store, SECRET)
+    await store.close()
+    with pytest.raises(Unavailable):
+        await grants.of(issued.raw)
+
+
+async def test_the_last_use_is_noted(store: Store, issue: Issue) -> None:
+    issued = await issue()
+    grants = Grants(store, SECRET, clock=lambda: 777)
+    await grants.of(issued.raw)
+    await grants.note_used()
+    async with store.reading() as tx:
+        (key,) = await listing(tx, issued.key.tenant_id)
+    assert key.last_used_at == 777
+
+
+async def end_listening(store: Store) -> None:
+    async with store.reading() as tx:
+        await tx.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " AND (query ILIKE 'LISTEN%' OR query = 'SELECT 1')"
+        )

@@ -1,0 +1,71 @@
+"""Matches to write about."""
+
+from collections.abc import Awaitable, Callable
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match, Status
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.store import matches
+from app.store.changes import Draft
+from app.store.connections import Store
+
+NewMatch = Callable[..., Awaitable[Match]]
+NewMarket = Callable[..., Market]
+
+
+@pytest.fixture
+def new_match(store: Store) -> NewMatch:
+    """Make and keep a match; fields as given, the rest invented."""
+
+    async def make(**fields: Any) -> Match:
+        async with store.transaction() as tx:
+            defaults = {
+                "id": uuid4(),
+                "number": await matches.next_number(tx),
+                "home": "Northwind",
+                "away": "Harbour",
+                "event": "Test Cup",
+                "status": Status.LIVE,
+            }
+            match = Match(**defaults | fields)
+            await matches.insert(tx, match)
+        return match
+
+    return make
+
+
+@pytest.fixture
+def market() -> NewMarket:
+    """A market that is on offer, unless the fields say otherwise."""
+
+    def make(specifiers: str = "map=1|round=1", **fields: Any) -> Market:
+        defaults = {"type_id": 13, "status": MarketStatus.ACTIVE, "odds": Decimal("1.50"), "probability": 0.6}
+        return Market(specifiers=specifiers, **defaults | fields)
+
+    return make
+
+
+@pytest.fixture
+def draft() -> Callable[..., Draft]:
+    """A change of the given message: "" for one that the feed does not tell."""
+
+    def make(message: str = "odds_change", entity: str = "market", key: str = "k") -> Draft:
+        return Draft(entity, key, "frame", message, b'{"a":1}')
+
+    return make
+
+
+@pytest.fixture
+def settlement() -> Draft:
+    entry = LedgerEntry(
+        13, "map=1|round=1", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "round won", (7,)
+    )
+    return Draft(
+        "settlement", "13/map=1|round=1", "bet_settlement", entry.message, msgspec.json.encode(entry)
+    )

@@ -1,0 +1,221 @@
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from app.domain.match import Match
+from app.domain.settlement import LedgerEntry
+from app.kit.errors import NotFound
+from app.store import changes, history, matches
+from app.store.changes import Appended, ChangeRow, Draft
+from app.store.connections import Store
+from tests.integration.store.conftest import NewMatch
+
+pytestmark = pytest.mark.anyio
+Drafts = Callable[..., Draft]
+
+
+async def append(store: Store, match: Match, drafts: list[Draft], now: int = 1000) -> Appended:
+    async with store.transaction() as tx:
+        return await changes.append(tx, match, drafts, now)
+
+
+async def read(store: Store, after: int = 0, limit: int = 1000) -> list[ChangeRow]:
+    async with store.reading() as tx:
+        return await changes.read(tx, after, limit)
+
+
+async def test_rows_of_one_message_form_an_envelope(store: Store, new_match: NewMatch, draft: Drafts) -> None:
+    match = await new_match()
+    drafts = [draft(""), draft(""), draft("fixture_change"), draft(), draft(), draft("bet_settlement", "x")]
+    done = await append(store, match, drafts)
+    rows = await read(store)
+    first = done.seqs[0]
+    assert done.seqs == tuple(range(first, first + 6))
+    assert [row.envelope_seq - first for row in rows] == [0, 1, 2, 4, 4, 5]
+    assert [row.at for row in rows] == [1000, 1000, 1000, 1001, 1001, 1002]
+    assert [row.prev_seq and row.prev_seq - first for row in rows] == [0, 0, 0, 2, 2, 4]
+    assert (done.match.last_stamp, done.match.last_seq) == (1002, first + 5)
+
+
+async def test_stamps_rise_though_the_clock_stands_or_falls(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    match = await new_match()
+    stamps: list[int] = []
+    for now in (1000, 1000, 400, 5000):
+        done = await append(store, match, [draft(), draft("bet_cancel", "x")], now)
+        stamps += done.stamps
+    assert stamps == [1000, 1001, 1002, 1003, 1004, 1005, 5000, 5001]
+
+
+async def test_a_change_without_message_uses_up_no_stamp(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    match = await new_match()
+    await append(store, match, [draft()])
+    done = await append(store, match, [draft(""), draft()])
+    assert done.stamps == (1000, 1001)
+    quiet = await append(store, match, [draft("")], 2000)
+    assert (quiet.stamps, quiet.match.last_stamp) == ((2000,), 1001)
+
+
+async def test_stamp_and_seq_outlive_a_save_of_older_state(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    match = await new_match()
+    done = await append(store, match, [draft()])
+    async with store.transaction() as tx:
+        await matches.save(tx, msgspec.structs.replace(match, home="Renamed"))
+        kept = await matches.lock(tx, match.id)
+    assert (kept.home, kept.last_stamp, kept.last_seq) == ("Renamed", 1000, done.seqs[0])
+
+
+async def test_a_settlement_reaches_the_ledger_with_its_number(
+    store: Store, new_match: NewMatch, settlement: Draft, draft: Drafts
+) -> None:
+    match = await new_match()
+    done = await append(store, match, [settlement, draft()])
+    async with store.reading() as tx:
+        (entry,) = await history.ledger(tx, match.id)
+        ((of_match, same),) = await history.ledger_since(tx, 0, 10)
+        assert await history.ledger_since(tx, entry.id, 10) == []
+    assert (entry.id, entry.at, entry.rests_on) == (done.seqs[0], 1000, (7,))
+    assert (of_match, same) == (match.id, entry)
+    told = (await read(store))[0]
+    assert msgspec.json.decode(told.body, type=LedgerEntry) == entry
+
+
+async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draft: Drafts) -> None:
+    match = await new_match()
+    done = await append(store, match, [draft("")] + [draft()] * 5 + [draft("bet_cancel")])
+    first = done.seqs[0]
+    assert [row.seq for row in await read(store, 0, 2)] == list(range(first, first + 6))
+    assert [row.seq for row in await read(store, 0, 1)] == [first]
+    assert [row.seq for row in await read(store, first + 5, 1)] == [first + 6]
+    assert await read(store, first + 6) == []
+
+
+async def test_nothing_to_tell_is_told_to_nobody(store: Store, new_match: NewMatch) -> None:
+    match = await new_match()
+    assert await append(store, match, []) == Appended((), (), match)
+    async with store.reading() as tx:
+        assert await changes.head(tx) == 0
+
+
+async def test_an_unknown_match_is_refused(store: Store, draft: Drafts) -> None:
+    stranger = Match(id=uuid4(), number=9, home="a", away="b", event="c")
+    with pytest.raises(NotFound):
+        await append(store, stranger, [draft()])
+
+
+async def test_a_failed_transaction_leaves_nothing(
+    store: Store, new_match: NewMatch, settlement: Draft
+) -> None:
+    match = await new_match()
+    with pytest.raises(ZeroDivisionError):
+        async with store.transaction() as tx:
+            await changes.append(tx, match, [settlement], 1000)
+            raise ZeroDivisionError
+    assert await read(store) == []
+    async with store.reading() as tx:
+        assert await history.ledger(tx, match.id) == []
+        assert (await matches.get(tx, match.id)) == match
+
+
+async def test_a_slow_commit_holds_back_later_numbers(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    """The trap of a plain sequence: the higher number commits first, a reader steps over the lower."""
+    slow, fast = await new_match(), await new_match()
+    taken, may_commit = asyncio.Event(), asyncio.Event()
+
+    async def write_slowly() -> Appended:
+        async with store.transaction() as tx:
+            done = await changes.append(tx, slow, [draft()], 1000)
+            taken.set()
+            await may_commit.wait()
+        return done
+
+    slow_task = asyncio.create_task(write_slowly())
+    await taken.wait()
+    fast_task = asyncio.create_task(append(store, fast, [draft()]))
+    await _until_waiting_for_the_log(store)
+    assert await read(store) == []
+    may_commit.set()
+    first, second = await slow_task, await fast_task
+    assert first.seqs < second.seqs
+    assert [row.match_id for row in await read(store)] == [slow.id, fast.id]
+
+
+async def test_a_reader_misses_nothing_of_many_writers(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    writers = [await new_match() for _ in range(5)]
+    seen: list[int] = []
+    written: list[int] = []
+    done = asyncio.Event()
+
+    async def write(match: Match, rounds: int) -> None:
+        for turn in range(rounds):
+            async with store.transaction() as tx:
+                await matches.lock(tx, match.id)
+                drafts = [draft()] * (1 + (turn + match.number) % 3)
+                told = await changes.append(tx, match, drafts, turn)
+                await asyncio.sleep(0)
+            written.extend(told.seqs)
+
+    async def follow() -> None:
+        while not done.is_set() or await read(store, seen[-1] if seen else 0, 1):
+            seen.extend(row.seq for row in await read(store, seen[-1] if seen else 0, 7))
+
+    reader = asyncio.create_task(follow())
+    await asyncio.gather(*(write(match, 12) for match in writers))
+    done.set()
+    await reader
+    assert seen == sorted(written)
+
+
+async def test_two_transactions_on_one_match_take_turns(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    match = await new_match()
+
+    async def write(turn: int) -> None:
+        async with store.transaction() as tx:
+            present = await matches.lock(tx, match.id)
+            counted = msgspec.structs.replace(present, score_home=present.score_home + 1)
+            await matches.save(tx, counted)
+            await changes.append(tx, counted, [draft(), draft("bet_cancel")], turn)
+
+    await asyncio.gather(*(write(turn) for turn in range(20)))
+    rows = await read(store)
+    async with store.reading() as tx:
+        present = await matches.get(tx, match.id)
+    assert present is not None
+    assert (present.score_home, len(rows)) == (20, 40)
+    assert all(before.at < after.at and after.prev_seq == before.seq for before, after in pairwise(rows))
+
+
+async def test_pruning_keeps_what_is_young_and_the_newest(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    match = await new_match()
+    old = await append(store, match, [draft()] * 3, 1000)
+    young = await append(store, match, [draft()] * 3, 9000)
+    async with store.transaction() as tx:
+        assert await changes.prune(tx, 1000) == 0
+        assert await changes.prune(tx, 5000, limit=2) == 0
+        assert await changes.prune(tx, 5000) == 3
+        assert await changes.tail(tx) == old.seqs[-1] + 1
+        await changes.prune(tx, 99_000)
+        assert await changes.head(tx) == young.seqs[-1]
+
+
+async def _until_waiting_for_the_log(store: Store) -> None:
+    async with store.reading() as tx, asyncio.timeout(5):
+        while not await tx.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
+            await asyncio.sleep(0.01)

@@ -1,0 +1,148 @@
+import asyncio
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from app.domain.match import MapPlay, Player, Round, RoundPlay, Status, TimelineEvent
+from app.kit.errors import Conflict, NotFound
+from app.store import changes, history, markets, matches
+from app.store.changes import Draft
+from app.store.connections import Store
+from tests.integration.store.conftest import NewMarket, NewMatch
+
+pytestmark = pytest.mark.anyio
+
+ROUND = Round(
+    id=2,
+    map=1,
+    number=1,
+    winner="home",
+    winning_side="CT",
+    win_reason="defuse",
+    home_score=1,
+    away_score=0,
+    started_at=10,
+    ended_at=90,
+)
+KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=15, offset_ms=5, actor=Player(5, 'Ünï ☃ "q"'))
+
+
+async def test_the_whole_state_comes_back(store: Store, new_match: NewMatch) -> None:
+    play = MapPlay(number=1, name="de_dust2", status="live", rounds=(ROUND,), home_side="T")
+    current = RoundPlay(map=1, number=2, phase="live", events=(KILL,))
+    match = await new_match(maps=(play,), current=current, home_strength=0.25, pause="technical")
+    async with store.reading() as tx:
+        assert await matches.get(tx, match.id) == match
+        assert await matches.find(tx, str(match.id)) == match
+        assert await matches.find(tx, f"od:match:{match.number}") == match
+
+
+@pytest.mark.parametrize("ref", ["", "od:match:0", "od:match:99999", "mf:match:1", "x' OR 1=1", str(uuid4())])
+async def test_what_names_no_match_finds_none(store: Store, ref: str) -> None:
+    async with store.reading() as tx:
+        assert await matches.find(tx, ref) is None
+
+
+async def test_an_id_is_used_once(store: Store, new_match: NewMatch) -> None:
+    match = await new_match()
+    with pytest.raises(Conflict):
+        async with store.transaction() as tx:
+            await matches.insert(tx, match)
+    with pytest.raises(Conflict):
+        await new_match(number=match.number)
+
+
+async def test_only_a_known_match_is_saved_or_locked(store: Store, new_match: NewMatch) -> None:
+    match = msgspec.structs.replace(await new_match(), id=uuid4())
+    async with store.transaction() as tx:
+        with pytest.raises(NotFound):
+            await matches.save(tx, match)
+        with pytest.raises(NotFound):
+            await matches.lock(tx, match.id)
+
+
+async def test_a_locked_match_is_waited_for(store: Store, new_match: NewMatch) -> None:
+    match = await new_match()
+    async with store.transaction() as tx:
+        locked = await matches.lock(tx, match.id)
+        second = asyncio.create_task(_score_again(store, match.id))
+        await asyncio.wait({second}, timeout=0.1)
+        assert not second.done()
+        await matches.save(tx, msgspec.structs.replace(locked, score_home=1))
+    assert await second == 2
+
+
+async def _score_again(store: Store, match_id: object) -> int:
+    async with store.transaction() as tx:
+        match = await matches.lock(tx, match_id)  # type: ignore[arg-type]
+        await matches.save(tx, msgspec.structs.replace(match, score_home=match.score_home + 1))
+    return match.score_home + 1
+
+
+async def test_listing_by_state_in_order_of_time(store: Store, new_match: NewMatch) -> None:
+    late = await new_match(status=Status.UPCOMING, scheduled_at=200)
+    soon = await new_match(status=Status.UPCOMING, scheduled_at=100)
+    live = await new_match()
+    over = await new_match(status=Status.FINISHED, finished_at=50)
+    async with store.reading() as tx:
+        assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=9) == [soon, late]
+        assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=1) == [soon]
+        assert await matches.listing(tx, statuses=Status, limit=9, finished_only=True) == [over]
+        assert await matches.listing(tx, statuses=[Status.LIVE], limit=9, finished_only=True) == []
+        assert live in await matches.listing(tx, statuses=Status, limit=9)
+        assert await matches.counts(tx) == {
+            Status.DISCOVERED: 0,
+            Status.UPCOMING: 2,
+            Status.LIVE: 1,
+            Status.FINISHED: 1,
+            Status.CANCELLED: 0,
+        }
+
+
+async def test_silent_are_live_matches_with_a_price_and_no_news(
+    store: Store, new_match: NewMatch, market: NewMarket
+) -> None:
+    quiet = await new_match(last_fact_at=100)
+    offers = [
+        quiet,
+        await new_match(last_fact_at=900),
+        await new_match(last_fact_at=100, suspended="source lost"),
+        await new_match(last_fact_at=100, status=Status.UPCOMING),
+    ]
+    without_offer = await new_match(last_fact_at=100)
+    async with store.transaction() as tx:
+        for match in offers:
+            await markets.save(tx, match.id, [market()])
+        await markets.save(tx, without_offer.id, [market(status=-1)])
+        assert await matches.silent(tx, 500) == [quiet.id]
+
+
+async def test_trimming_takes_everything_along(
+    store: Store, new_match: NewMatch, market: NewMarket, settlement: Draft
+) -> None:
+    old = await new_match(status=Status.FINISHED, finished_at=100)
+    kept = [await new_match(status=Status.FINISHED, finished_at=900), await new_match()]
+    for match in [old, *kept]:
+        async with store.transaction() as tx:
+            await markets.save(tx, match.id, [market()])
+            await history.add(tx, match.id, [ROUND], [KILL])
+            await changes.append(tx, match, [settlement], 1000)
+    async with store.transaction() as tx:
+        assert await matches.trim(tx, 500) == [old.id]
+        assert await matches.trim(tx, 500) == []
+        for table in ("match", "market", "round", "timeline_event", "ledger_entry", "change"):
+            assert await tx.value(f"SELECT count(*) FROM {table}") == 2, table
+
+
+async def test_history_keeps_what_is_void(store: Store, new_match: NewMatch) -> None:
+    match = await new_match()
+    bomb = TimelineEvent(id=3, type="bomb_planted", map=1, round=1, at=20, offset_ms=10, site="A")
+    async with store.transaction() as tx:
+        await history.add(tx, match.id, [ROUND], [KILL, bomb])
+        await history.add(tx, match.id, [ROUND], [KILL])
+        assert await history.rounds(tx, match.id) == [ROUND]
+        assert await history.timeline(tx, match.id) == [KILL, bomb]
+        await history.add(tx, match.id, [], [], {ROUND.id, KILL.id})
+        assert [(e.id, e.void) for e in await history.timeline(tx, match.id)] == [(1, True), (3, False)]
+        assert [r.void for r in await history.rounds(tx, match.id)] == [True]

@@ -1,0 +1,71 @@
+import asyncio
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+from app.store.connections import Store, open_store
+from app.store.migrations import migrate
+from app.store.piccolo_app import APP_CONFIG
+
+pytestmark = pytest.mark.anyio
+
+_ALIASES = {"timestamp": "timestamp without time zone", "int": "integer", "array": "ARRAY"}
+
+
+async def test_the_classes_describe_the_tables(store: Store) -> None:
+    described = {
+        (table._meta.tablename, column._meta.name, _type(column.column_type), column._meta.null)
+        for table in APP_CONFIG.table_classes
+        for column in table._meta.columns
+    }
+    async with store.reading() as tx:
+        rows = await tx.fetch(
+            "SELECT table_name, column_name, data_type, is_nullable = 'YES' AS nullable"
+            " FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'migration'"
+        )
+    assert described == {tuple(row.values()) for row in rows}
+
+
+def _type(of_class: str) -> str:
+    name = of_class.lower()
+    return "ARRAY" if name.endswith("[]") else _ALIASES.get(name, name)
+
+
+async def test_processes_that_migrate_at_once_take_turns(database_url: str) -> None:
+    fresh = f"matchfeed_test_{uuid4().hex[:12]}"
+    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
+    try:
+        await asyncio.gather(migrate(url), migrate(url))
+        await migrate(url)
+        async with await open_store(url, 1) as store, store.reading() as tx:
+            assert await tx.value("SELECT count(*) FROM migration WHERE app_name = 'matchfeed'") >= 3
+            assert await tx.value("SELECT count(*) - count(DISTINCT name) FROM migration") == 0
+    finally:
+        await _drop(database_url, fresh)
+
+
+async def test_a_failed_migration_says_so(database_url: str) -> None:
+    fresh = f"matchfeed_test_{uuid4().hex[:12]}"
+    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
+    administrator = await asyncpg.connect(database_url)
+    await administrator.execute(f"CREATE DATABASE {fresh}")
+    await administrator.close()
+    async with await open_store(url, 1) as store:
+        async with store.reading() as tx:
+            await tx.execute("CREATE TABLE match (id integer)")
+        try:
+            with pytest.raises(RuntimeError, match="match"):
+                await migrate(url)
+            async with store.reading() as tx:
+                assert await tx.value("SELECT to_regclass('market')") is None
+        finally:
+            await store.close()
+            await _drop(database_url, fresh)
+
+
+async def _drop(database_url: str, name: str) -> None:
+    administrator = await asyncpg.connect(database_url)
+    await administrator.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    await administrator.close()

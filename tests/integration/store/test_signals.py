@@ -1,0 +1,82 @@
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.store import signals
+from app.store.connections import Store
+
+pytestmark = pytest.mark.anyio
+
+
+class Listener:
+    """A task that listens, and what it heard."""
+
+    def __init__(self, store: Store) -> None:
+        self.heard: asyncio.Queue[str] = asyncio.Queue()
+        self.states: list[bool] = []
+        self._task = asyncio.create_task(self._run(store))
+
+    async def _run(self, store: Store) -> None:
+        async for payload in signals.listen(store, "news", self.states.append):
+            self.heard.put_nowait(payload)
+
+    async def next(self) -> str:
+        return await asyncio.wait_for(self.heard.get(), 5)
+
+    async def stop(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+@pytest.fixture
+async def listener(store: Store) -> AsyncIterator[Listener]:
+    listener = Listener(store)
+    assert await listener.next() == ""
+    yield listener
+    await listener.stop()
+
+
+async def tell(store: Store, payload: str) -> None:
+    async with store.transaction() as tx:
+        await signals.send(tx, "news", payload)
+
+
+async def test_signals_are_heard_in_order(store: Store, listener: Listener) -> None:
+    for payload in ("1", "2", "3"):
+        await tell(store, payload)
+    assert [await listener.next() for _ in range(3)] == ["1", "2", "3"]
+    assert listener.states == [True]
+
+
+async def test_what_is_rolled_back_is_not_heard(store: Store, listener: Listener) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with store.transaction() as tx:
+            await signals.send(tx, "news", "never")
+            raise ZeroDivisionError
+    await tell(store, "after")
+    assert await listener.next() == "after"
+
+
+async def test_a_lost_connection_is_told_and_replaced(store: Store, listener: Listener) -> None:
+    async with store.reading() as tx:
+        ended = await tx.value(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
+            " AND datname = current_database()"
+        )
+    assert ended == 1
+    assert await listener.next() == ""
+    assert listener.states[0:2] == [True, False]
+    assert listener.states[-1] is True
+    await tell(store, "again")
+    assert await listener.next() == "again"
+
+
+async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: Listener) -> None:
+    await listener.stop()
+    assert listener.states[-1] is False
+    async with store.reading() as tx, asyncio.timeout(5):
+        while await tx.value(
+            "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%' AND datname = current_database()"
+        ):
+            await asyncio.sleep(0.01)
