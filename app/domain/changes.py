@@ -9,53 +9,65 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     pass
 
 
-class MatchStarted(Change):
+class MatchStarted(Change, frozen=True):
     """First counted play: the kick-off."""
 
 
-class MapStarted(Change):
+class MapStarted(Change, frozen=True):
     map: int
 
 
-class RoundOpened(Change):
+class RoundOpened(Change, frozen=True):
     """Freeze time of a round began."""
 
     map: int
     round: int
 
 
-class RoundLive(Change):
+class RoundLive(Change, frozen=True):
     map: int
     round: int
 
 
-class Happened(Change):
+class Happened(Change, frozen=True):
     event: TimelineEvent
 
 
-class RoundFinished(Change):
+class Amended(Change, frozen=True):
+    """An event told earlier, now known better (an assist that arrived later); same id."""
+
+    event: TimelineEvent
+
+
+class RoundFinished(Change, frozen=True):
+    """`timeline` is everything that happened in the round, in order, whichever batch told it."""
+
     round: Round
+    timeline: tuple[TimelineEvent, ...] = ()
 
 
-class RoundsVoided(Change):
-    """Rounds (and their events) that no longer count: restart, restore, a map played again."""
+class RoundsVoided(Change, frozen=True):
+    """Rounds, and events by fact number, that no longer count: restart, restore, a map played again.
+
+    `rounds` may be empty, when only events of an unfinished round are void.
+    """
 
     map: int
     rounds: tuple[Round, ...]
     events: tuple[int, ...] = ()
 
 
-class MapFinished(Change):
+class MapFinished(Change, frozen=True):
     map: MapPlay
 
 
-class MatchFinished(Change):
+class MatchFinished(Change, frozen=True):
     winner: Slot | None
 
 
-class MatchCancelled(Change):
+class MatchCancelled(Change, frozen=True):
     pass
 
 
-class Altered(Change):
+class Altered(Change, frozen=True):
     """Anything else that clients see: pause, suspension, sides, names, schedule."""

@@ -15,51 +15,58 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     at: int
 
 
-class MapLoaded(Fact):
+class MapLoaded(Fact, frozen=True):
     name: str
 
 
-class FormatSet(Fact):
+class FormatSet(Fact, frozen=True):
     """`mp_maxrounds` or `mp_overtime_maxrounds`, whichever is given."""
 
     max_rounds: int | None = None
     overtime_rounds: int | None = None
 
 
-class WarmupStarted(Fact):
+class WarmupStarted(Fact, frozen=True):
     pass
 
 
-class WarmupEnded(Fact):
+class WarmupEnded(Fact, frozen=True):
     pass
 
 
-class PlayStarted(Fact):
+class PlayStarted(Fact, frozen=True):
     """`Match_Start`: the map starts (again) from nothing; rounds seen before it do not count."""
 
     map_name: str
 
 
-class RestartAnnounced(Fact):
+class RestartAnnounced(Fact, frozen=True):
     """`Restart_Round_(n_seconds)`."""
 
 
-class SideNamed(Fact):
+class SideNamed(Fact, frozen=True):
     """Which team plays which side now."""
 
     side: Side
     team: str
 
 
-class FreezeStarted(Fact):
+class SideSwitched(Fact, frozen=True):
+    """A player was moved from one side to the other; at half-time all of them are."""
+
+    player: Player
+    side: Side
+
+
+class FreezeStarted(Fact, frozen=True):
     pass
 
 
-class RoundStarted(Fact):
+class RoundStarted(Fact, frozen=True):
     pass
 
 
-class Killed(Fact):
+class Killed(Fact, frozen=True):
     """`victim_side` equal to `side` is a team kill."""
 
     killer: Player
@@ -71,32 +78,39 @@ class Killed(Fact):
     penetrated: bool = False
 
 
-class Assisted(Fact):
+class Assisted(Fact, frozen=True):
+    """`flash`: by blinding the victim; a plain assist of the same kill stands before it."""
+
     assister: Player
     victim: Player
+    flash: bool = False
 
 
-class Died(Fact):
+class Died(Fact, frozen=True):
     """A death nobody gets a kill for: world, bomb, suicide."""
 
     victim: Player
     side: Side
 
 
-class BombPlanted(Fact):
+class BombPlanted(Fact, frozen=True):
     player: Player
     site: str
 
 
-class BombDefused(Fact):
+class DefuseBegun(Fact, frozen=True):
     player: Player
 
 
-class BombExploded(Fact):
+class BombDefused(Fact, frozen=True):
+    player: Player
+
+
+class BombExploded(Fact, frozen=True):
     pass
 
 
-class RoundWon(Fact):
+class RoundWon(Fact, frozen=True):
     """The score that the line carries is after the round, by side."""
 
     side: Side
@@ -105,33 +119,34 @@ class RoundWon(Fact):
     t_score: int
 
 
-class RoundEnded(Fact):
+class RoundEnded(Fact, frozen=True):
     pass
 
 
-class ScoreTold(Fact):
+class ScoreTold(Fact, frozen=True):
     """`MatchStatus: Score:` CT:T; `rounds_played` is -1 before play."""
 
     ct_score: int
     t_score: int
     rounds_played: int
+    map_name: str = ""
 
 
-class Paused(Fact):
+class Paused(Fact, frozen=True):
     reason: str
 
 
-class Resumed(Fact):
+class Resumed(Fact, frozen=True):
     reason: str
 
 
-class RestoreAnnounced(Fact):
-    """A round was restored from a backup: rounds after `round` are void."""
+class RestoreAnnounced(Fact, frozen=True):
+    """A backup is being loaded: rounds after `round` will be void once the score told goes back."""
 
     round: int
 
 
-class MapEnded(Fact):
+class MapEnded(Fact, frozen=True):
     """`Game Over`: the map's final score by side."""
 
     map_name: str
@@ -139,11 +154,11 @@ class MapEnded(Fact):
     t_score: int
 
 
-class SourceLost(Fact):
+class SourceLost(Fact, frozen=True):
     """Data is missing (a hole in the offsets, silence): nothing may stay on offer."""
 
     reason: str
 
 
-class SourceBack(Fact):
+class SourceBack(Fact, frozen=True):
     pass

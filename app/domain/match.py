@@ -17,6 +17,14 @@ WinReason = Literal["kills", "bomb", "time", "defuse"]
 FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
 
 
+def other_side(side: Side) -> Side:
+    return "T" if side == "CT" else "CT"
+
+
+def other_slot(slot: Slot) -> Slot:
+    return "away" if slot == "home" else "home"
+
+
 class Status(StrEnum):
     """A match's lifecycle; `code` is `<sport_event_status status>` in the feed."""
 
@@ -43,7 +51,8 @@ class Player(msgspec.Struct, frozen=True):
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that happened in a round. `at` is Unix ms on our clock line (arrival or source
-    time, see `ingest`), `offset_ms` counts from the round's start. Team kills have equal slots."""
+    time, see `ingest`), `offset_ms` counts from the round's start. Team kills have equal slots.
+    `late`: it came after the round was decided, so it belongs to the timeline and decides nothing."""
 
     id: int
     type: FactType
@@ -62,11 +71,21 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     headshot: bool = False
     penetrated: bool = False
     site: str = ""
+    late: bool = False
     void: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """A kill that markets and statistics count: not of a team mate, not after the decision."""
+        return self.type == "kill" and self.actor_slot != self.target_slot and not (self.late or self.void)
 
 
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A finished round. `home_score`/`away_score` are rounds won after it, on this map."""
+    """A finished round. `home_score`/`away_score` are rounds won after it, on this map.
+
+    `events` are the fact numbers of its timeline. `gap`: data was missing while it was played, so
+    its timeline may lack something; winner, side and reason are as told.
+    """
 
     id: int
     map: int
@@ -79,12 +98,23 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     started_at: int
     ended_at: int
     bomb_site: str = ""
+    events: tuple[int, ...] = ()
+    gap: bool = False
     void: bool = False
+
+    @property
+    def home_side(self) -> Side:
+        """The side that home played in this round."""
+        return self.winning_side if self.winner == "home" else other_side(self.winning_side)
 
 
 class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
-    that home plays now (None until the log says). `end_id` is the fact number of the map's end."""
+    that home plays now (None until the log says). `end_id` is the fact number of the map's end.
+
+    `side_before_break` is home's side before a break at which sides may change, kept until the first
+    round after it is won: the server's team lines still tell the old sides during that break.
+    """
 
     number: int
     name: str = ""
@@ -93,6 +123,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     away_score: int = 0
     winner: Slot | None = None
     home_side: Side | None = None
+    side_before_break: Side | None = None
     rounds: tuple[Round, ...] = ()
     started_at: int | None = None
     finished_at: int | None = None
@@ -101,11 +132,46 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     overtime_rounds: int = 6
     picked_by: Slot | None = None
 
+    @property
+    def counted(self) -> tuple[Round, ...]:
+        """The rounds that stand, in order."""
+        return tuple(played for played in self.rounds if not played.void)
+
+    @property
+    def rounds_won(self) -> int:
+        return self.home_score + self.away_score
+
+    @property
+    def decided(self) -> bool:
+        """One side has won by the rules, whether or not play goes on; or the map ended level."""
+        least, most = sorted((self.home_score, self.away_score))
+        half, step = self.max_rounds // 2, self.overtime_rounds // 2
+        if least < half:
+            return most > half
+        if not step:
+            return most == least
+        return (most - half - 1) % step == 0 and most - least >= 2
+
+
+class Win(msgspec.Struct, frozen=True):
+    """How the log says that a round ended; scores are by side, after the round."""
+
+    side: Side
+    reason: WinReason
+    ct_score: int
+    t_score: int
+    at: int
+
 
 class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not
-    seen. `events` are this round's facts so far, in order. `knife`: nothing but knives was seen, so a
-    result is held back until the log shows whether the round counted."""
+    seen. `events` are this round's facts so far, in order.
+
+    `knife`: the first round, and nothing but knives has killed: its `held` events and its result `won`
+    are told to nobody until the log shows that the round counted. `won` also waits while nobody can
+    say which team played the winning side. `break_over`: the freeze after a waiting result was seen.
+    `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
+    """
 
     map: int
     number: int
@@ -114,13 +180,38 @@ class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     events: tuple[TimelineEvent, ...] = ()
     alive_home: int = 5
     alive_away: int = 5
+    opened_at: int = 0
+    knife: bool = False
+    held: tuple[TimelineEvent, ...] = ()
+    won: Win | None = None
+    break_over: bool = False
+    dead: tuple[Player, ...] = ()
+    defusers: tuple[Player, ...] = ()
+    gap: bool = False
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """Which team a player belongs to, as seen in play; outlives reconnects and changes of name."""
+
+    account: int
+    slot: Slot
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
+    `restart`, `map`, `operator`."""
+
+    kind: str
+    reason: str
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     """The whole state of one match, as one value: what `transitions` folds facts into.
 
     `score_home`/`score_away` are maps won. `pause` says why play stands still ("" when it does not).
-    `suspended` says why nothing may be offered although the match goes on ("" when it may).
+    `suspended` says why nothing may be offered although the match goes on ("" when it may): it is the
+    first of `doubts`. `loaded`, `team_ct` and `team_t` are what the server last named. `restarting`: the
+    server came up again in mid-map, and the next score told or round played shows what still counts.
     `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
     `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
     """
@@ -152,6 +243,18 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     last_stamp: int = 0
     last_seq: int = 0
     last_fact_at: int = 0
+    doubts: tuple[Doubt, ...] = ()
+    roster: tuple[Seat, ...] = ()
+    loaded: str = ""
+    team_ct: str = ""
+    team_t: str = ""
+    restarting: bool = False
+    max_rounds: int = 24
+    overtime_rounds: int = 6
+
+    @property
+    def over(self) -> bool:
+        return self.status in (Status.FINISHED, Status.CANCELLED)
 
     @property
     def map(self) -> MapPlay | None:

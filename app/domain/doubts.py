@@ -1,0 +1,23 @@
+"""Why nothing may be offered: each doubt stands until the thing that raised it clears it."""
+
+from msgspec.structs import replace
+
+from app.domain.match import Doubt, Match
+
+
+def raise_doubt(match: Match, kind: str, reason: str) -> Match:
+    """The match with this doubt standing; another reason of the same kind takes its place."""
+    doubt = Doubt(kind, reason)
+    if doubt in match.doubts:
+        return match
+    return _with(match, (*(other for other in match.doubts if other.kind != kind), doubt))
+
+
+def clear_doubt(match: Match, *kinds: str) -> Match:
+    if not any(doubt.kind in kinds for doubt in match.doubts):
+        return match
+    return _with(match, tuple(doubt for doubt in match.doubts if doubt.kind not in kinds))
+
+
+def _with(match: Match, doubts: tuple[Doubt, ...]) -> Match:
+    return replace(match, doubts=doubts, suspended=doubts[0].reason if doubts else "")

@@ -1,0 +1,120 @@
+"""How a match starts, goes from map to map, and ends."""
+
+from msgspec.structs import replace
+
+from app.domain.changes import Change, MapFinished, MapStarted, MatchFinished, MatchStarted
+from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.match import MapPlay, Match, Slot, Status
+from app.domain.sides import name_side, update_map
+
+Told = list[Change]
+
+
+def playing(match: Match) -> MapPlay | None:
+    """The map that the server's lines are about, when play on it counts; else None."""
+    play = match.map
+    if play is None or match.warmup or match.loaded not in ("", play.name):
+        return None
+    return play
+
+
+def may_start(match: Match, map_name: str) -> bool:
+    """A map that has been played does not start again within the match."""
+    name = map_name or match.loaded
+    return match.map is None and not match.warmup and not was_played(match, name)
+
+
+def was_played(match: Match, name: str) -> bool:
+    return any(play.name == name for play in match.maps if play.status == "finished")
+
+
+def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
+    """The next map begins; with the first one the match does."""
+    if match.status is not Status.LIVE:
+        match = replace(match, status=Status.LIVE, started_at=at)
+        told.append(MatchStarted())
+    number = sum(play.status == "finished" for play in match.maps) + 1
+    planned = next((play for play in match.maps if play.number == number), MapPlay(number=number))
+    play = replace(
+        planned,
+        name=map_name or match.loaded or planned.name,
+        status="live",
+        started_at=at,
+        max_rounds=match.max_rounds,
+        overtime_rounds=match.overtime_rounds,
+    )
+    others = tuple(other for other in match.maps if other.number != number)
+    match = replace(match, maps=tuple(sorted((*others, play), key=lambda one: one.number)), loaded=play.name)
+    told.append(MapStarted(map=number))
+    match = name_side(match, "CT", match.team_ct)
+    return name_side(match, "T", match.team_t)
+
+
+def finish_map(match: Match, home_score: int, away_score: int, at: int, told: Told) -> Match:
+    """The map ends with this score; with enough maps won, the match does."""
+    play = match.map
+    if play is None:
+        return match
+    winner: Slot | None = None
+    if home_score != away_score:
+        winner = "home" if home_score > away_score else "away"
+    play = replace(
+        play,
+        status="finished",
+        home_score=home_score,
+        away_score=away_score,
+        winner=winner,
+        finished_at=at,
+        end_id=match.next_fact,
+    )
+    match = replace(update_map(match, play), next_fact=match.next_fact + 1, current=None, pause="")
+    match = replace(
+        match,
+        score_home=match.score_home + (winner == "home"),
+        score_away=match.score_away + (winner == "away"),
+        restarting=False,
+    )
+    told.append(MapFinished(map=play))
+    match = clear_doubt(match, "score", "sides", "restart", "map")
+    return finish_match(match, at, told) if series_over(match) else match
+
+
+def series_over(match: Match) -> bool:
+    played = sum(play.status == "finished" for play in match.maps)
+    most = max(match.score_home, match.score_away)
+    return most > match.best_of // 2 or played >= match.best_of
+
+
+def finish_match(match: Match, at: int, told: Told) -> Match:
+    winner: Slot | None = None
+    if match.score_home != match.score_away:
+        winner = "home" if match.score_home > match.score_away else "away"
+    told.append(MatchFinished(winner=winner))
+    return replace(match, status=Status.FINISHED, winner=winner, finished_at=at, current=None, pause="")
+
+
+def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
+    """`Game Over`: the score told ends the map, unless it decides nothing or its sides are unknown."""
+    play = match.map
+    if play is None:
+        return match
+    score = _final_score(play, ct_score, t_score)
+    if score is None:
+        return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
+    ended = replace(play, home_score=score[0], away_score=score[1])
+    if not (ended.decided or sum(score) >= play.max_rounds):
+        reason = f"map ended undecided at {score[0]}:{score[1]}"
+        return replace(raise_doubt(match, "map", reason), current=None)
+    return finish_map(match, *score, at, told)
+
+
+def _final_score(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int] | None:
+    """Home's and away's rounds: ours if they are the ones told, else the told ones by side."""
+    ours = (play.home_score, play.away_score)
+    if ours in ((ct_score, t_score), (t_score, ct_score)):
+        return ours
+    if ct_score == t_score:
+        return ct_score, t_score
+    if play.home_side is None:
+        return None
+    return (ct_score, t_score) if play.home_side == "CT" else (t_score, ct_score)

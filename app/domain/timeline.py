@@ -1,0 +1,201 @@
+"""What happens within a round: kills, assists, the bomb. Each becomes an event with a fact number.
+
+Nobody dies twice in a round, so a repeated line adds nothing.
+"""
+
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain.changes import Amended, Change, Happened
+from app.domain.match import FactType, Match, Player, RoundPlay, Side, TimelineEvent, Win
+from app.domain.sides import slot_of, update_map, witness
+
+Told = list[Change]
+
+
+def is_knife(weapon: str) -> bool:
+    return weapon.startswith("knife") or weapon == "bayonet"
+
+
+def killed(match: Match, fact: f.Killed, told: Told) -> Match:
+    current = match.current
+    if current is None or fact.victim in current.dead:
+        return match
+    match = witness(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
+    match = bury(match, fact.victim, fact.victim_side)
+    if not is_knife(fact.weapon):
+        match = release_held(match, told)
+    return happen(
+        match,
+        told,
+        "kill",
+        fact.at,
+        actor=(fact.killer, fact.side),
+        target=(fact.victim, fact.victim_side),
+        weapon=fact.weapon,
+        headshot=fact.headshot,
+        penetrated=fact.penetrated,
+    )
+
+
+def died(match: Match, fact: f.Died, told: Told) -> Match:
+    if match.current is None or fact.victim in match.current.dead:
+        return match
+    return bury(match, fact.victim, fact.side)
+
+
+def assisted(match: Match, fact: f.Assisted, told: Told) -> Match:
+    """Attach the assist to the newest kill of that victim, unless it has one."""
+    current = match.current
+    if current is None:
+        return match
+    for event in reversed(current.events + current.held):
+        if event.type == "kill" and event.target == fact.victim:
+            return match if event.assister else _amend(match, replace(event, assister=fact.assister), told)
+    return match
+
+
+def planted(match: Match, fact: f.BombPlanted, told: Told) -> Match:
+    if match.current is None or _seen(match.current, "bomb_planted"):
+        return match
+    return happen(match, told, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
+
+
+def defuse_begun(match: Match, fact: f.DefuseBegun, told: Told) -> Match:
+    if match.current is None or fact.player in match.current.defusers:
+        return match
+    return replace(match, current=replace(match.current, defusers=(*match.current.defusers, fact.player)))
+
+
+def defused(match: Match, fact: f.BombDefused, told: Told) -> Match:
+    if match.current is None or _seen(match.current, "bomb_defused"):
+        return match
+    site = bomb_site(match.current)
+    return happen(match, told, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
+
+
+def exploded(match: Match, fact: f.BombExploded, told: Told, *, late: bool | None = None) -> Match:
+    if match.current is None or _seen(match.current, "bomb_exploded"):
+        return match
+    return happen(match, told, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
+
+
+def end_of_bomb(match: Match, won: Win, told: Told) -> Match:
+    """A round won by the bomb or by its defusal tells that event too, where no line of its own did."""
+    if won.reason == "bomb":
+        return exploded(match, f.BombExploded(at=won.at), told, late=False)
+    current = match.current
+    if won.reason != "defuse" or current is None or _seen(current, "bomb_defused"):
+        return match
+    alive = [player for player in current.defusers if player not in current.dead]
+    actor: tuple[Player, Side] | None = (alive[0], "CT") if len(alive) == 1 else None
+    return happen(match, told, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
+
+
+def bomb_site(current: RoundPlay) -> str:
+    """Where the bomb was planted this round; "" when it was not."""
+    plants = (event for event in current.events + current.held if event.type == "bomb_planted")
+    return next((event.site for event in plants), "")
+
+
+def happen(
+    match: Match,
+    told: Told,
+    kind: FactType,
+    at: int,
+    *,
+    actor: tuple[Player, Side] | None = None,
+    target: tuple[Player, Side] | None = None,
+    weapon: str = "",
+    headshot: bool = False,
+    penetrated: bool = False,
+    site: str = "",
+    late: bool | None = None,
+) -> Match:
+    """Add an event to the current round and tell it, or hold it back while the round may not count.
+
+    `late` is worked out from the round's phase unless given.
+    """
+    current = match.current
+    if current is None:
+        return match
+    event = TimelineEvent(
+        id=match.next_fact,
+        type=kind,
+        map=current.map,
+        round=current.number,
+        at=at,
+        offset_ms=max(0, at - (current.started_at or at)),
+        actor=actor[0] if actor else None,
+        actor_slot=slot_of(match, *actor) if actor else None,
+        side=actor[1] if actor else None,
+        target=target[0] if target else None,
+        target_slot=slot_of(match, *target) if target else None,
+        target_side=target[1] if target else None,
+        weapon=weapon,
+        headshot=headshot,
+        penetrated=penetrated,
+        site=site,
+        late=current.phase == "over" if late is None else late,
+    )
+    match = replace(match, next_fact=match.next_fact + 1)
+    if current.knife:
+        return replace(match, current=replace(current, held=(*current.held, event)))
+    told.append(Happened(event=event))
+    match = replace(match, current=replace(current, events=(*current.events, event)))
+    return _add_to_finished(match, event) if event.late else match
+
+
+def release_held(match: Match, told: Told) -> Match:
+    """The round is no knife round: tell what was held back."""
+    current = match.current
+    if current is None or not current.knife:
+        return match
+    told.extend(Happened(event=event) for event in current.held)
+    events = (*current.events, *current.held)
+    return replace(match, current=replace(current, knife=False, held=(), events=events))
+
+
+def bury(match: Match, victim: Player, side: Side) -> Match:
+    current, slot = match.current, slot_of(match, victim, side)
+    if current is None:
+        return match
+    return replace(
+        match,
+        current=replace(
+            current,
+            dead=(*current.dead, victim),
+            alive_home=max(0, current.alive_home - (slot == "home")),
+            alive_away=max(0, current.alive_away - (slot == "away")),
+        ),
+    )
+
+
+def _amend(match: Match, event: TimelineEvent, told: Told) -> Match:
+    """Replace an event by what is known now; one told in this very fold is told once, as it is now."""
+    current = match.current
+    if current is None:
+        return match
+    events = tuple(event if old.id == event.id else old for old in current.events)
+    held = tuple(event if old.id == event.id else old for old in current.held)
+    match = replace(match, current=replace(current, events=events, held=held))
+    for index, change in enumerate(told):
+        if isinstance(change, Happened | Amended) and change.event.id == event.id:
+            told[index] = replace(change, event=event)
+            return match
+    if any(known.id == event.id for known in events):
+        told.append(Amended(event=event))
+    return match
+
+
+def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
+    """A late event joins the list of its finished round."""
+    play = match.map
+    if play is None or not play.rounds or play.rounds[-1].number != event.round or play.rounds[-1].void:
+        return match
+    last = replace(play.rounds[-1], events=(*play.rounds[-1].events, event.id))
+    return update_map(match, replace(play, rounds=(*play.rounds[:-1], last)))
+
+
+def _seen(current: RoundPlay, kind: FactType) -> bool:
+    return any(event.type == kind for event in current.events + current.held)

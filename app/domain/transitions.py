@@ -1,0 +1,339 @@
+"""The only place that moves a match: facts in, the new state and what happened out.
+
+Nothing is guessed. A fact that makes no sense now (a repeated line, play in warm-up, anything after
+the end) changes nothing; what cannot be known raises a doubt, which suspends the offer until the log
+clears it.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain import timeline
+from app.domain.changes import Altered, Change
+from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
+from app.domain.match import Match, RoundPlay, Win
+from app.domain.rounds import (
+    disagree,
+    drop_unjudged,
+    go_back,
+    go_live,
+    judge,
+    open_round,
+    told_scores,
+    void_after,
+)
+from app.domain.series import end_as_told, finish_map, may_start, playing, start_map, was_played
+from app.domain.sides import believe_score, name_side, switch, update_map
+
+__all__ = ["cancel", "fold", "schedule", "suspend", "unsuspend"]
+
+Told = list[Change]
+_LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, told late
+
+
+def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ...]]:
+    """Take in facts in order: the match after them, and the changes they made, in order."""
+    told: Told = []
+    for fact in facts:
+        if match.over:
+            break
+        before = match
+        match = _HANDLERS[type(fact)](match, fact, told)
+        match = replace(match, last_fact_at=max(match.last_fact_at, fact.at))
+        if _visible(match) != _visible(before):
+            told.append(Altered())
+    return match, tuple(told)
+
+
+def _visible(match: Match) -> tuple[Any, ...]:
+    play = match.map
+    return match.pause, match.suspended, match.warmup, play.home_side if play else None
+
+
+def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
+    match = replace(match, loaded=fact.name, warmup=False)
+    play = match.map
+    if play is None:
+        return match
+    if play.name == fact.name:
+        return _restarted(match)
+    if play.decided:
+        return finish_map(match, play.home_score, play.away_score, fact.at, told)
+    if not play.rounds_won:
+        match = void_after(match, 0, told)
+        return update_map(match, replace(play, name=fact.name))
+    return raise_doubt(
+        replace(match, current=None), "map", f"{fact.name} loaded before {play.name} was decided"
+    )
+
+
+def _restarted(match: Match) -> Match:
+    """The server came up again on the map being played: what counts is told with the next score."""
+    if match.map is None or not (match.map.rounds_won or match.current):
+        return match
+    match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
+    return raise_doubt(match, "restart", "the game server restarted the map")
+
+
+def format_set(match: Match, fact: f.FormatSet, told: Told) -> Match:
+    max_rounds = fact.max_rounds or match.max_rounds
+    overtime = fact.overtime_rounds or match.overtime_rounds
+    match = replace(match, max_rounds=max_rounds, overtime_rounds=overtime)
+    if match.map is None:
+        return match
+    return update_map(match, replace(match.map, max_rounds=max_rounds, overtime_rounds=overtime))
+
+
+def warmup_started(match: Match, fact: f.WarmupStarted, told: Told) -> Match:
+    if match.map is not None and match.map.rounds_won and not match.warmup:
+        match = _restarted(match)
+    return replace(match, warmup=True)
+
+
+def warmup_ended(match: Match, fact: f.WarmupEnded, told: Told) -> Match:
+    return replace(match, warmup=False)
+
+
+def play_started(match: Match, fact: f.PlayStarted, told: Told) -> Match:
+    """Rounds seen before do not count, except while a server restart or restore is under way."""
+    if was_played(match, fact.map_name):
+        return match
+    match = replace(match, loaded=fact.map_name or match.loaded)
+    if playing(match) is None or match.restarting:
+        return _restarted(match) if match.map and match.map.rounds_won else match
+    unopened = _untouched(match.current)
+    if unopened and match.map and not match.map.rounds_won:
+        return match
+    return open_round(void_after(match, 0, told), fact.at, told)
+
+
+def _untouched(current: RoundPlay | None) -> bool:
+    """A first round in its freeze time, with nothing in it."""
+    return current is not None and current.number == 1 and current.phase == "freeze" and not current.dead
+
+
+def restart_announced(match: Match, fact: f.RestartAnnounced, told: Told) -> Match:
+    if playing(match) is None or _untouched(match.current):
+        return match
+    return raise_doubt(match, "restart", "a restart was announced")
+
+
+def restore_announced(match: Match, fact: f.RestoreAnnounced, told: Told) -> Match:
+    if match.map is None or fact.round > match.map.rounds_won:
+        return match
+    match = raise_doubt(match, "restart", f"a backup of round {fact.round} is being restored")
+    return replace(match, restarting=True)
+
+
+def side_named(match: Match, fact: f.SideNamed, told: Told) -> Match:
+    return judge(name_side(match, fact.side, fact.team), told)
+
+
+def side_switched(match: Match, fact: f.SideSwitched, told: Told) -> Match:
+    return judge(switch(match, fact.player, fact.side), told)
+
+
+def freeze_started(match: Match, fact: f.FreezeStarted, told: Told) -> Match:
+    current = match.current
+    if playing(match) is None or match.restarting:
+        return match
+    if current is None:
+        return open_round(match, fact.at, told)
+    if current.phase == "over":
+        return _freeze_after_round(match, current, fact.at, told)
+    if current.phase == "live":
+        match = void_after(match, match.map.rounds_won if match.map else 0, told)
+        return open_round(match, fact.at, told)
+    return replace(match, current=replace(current, opened_at=fact.at))
+
+
+def _freeze_after_round(match: Match, current: RoundPlay, at: int, told: Told) -> Match:
+    if current.won is not None and current.knife:
+        return replace(match, current=replace(current, break_over=True, opened_at=at))
+    return open_round(drop_unjudged(match), at, told)
+
+
+def round_started(match: Match, fact: f.RoundStarted, told: Told) -> Match:
+    if may_start(match, ""):
+        match = start_map(match, "", fact.at, told)
+    if playing(match) is None:
+        return match
+    if match.restarting:
+        match = replace(clear_doubt(void_after(match, 0, told), "restart", "score"), restarting=False)
+    match = _confirm(match, told)
+    if match.current is None or match.current.phase == "over":
+        match = open_round(drop_unjudged(match), fact.at, told)
+    if match.current is None or match.current.phase == "live":
+        return match
+    return go_live(clear_doubt(match, "restart"), fact.at, told)
+
+
+def _confirm(match: Match, told: Told) -> Match:
+    """Play went on after a first round with knives only: it counted."""
+    current = match.current
+    if current is None or current.won is None:
+        return match
+    return judge(replace(match, current=replace(current, break_over=True)), told)
+
+
+def killed(match: Match, fact: f.Killed, told: Told) -> Match:
+    current = match.current
+    if playing(match) is None or current is None:
+        return match
+    if current.phase == "freeze":
+        if fact.at < current.opened_at + _LATE:
+            return match
+        match = go_live(match, fact.at, told)
+    return timeline.killed(match, fact, told)
+
+
+def _in_round(act: Callable[[Match, Any, Told], Match]) -> Callable[[Match, Any, Told], Match]:
+    """`act`, for facts that mean nothing outside a round in play."""
+
+    def only_in_round(match: Match, fact: f.Fact, told: Told) -> Match:
+        current = match.current
+        if playing(match) is None or current is None or current.phase == "freeze":
+            return match
+        return act(match, fact, told)
+
+    return only_in_round
+
+
+def round_won(match: Match, fact: f.RoundWon, told: Told) -> Match:
+    """Keep the result and count it as soon as it may be; a score already counted is a repeated line."""
+    current, play = match.current, playing(match)
+    if play is None or current is None or current.phase == "over" or match.restarting:
+        return match
+    total = fact.ct_score + fact.t_score
+    if total <= play.rounds_won:
+        return match
+    won = Win(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
+    if total != play.rounds_won + 1:
+        current, match = replace(current, phase="over"), disagree(match, fact.ct_score, fact.t_score)
+        return replace(match, current=current)
+    return judge(replace(match, current=replace(current, phase="over", won=won)), told)
+
+
+def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+    if fact.rounds_played < 0:
+        return _out_of_play(match, told)
+    if was_played(match, fact.map_name):
+        return match
+    match = replace(match, warmup=False)
+    if may_start(match, fact.map_name):
+        match = start_map(match, fact.map_name, fact.at, told)
+    play = playing(match)
+    if play is None or fact.map_name not in ("", play.name):
+        return match
+    match = _after_knives(match, fact, told)
+    return _compare(judge(match, told), fact, told)
+
+
+def _out_of_play(match: Match, told: Told) -> Match:
+    """`RoundsPlayed: -1`: whatever goes on, it does not count."""
+    if match.map is None or match.restarting:
+        return replace(match, warmup=True)
+    return replace(void_after(match, match.map.rounds_won, told), warmup=True)
+
+
+def _after_knives(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+    """The score in the next freeze shows whether a first round with knives only counted."""
+    current = match.current
+    if current is None or current.won is None or not (current.knife and current.break_over):
+        return match
+    if fact.rounds_played == 0:
+        return open_round(void_after(match, 0, told), fact.at, told)
+    return _then_open(judge(match, told), fact.at, told)
+
+
+def _then_open(match: Match, at: int, told: Told) -> Match:
+    judged = match.current is not None and match.current.won is None
+    return open_round(match, at, told) if judged else match
+
+
+def _compare(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+    """Check the score told against the rounds counted; one that went back is a restored backup."""
+    match = believe_score(match, fact.ct_score, fact.t_score)
+    play, current = match.map, match.current
+    if play is None or (current is not None and current.won is not None):
+        return match
+    ours = (play.home_score, play.away_score)
+    theirs = told_scores(play, fact.ct_score, fact.t_score)
+    if theirs == ours:
+        return _agree(match, fact.at, told)
+    if sum(theirs) >= sum(ours):
+        return disagree(match, fact.ct_score, fact.t_score)
+    if current is not None and current.phase != "freeze" and not match.restarting:
+        return match
+    if match.restarting and not sum(theirs):
+        return match
+    return replace(go_back(match, fact.ct_score, fact.t_score, fact.at, told), restarting=False)
+
+
+def _agree(match: Match, at: int, told: Told) -> Match:
+    match = replace(clear_doubt(match, "score", "restart"), restarting=False)
+    return match if match.current else open_round(match, at, told)
+
+
+def map_ended(match: Match, fact: f.MapEnded, told: Told) -> Match:
+    play = match.map
+    if play is None or fact.map_name not in ("", play.name):
+        return match
+    return end_as_told(_confirm(match, told), fact.ct_score, fact.t_score, fact.at, told)
+
+
+def paused(match: Match, fact: f.Paused, told: Told) -> Match:
+    return replace(match, pause=fact.reason)
+
+
+def resumed(match: Match, fact: f.Resumed, told: Told) -> Match:
+    return replace(match, pause="")
+
+
+def source_lost(match: Match, fact: f.SourceLost, told: Told) -> Match:
+    current = match.current
+    if current is not None and current.phase != "over":
+        match = replace(match, current=replace(current, gap=True))
+    return raise_doubt(match, "source", fact.reason)
+
+
+def source_back(match: Match, fact: f.SourceBack, told: Told) -> Match:
+    return clear_doubt(match, "source")
+
+
+def unmoved(match: Match, fact: f.Fact, told: Told) -> Match:
+    return match
+
+
+_HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
+    f.MapLoaded: map_loaded,
+    f.FormatSet: format_set,
+    f.WarmupStarted: warmup_started,
+    f.WarmupEnded: warmup_ended,
+    f.PlayStarted: play_started,
+    f.RestartAnnounced: restart_announced,
+    f.RestoreAnnounced: restore_announced,
+    f.SideNamed: side_named,
+    f.SideSwitched: side_switched,
+    f.FreezeStarted: freeze_started,
+    f.RoundStarted: round_started,
+    f.Killed: killed,
+    f.Assisted: _in_round(timeline.assisted),
+    f.Died: _in_round(timeline.died),
+    f.BombPlanted: _in_round(timeline.planted),
+    f.DefuseBegun: _in_round(timeline.defuse_begun),
+    f.BombDefused: _in_round(timeline.defused),
+    f.BombExploded: _in_round(timeline.exploded),
+    f.RoundWon: round_won,
+    f.RoundEnded: unmoved,
+    f.ScoreTold: score_told,
+    f.Paused: paused,
+    f.Resumed: resumed,
+    f.MapEnded: map_ended,
+    f.SourceLost: source_lost,
+    f.SourceBack: source_back,
+}

@@ -1,0 +1,116 @@
+"""Lines about what one player did. One function a kind, chosen by the word after the player."""
+
+import re
+from collections.abc import Callable
+
+from app.domain import facts as f
+from app.domain.match import Player, Side
+from app.ingest.cs2log.players import TOKEN, parse_player, side_named
+from app.ingest.cs2log.world import Read
+
+_AT = r" \[-?\d+ -?\d+ -?\d+\]"
+_KILLED = re.compile(rf'{TOKEN}{_AT} killed {TOKEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z')
+_ASSISTED = re.compile(rf"{TOKEN} (flash-)?assisted killing {TOKEN}\s*\Z")
+_SUICIDE = re.compile(rf"{TOKEN}{_AT} committed suicide with ")
+_BOMBED = re.compile(rf"{TOKEN}{_AT} was killed by the bomb")
+_TRIGGERED = re.compile(rf'{TOKEN} triggered "(\w+)"(?: at bombsite (\w))?')
+_SWITCHED = re.compile(r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>')
+
+_THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
+_NO_FACT = frozenset(
+    (
+        *("attacked", "picked", "purchased", "money", "left", "threw", "dropped", "blinded"),
+        *("connected,", "entered", "STEAM", "disconnected", "joined", "changed", "say", "say_team"),
+        *(f"sv_throw_{grenade}" for grenade in _THROWS),
+    )
+)
+
+
+def deed(message: str, at: int) -> Read:
+    """A line that begins with a quote: a player's deed, or a field of a `round_stats` block."""
+    end = message.find('>"', 1)
+    if end < 0:
+        return '" : "' in message or '": "' in message or message.startswith('"players" : {')
+    verb_at = end + 3
+    if message[verb_at : verb_at + 1] == "[":
+        verb_at = message.find("]", verb_at) + 2
+    verb = message[verb_at : message.find(" ", verb_at)]
+    if verb in _NO_FACT:
+        return True
+    handler = _VERBS.get(verb)
+    return handler(message, at) if handler else False
+
+
+def killed(message: str, at: int) -> Read:
+    found = _KILLED.match(message)
+    if found is None:
+        return " killed other " in message
+    killer, victim = _in_play(found[1]), _in_play(found[2])
+    if killer is None or victim is None:
+        return True
+    how = (found[4] or "").split()
+    return f.Killed(
+        at=at,
+        killer=killer[0],
+        side=killer[1],
+        victim=victim[0],
+        victim_side=victim[1],
+        weapon=found[3],
+        headshot="headshot" in how,
+        penetrated="penetrated" in how,
+    )
+
+
+def assisted(message: str, at: int) -> Read:
+    found = _ASSISTED.match(message)
+    assister, victim = (_in_play(found[1]), _in_play(found[3])) if found else (None, None)
+    if found is None or assister is None or victim is None:
+        return False
+    return f.Assisted(at=at, assister=assister[0], victim=victim[0], flash=bool(found[2]))
+
+
+def died(message: str, at: int) -> Read:
+    found = _SUICIDE.match(message) or _BOMBED.match(message)
+    victim = _in_play(found[1]) if found else None
+    return f.Died(at=at, victim=victim[0], side=victim[1]) if victim else found is not None
+
+
+def triggered(message: str, at: int) -> Read:
+    found = _TRIGGERED.match(message)
+    actor = parse_player(found[1]) if found else None
+    if found is None or actor is None:
+        return False
+    match found[2]:
+        case "Planted_The_Bomb" | "Bomb_Planted":
+            return f.BombPlanted(at=at, player=actor[0], site=found[3] or "")
+        case "Defused_The_Bomb":
+            return f.BombDefused(at=at, player=actor[0])
+        case "Begin_Bomb_Defuse_With_Kit" | "Begin_Bomb_Defuse_Without_Kit":
+            return f.DefuseBegun(at=at, player=actor[0])
+    return True
+
+
+def switched(message: str, at: int) -> Read:
+    found = _SWITCHED.match(message)
+    actor, side = (parse_player(found[1]), side_named(found[3])) if found else (None, None)
+    from_side = side_named(found[2]) if found else None
+    if actor is None or side is None or from_side is None:
+        return found is not None
+    return f.SideSwitched(at=at, player=actor[0], side=side)
+
+
+def _in_play(token: str) -> tuple[Player, Side] | None:
+    """The player and his side; None when he is on neither."""
+    parsed = parse_player(token)
+    return (parsed[0], parsed[1]) if parsed and parsed[1] else None
+
+
+_VERBS: dict[str, Callable[[str, int], Read]] = {
+    "killed": killed,
+    "assisted": assisted,
+    "flash-assisted": assisted,
+    "committed": died,
+    "was": died,
+    "triggered": triggered,
+    "switched": switched,
+}

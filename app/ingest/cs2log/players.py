@@ -1,0 +1,35 @@
+"""A player as a log line writes one: ``name<slot><id><side>``; lines about changing sides leave the last out."""
+
+import re
+from functools import lru_cache
+
+from app.domain.match import Player, Side
+
+TOKEN = r'"([^"]*<-?\d+><[^<>"]*><[^<>"]*>)"'  #: one group: the token without its quotes
+
+_PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.DOTALL)
+_ACCOUNT = re.compile(r"\[U:1:\s*(\d+)\]\Z")
+_LEGACY = re.compile(r"STEAM_[01]:([01]):(\d+)\Z")
+_SIDES: dict[str, Side] = {"CT": "CT", "TERRORIST": "T"}
+
+
+@lru_cache(maxsize=4096)
+def parse_player(token: str) -> tuple[Player, Side | None] | None:
+    """Who it is and on which side (None for spectators); None when `token` has another form."""
+    found = _PARTS.match(token)
+    if found is None:
+        return None
+    return Player(account(found[2]), found[1]), _SIDES.get(found[3] or "")
+
+
+def account(steam_id: str) -> int:
+    """The 32-bit account number of a Steam id; 0 for bots and for players not yet validated."""
+    if found := _ACCOUNT.match(steam_id):
+        return int(found[1])
+    if found := _LEGACY.match(steam_id):
+        return int(found[2]) * 2 + int(found[1])
+    return 0
+
+
+def side_named(word: str) -> Side | None:
+    return _SIDES.get(word)

@@ -1,0 +1,86 @@
+"""One log body into facts."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import msgspec
+
+from app.domain.facts import Fact
+from app.ingest.cs2log.deeds import deed
+from app.ingest.cs2log.dress import undress
+from app.ingest.cs2log.world import OPENINGS, Read
+
+_DISORDER = 2_000  #: ms by which lines may stand in the wrong order
+_SPREAD = 3_600_000  #: ms: a larger step within one body is a clock that was set
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """The facts of one body in order, and how many of its lines were and were not understood."""
+
+    facts: tuple[Fact, ...]
+    known: int
+    unknown: int
+
+
+def read(body: bytes | str, arrived_at: int) -> Reading:
+    """The facts in a log body that arrived at `arrived_at` (Unix ms).
+
+    A fact's `at` is the arrival minus how much earlier, by the source's clock, its line was than the
+    body's newest. Lines at most two seconds out of order are put right; a larger step back is a
+    clock that was set, and keeps the order of arrival.
+    """
+    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    found: list[tuple[int, Fact]] = []
+    known = unknown = newest = 0
+    for time, read_line in _lines(text):
+        newest = max(newest, time)
+        if read_line is False:
+            unknown += 1
+            continue
+        known += 1
+        if read_line is not True:
+            found.append((time, read_line))
+    return Reading(tuple(_placed(found, newest, arrived_at)), known, unknown)
+
+
+def _lines(text: str) -> Iterator[tuple[int, Read]]:
+    for raw in text.split("\n"):
+        line = raw.rstrip("\r\x00")
+        if not line:
+            continue
+        undressed = undress(line)
+        if undressed is None:
+            yield 0, False
+            continue
+        time, message = undressed
+        yield time, parse(message, time)
+
+
+def parse(message: str, at: int) -> Read:
+    """One message without its time-stamp: a fact, True (known, no fact) or False (unknown)."""
+    if message[:1] == '"':
+        return deed(message, at)
+    for opening, handler in _BY_LETTER.get(message[:1], ()):
+        if message.startswith(opening):
+            return handler(message, at)
+    return False
+
+
+def _placed(found: list[tuple[int, Fact]], newest: int, arrived_at: int) -> Iterator[Fact]:
+    ordered = sorted(found, key=lambda pair: pair[0]) if _slightly_disordered(found) else found
+    for time, fact in ordered:
+        early = min(newest - time, _SPREAD)
+        yield msgspec.structs.replace(fact, at=arrived_at - early)
+
+
+def _slightly_disordered(found: list[tuple[int, Fact]]) -> bool:
+    steps = [later[0] - earlier[0] for earlier, later in pairwise(found)]
+    return bool(steps) and -_DISORDER <= min(steps) < 0
+
+
+def _by_letter() -> dict[str, tuple[tuple[str, Callable[[str, int], Read]], ...]]:
+    letters = {opening[0] for opening, _ in OPENINGS}
+    return {letter: tuple(entry for entry in OPENINGS if entry[0][0] == letter) for letter in letters}
+
+
+_BY_LETTER = _by_letter()

@@ -1,0 +1,136 @@
+"""Lines about the match as a whole: rounds, score, teams, pauses, the map. One function a kind."""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from app.domain import facts as f
+from app.ingest.cs2log.players import side_named
+
+Read = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
+
+_STATUS_TEAM = re.compile(r'(?:MatchStatus: )?Team playing "(CT|TERRORIST)": ?(.*)\Z')
+_STATUS_SCORE = re.compile(r'MatchStatus: Score: (\d+):(\d+) on map "([^"]*)" RoundsPlayed: (-?\d+)')
+_ROUND_WON = re.compile(r'Team "(CT|TERRORIST)" triggered "(\w+)" \(CT "(\d+)"\) \(T "(\d+)"\)')
+_GAME_OVER = re.compile(r"Game Over: .*?(\S+) score (\d+):(\d+)(?: |\Z)")
+_MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"')
+_MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"')
+_PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z")
+_CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d+)"')
+_RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d+)\S*"')
+
+Reason = Literal["kills", "bomb", "time", "defuse"]
+_REASONS: dict[str, Reason] = {
+    "SFUI_Notice_CTs_Win": "kills",
+    "SFUI_Notice_Terrorists_Win": "kills",
+    "SFUI_Notice_Target_Bombed": "bomb",
+    "SFUI_Notice_Bomb_Defused": "defuse",
+    "SFUI_Notice_Target_Saved": "time",
+}
+
+
+def world_triggered(message: str, at: int) -> Read:
+    what = message[len('World triggered "') :]
+    if what.startswith("Round_Start"):
+        return f.RoundStarted(at=at)
+    if what.startswith("Round_End"):
+        return f.RoundEnded(at=at)
+    if what.startswith("Match_Start"):
+        found = _MATCH_START.match(message)
+        return f.PlayStarted(at=at, map_name=found[1] if found else "")
+    if what.startswith("Restart_Round_"):
+        return f.RestartAnnounced(at=at)
+    if what.startswith("Warmup_Start"):
+        return f.WarmupStarted(at=at)
+    return f.WarmupEnded(at=at) if what.startswith("Warmup_End") else what.startswith("Game_Commencing")
+
+
+def freeze(message: str, at: int) -> Read:
+    return f.FreezeStarted(at=at)
+
+
+def team(message: str, at: int) -> Read:
+    """``Team "CT" triggered …`` ends a round; ``scored`` repeats the score that it told."""
+    found = _ROUND_WON.match(message)
+    if found is None:
+        return '" scored "' in message
+    side, reason = side_named(found[1]), _REASONS.get(found[2])
+    if side is None or reason is None:
+        return False
+    return f.RoundWon(at=at, side=side, reason=reason, ct_score=int(found[3]), t_score=int(found[4]))
+
+
+def team_playing(message: str, at: int) -> Read:
+    found = _STATUS_TEAM.match(message)
+    side = side_named(found[1]) if found else None
+    return f.SideNamed(at=at, side=side, team=found[2].strip()) if found and side else False
+
+
+def match_status(message: str, at: int) -> Read:
+    found = _STATUS_SCORE.match(message)
+    if found is None:
+        return team_playing(message, at)
+    ct_score, t_score, played = int(found[1]), int(found[2]), int(found[4])
+    return f.ScoreTold(at=at, ct_score=ct_score, t_score=t_score, rounds_played=played, map_name=found[3])
+
+
+def pause(message: str, at: int) -> Read:
+    found = _PAUSE.match(message)
+    if found is None:
+        return False
+    reason = found[2] or "paused"
+    return f.Paused(at=at, reason=reason) if found[1] == "enabled" else f.Resumed(at=at, reason=reason)
+
+
+def map_loaded(message: str, at: int) -> Read:
+    found = _MAP.match(message)
+    return f.MapLoaded(at=at, name=found[1]) if found else False
+
+
+def game_over(message: str, at: int) -> Read:
+    found = _GAME_OVER.match(message)
+    if found is None:
+        return False
+    return f.MapEnded(at=at, map_name=found[1], ct_score=int(found[2]), t_score=int(found[3]))
+
+
+def cvar(message: str, at: int) -> Read:
+    found = _CVAR.match(message)
+    if found is None or int(found[2]) == 0:
+        return True
+    rounds = int(found[2])
+    if found[1] == "mp_maxrounds":
+        return f.FormatSet(at=at, max_rounds=rounds)
+    return f.FormatSet(at=at, overtime_rounds=rounds)
+
+
+def rcon(message: str, at: int) -> Read:
+    found = _RESTORE.match(message)
+    return f.RestoreAnnounced(at=at, round=int(found[1])) if found else True
+
+
+def known(message: str, at: int) -> Read:
+    return True
+
+
+#: By how the message begins. More than one entry may begin with the same letter.
+OPENINGS: tuple[tuple[str, Callable[[str, int], Read]], ...] = (
+    ('World triggered "', world_triggered),
+    ('Team "', team),
+    ('Team playing "', team_playing),
+    ("MatchStatus: ", match_status),
+    ("Starting Freeze period", freeze),
+    ("server_cvar: ", cvar),
+    ("Match pause is ", pause),
+    ("Match unpause is ", pause),
+    ("Game Over: ", game_over),
+    ("Loading map ", map_loaded),
+    ("Started map ", map_loaded),
+    ("Started: ", known),
+    ("rcon from ", rcon),
+    ("ACCOLADE, ", known),
+    ("Molotov projectile ", known),
+    ("JSON_BEGIN{", known),
+    ("}}JSON_END", known),
+    ("Log file ", known),
+)
