@@ -1,0 +1,8 @@
+"""RabbitMQ from the outside: addresses, the management API, and a tenant's vhost as we hand it out.
+
+What a tenant gets is described in `provisioning` and nowhere else: vhost, user, rights, limits, policies,
+exchange. Provisioning is idempotent; every run makes a new password, which is answered once and kept
+nowhere. Nothing here publishes an envelope: that is `channels.feed`.
+
+`access`, `channels`, `ingest` and the processes may import this package; it imports `kit` only.
+"""

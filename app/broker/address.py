@@ -1,0 +1,37 @@
+"""Where a broker is and who we are there."""
+
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+
+_PORTS = {"amqp": 5672, "amqps": 5671}
+
+
+class Address(msgspec.Struct, frozen=True):
+    """One login on one broker; the vhost is named where it is used."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    tls: bool = False
+
+    def url(self, vhost: str) -> str:
+        """`amqp://user:password@host:port/vhost`, each part escaped as a URI asks."""
+        scheme = "amqps" if self.tls else "amqp"
+        login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        return f"{scheme}://{login}@{self.host}:{self.port}/{quote(vhost, safe='')}"
+
+
+def parse(url: str) -> Address:
+    """The address in an AMQP URL, whose path is left out; raises `ValueError` when it is none."""
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise ValueError("a broker's address looks like amqp://user:password@host:port")
+    return Address(
+        host=parts.hostname,
+        port=parts.port or _PORTS[parts.scheme],
+        user=unquote(parts.username or "guest"),
+        password=unquote(parts.password or "guest"),
+        tls=parts.scheme == "amqps",
+    )

@@ -1,0 +1,172 @@
+"""RabbitMQ's management API, as far as we need it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Self
+from urllib.parse import quote, unquote, urlsplit
+
+import httpx
+import msgspec
+
+from app.kit.errors import Unavailable
+
+_SECONDS = 10.0
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A client's connection as the broker sees it. `id` names it for closing, `name` is the client's own."""
+
+    id: str
+    name: str
+    user: str
+    state: str
+
+
+class Management:
+    """The management API at one URL (`http://user:password@host:port`). Close it when done.
+
+    Every call raises `Unavailable` when the API does not answer or answers with an error.
+    """
+
+    def __init__(self, api_url: str) -> None:
+        parts = urlsplit(api_url)
+        self._where = f"{parts.hostname}:{parts.port}"
+        self._user = unquote(parts.username or "guest")
+        self._http = httpx.AsyncClient(
+            base_url=f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/api/",
+            auth=(self._user, unquote(parts.password or "guest")),
+            timeout=_SECONDS,
+            trust_env=False,
+        )
+
+    @property
+    def user(self) -> str:
+        """The user that we are on the broker."""
+        return self._user
+
+    async def check(self) -> None:
+        """Raise `Unavailable`, saying what to do, unless the management plugin answers and lets us in."""
+        await self._call("GET", "overview")
+
+    async def put_vhost(self, vhost: str) -> None:
+        await self._call("PUT", f"vhosts/{_part(vhost)}", {})
+
+    async def delete_vhost(self, vhost: str) -> None:
+        """Remove a vhost and everything in it; nothing happens when it is not there."""
+        await self._call("DELETE", f"vhosts/{_part(vhost)}")
+
+    async def vhosts(self) -> list[str]:
+        return [row["name"] for row in await self._call("GET", "vhosts?columns=name")]
+
+    async def put_user(self, user: str, password: str) -> None:
+        """Make a user without any administrative tag, or give it a new password."""
+        await self._call("PUT", f"users/{_part(user)}", {"password": password, "tags": ""})
+
+    async def delete_user(self, user: str) -> None:
+        await self._call("DELETE", f"users/{_part(user)}")
+
+    async def permit(self, vhost: str, user: str, *, configure: str, write: str, read: str) -> None:
+        """What `user` may do in `vhost`: three patterns of resource names."""
+        rights = {"configure": configure, "write": write, "read": read}
+        await self._call("PUT", f"permissions/{_part(vhost)}/{_part(user)}", rights)
+
+    async def limit_vhost(self, vhost: str, limits: Mapping[str, int]) -> None:
+        """`max-connections`, `max-queues`."""
+        for name, value in limits.items():
+            await self._call("PUT", f"vhost-limits/{_part(vhost)}/{name}", {"value": value})
+
+    async def limit_user(self, user: str, limits: Mapping[str, int]) -> None:
+        """`max-connections`, `max-channels`."""
+        for name, value in limits.items():
+            await self._call("PUT", f"user-limits/{_part(user)}/{name}", {"value": value})
+
+    async def put_operator_policy(self, vhost: str, name: str, definition: Mapping[str, Any]) -> None:
+        """A policy on every queue of `vhost` that its user can neither see around nor loosen."""
+        policy = {"pattern": ".*", "apply-to": "queues", "priority": 0, "definition": dict(definition)}
+        await self._call("PUT", f"operator-policies/{_part(vhost)}/{_part(name)}", policy)
+
+    async def put_policy(self, vhost: str, name: str, definition: Mapping[str, Any]) -> None:
+        """An ordinary policy on every queue of `vhost`."""
+        policy = {"pattern": ".*", "apply-to": "queues", "priority": 0, "definition": dict(definition)}
+        await self._call("PUT", f"policies/{_part(vhost)}/{_part(name)}", policy)
+
+    async def put_topic_exchange(self, vhost: str, exchange: str) -> None:
+        """A durable topic exchange."""
+        kind = {"type": "topic", "durable": True, "auto_delete": False}
+        await self._call("PUT", f"exchanges/{_part(vhost)}/{_part(exchange)}", kind)
+
+    async def queues(self, vhost: str) -> list[dict[str, Any]]:
+        """Name, depth (`messages`) and consumers of each queue; empty when the vhost is not there."""
+        rows = await self._call("GET", f"queues/{_part(vhost)}?columns=name,messages,consumers")
+        return rows if isinstance(rows, list) else []
+
+    async def connections(self, vhost: str) -> list[Opened]:
+        """Who is connected to `vhost` now; empty when it is not there."""
+        rows = await self._call("GET", f"vhosts/{_part(vhost)}/connections")
+        return [_opened(row) for row in rows if "name" in row] if isinstance(rows, list) else []
+
+    async def close_connection(self, connection: Opened, reason: str) -> None:
+        """End one connection; nothing happens when it has gone already."""
+        await self._call("DELETE", f"connections/{_part(connection.id)}", headers={"X-Reason": reason})
+
+    async def close_user(self, user: str, reason: str) -> None:
+        """End every connection of one user: what a revocation needs."""
+        await self._call("DELETE", f"connections/username/{_part(user)}", headers={"X-Reason": reason})
+
+    async def _call(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """The answer's JSON; None for an empty answer and for 404, the only error that can be meant."""
+        async with self._translated():
+            answer = await self._http.request(method, path, json=body, headers=headers)
+        if answer.status_code == 404 and path != "overview":
+            return None
+        if answer.is_error:
+            raise Unavailable(_complaint(method, path, self._where, answer), retry_after=5)
+        return answer.json() if answer.content else None
+
+    @asynccontextmanager
+    async def _translated(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except httpx.HTTPError as error:
+            raise Unavailable(
+                f"RabbitMQ's management API does not answer at {self._where} ({type(error).__name__}): "
+                "start the broker, enable the plugin rabbitmq_management, or set RABBITMQ_API_URL.",
+                retry_after=5,
+            ) from error
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _opened(row: Mapping[str, Any]) -> Opened:
+    named = row.get("client_properties") or {}
+    return Opened(
+        id=row["name"],
+        name=named.get("connection_name") or row.get("user_provided_name") or "",
+        user=row.get("user", ""),
+        state=row.get("state", ""),
+    )
+
+
+def _complaint(method: str, path: str, where: str, answer: httpx.Response) -> str:
+    if answer.status_code == 401:
+        return f"RabbitMQ's management API at {where} refuses our login: set RABBITMQ_API_URL."
+    if path == "overview":
+        return (
+            f"What answers at {where} is not RabbitMQ's management API ({answer.status_code}): "
+            "enable the plugin rabbitmq_management or set RABBITMQ_API_URL."
+        )
+    said = answer.text[:200].replace("\n", " ")
+    return f"RabbitMQ's management API at {where} refused {method} {path}: {answer.status_code} {said}"

@@ -1,0 +1,111 @@
+"""A tenant's corner of the broker: made, limited, and proven to work before anyone is told.
+
+The tenant owns queues named `amq.gen…` or `<slug>.…` and may bind them to our exchange; it can neither
+publish to the exchange nor delete it, and no other vhost lets it in.
+"""
+
+import asyncio
+import re
+import secrets
+
+import aio_pika
+import msgspec
+from aio_pika.exceptions import AMQPError
+
+from app.broker.address import Address, parse
+from app.broker.management import Management
+from app.kit.errors import Conflict, Unavailable
+
+_SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}\Z")
+_LOGIN_SECONDS = 10.0
+
+#: What one tenant may have. Connections and channels are counted per user, so that ours do not count.
+USER_LIMITS = {"max-connections": 10, "max-channels": 200}
+VHOST_LIMITS = {"max-queues": 10}
+#: A queue that nobody reads loses its oldest messages, then itself; the tenant recovers.
+QUEUE_LIMITS = {
+    "max-length": 20_000,
+    "max-length-bytes": 128 * 1024 * 1024,
+    "message-ttl": 3_600_000,
+    "expires": 86_400_000,
+}
+
+
+def user_of(slug: str) -> str:
+    return f"op-{slug}"
+
+
+def permissions(slug: str) -> dict[str, str]:
+    """Rights of the tenant's user: binding needs write on the queue and read on the exchange."""
+    own = rf"^(amq\.gen.*|{re.escape(slug)}\..*)$"
+    return {"configure": own, "write": own, "read": ".*"}
+
+
+async def provision(
+    management: Management, slug: str, exchange: str, public_host: str, *, broker: Address | None = None
+) -> str:
+    """Make (or make good) the tenant's vhost, with a new password; the AMQP URL, once a login has worked.
+
+    The URL carries the password, which is kept nowhere. `public_host` is `host[:port]` as the tenant is
+    told; the proof logs in there, or at `broker` when that is how the broker is reached from here. The
+    user of `broker` gets its rights in the vhost too. Raises `Conflict` for a slug that cannot name a
+    vhost, `Unavailable` when the broker refuses or the new login does not work in time.
+    """
+    if not _SLUG.match(slug):
+        raise Conflict(f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31.")
+    user, password = user_of(slug), secrets.token_urlsafe(24)
+    url = f"{'amqps' if broker and broker.tls else 'amqp'}://{user}:{password}@{public_host}/{slug}"
+    await management.put_vhost(slug)
+    for ours in {management.user, broker.user if broker else management.user}:
+        await management.permit(slug, ours, configure=".*", write=".*", read=".*")
+    await _furnish(management, slug, exchange)
+    await management.put_user(user, password)
+    await management.permit(slug, user, **permissions(slug))
+    await management.limit_user(user, USER_LIMITS)
+    door = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
+    await _prove(door, slug, exchange)
+    return url
+
+
+async def _furnish(management: Management, vhost: str, exchange: str) -> None:
+    """What stands in a tenant's vhost whoever logs in: the exchange, and limits on every queue."""
+    await management.put_topic_exchange(vhost, exchange)
+    await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS)
+    await management.put_policy(vhost, "tenant-queues", {"overflow": "drop-head"})
+    await management.limit_vhost(vhost, VHOST_LIMITS)
+
+
+async def withdraw(management: Management, slug: str) -> None:
+    """Take a tenant's vhost and user away, whoever is connected."""
+    await management.close_user(user_of(slug), "access withdrawn")
+    await management.delete_user(user_of(slug))
+    await management.delete_vhost(slug)
+
+
+async def _prove(tenant: Address, vhost: str, exchange: str) -> None:
+    """Do as the tenant will: log in, declare a queue, bind it. Rights may need a moment to spread."""
+    try:
+        async with asyncio.timeout(_LOGIN_SECONDS):
+            while not await _can_bind(tenant, vhost, exchange):
+                await asyncio.sleep(0.1)
+    except TimeoutError as error:
+        raise Unavailable(
+            f"The new login {tenant.user} does not work on vhost {vhost} within {_LOGIN_SECONDS:.0f} s; "
+            "try again, or look into the broker's log.",
+            retry_after=10,
+        ) from error
+
+
+async def _can_bind(tenant: Address, vhost: str, exchange: str) -> bool:
+    try:
+        connection = await aio_pika.connect(tenant.url(vhost))
+    except (OSError, AMQPError):
+        return False
+    try:
+        async with connection:
+            channel = await connection.channel()
+            queue = await channel.declare_queue(exclusive=True)
+            await queue.bind(exchange, "#")
+    except (OSError, AMQPError):
+        return False
+    return True
