@@ -1,0 +1,246 @@
+"""One map from loading to Game Over: warm-up, sometimes a knife round, halves, overtime, pauses."""
+
+import math
+from collections.abc import Iterator
+from random import Random
+
+from app.simulator import lines
+from app.simulator.arms import PICKED_UP
+from app.simulator.economy import OVERTIME_START, START, shopping
+from app.simulator.log import Log, somewhere
+from app.simulator.plot import Round, Seat, edge_for
+from app.simulator.scene import Scene
+from app.simulator.stage import SIDES, Stage, Team
+from app.simulator.truth import MapTruth, Side, Slot, other_side
+from app.simulator.world import Arena
+
+ROUNDS, OVERTIME_ROUNDS, FREEZE = 24, 6, 15
+_POINTS_PER_LOGIT = 1500
+_MOMENTUM, _LONGEST_STREAK = 0.04, 3
+#: Spread of a team's form on a map, and what a large lead in equipment is worth, both in logits.
+_FORM, _MONEY = 0.13, 1.75
+#: CTs pay more for the same fire-power (kits, dearer rifles).
+_CT_GEAR = 2600
+_CVARS = (
+    ("mp_maxrounds", str(ROUNDS)),
+    ("mp_overtime_enable", "true"),
+    ("mp_overtime_maxrounds", str(OVERTIME_ROUNDS)),
+    ("mp_overtime_startmoney", str(OVERTIME_START)),
+    ("mp_freezetime", str(FREEZE)),
+    ("mp_roundtime_defuse", "1.920000"),
+    ("mp_friendlyfire", "true"),
+)
+Lines = Iterator[tuple[float, str]]
+
+
+def play_map(
+    rng: Random, log: Log, arena: Arena, home: Team, away: Team, truth: MapTruth, *, brief: bool
+) -> Lines:
+    """Lines of one map, with their game seconds; `truth` is filled as they come.
+
+    `brief` shortens what is not play (warm-up, pauses). The winner stands in `truth` once it has ended.
+    """
+    stage = Stage(rng, log, arena, home, away, truth, home_side=rng.choice(SIDES))
+    for team in stage.teams:
+        team.form = rng.gauss(0, _FORM)
+    started_at = log.now
+    _load(stage)
+    yield from log.drain()
+    yield from _warm_up(stage, brief=brief)
+    if truth.knife:
+        yield from _knife_round(stage, brief=brief)
+    stage.fresh_half(START)
+    _go_live(stage)
+    while winner(stage) is None:
+        yield from _round(stage, brief=brief)
+        _turn_sides(stage)
+    _close(stage, round((log.now - started_at) / 60))
+    yield from log.drain()
+
+
+def target(played: int) -> int:
+    """Rounds that win the map, while this many have been played: 13, then 4 of each overtime's six."""
+    overtimes = max(0, math.ceil((played - ROUNDS + 1) / OVERTIME_ROUNDS)) if played >= ROUNDS else 0
+    return ROUNDS // 2 + 1 + overtimes * OVERTIME_ROUNDS // 2
+
+
+def winner(stage: Stage) -> Slot | None:
+    needed = target(stage.played - 1)
+    if max(stage.home_score, stage.away_score) < needed or stage.home_score == stage.away_score:
+        return None
+    return "home" if stage.home_score > stage.away_score else "away"
+
+
+def _load(stage: Stage) -> None:
+    log = stage.log
+    log.write(f'Loading map "{stage.arena.name}"')
+    log.write(*(lines.cvar(name, value) for name, value in _CVARS))
+    log.wait(2)
+    log.write(f'Started map "{stage.arena.name}" (CRC "-1")', lines.world("Warmup_Start"))
+
+
+def _warm_up(stage: Stage, *, brief: bool) -> Lines:
+    """Players arrive and shoot each other; none of it counts."""
+    rng, log = stage.rng, stage.log
+    for seat in stage.seats():
+        log.wait(rng.uniform(0.2, 1.0))
+        kit = stage.kit(seat)
+        nobody = lines.player(kit.gamer.name, kit.slot, kit.gamer.account, None)
+        log.write(
+            f'{nobody} connected, address ""',
+            f"{nobody} STEAM USERID validated",
+            f"{nobody} entered the game",
+        )
+    for _ in range(3 if brief else rng.randint(8, 20)):
+        log.wait(rng.uniform(0.5, 5))
+        side = rng.choice(SIDES)
+        killer, victim = (side, rng.randrange(5)), (other_side(side), rng.randrange(5))
+        tags = stage.tag(killer), stage.tag(victim)
+        arm = stage.kit(killer).arm
+        log.write(lines.killed(tags[0], somewhere(rng, side), tags[1], somewhere(rng, victim[0]), arm, ()))
+        yield from log.drain()
+    log.wait(2)
+    log.write(lines.world("Warmup_End"))
+    yield from log.drain()
+
+
+def _knife_round(stage: Stage, *, brief: bool) -> Lines:
+    """Knives for the choice of side; the winner looks at the map under a pause, then may swap."""
+    rng, log = stage.rng, stage.log
+    stage.tell_freeze()
+    stage.tell_match_start(0)
+    log.wait(FREEZE)
+    for seat in stage.seats():
+        stage.kit(seat).strip(seat[0])
+        stage.kit(seat).stand_up()
+    plot = Round(rng, 0.0, {"CT": [1.0] * 5, "T": [1.0] * 5}, [False] * 5, bomb=False).play()
+    scene = Scene(stage, plot, knives=True)
+    scene.write()
+    scene.finish()
+    stage.home_score = stage.away_score = 0
+    for team in stage.teams:
+        for kit in team.kits:
+            kit.deaths = kit.kills = kit.assists = kit.damage = kit.first_kills = 0
+    yield from log.drain()
+    stage.tell_freeze()
+    stage.tell_match_start(-1)
+    log.write(lines.pause(True, "mp_pause_match"))
+    log.wait(5 if brief else rng.uniform(15, 45))
+    if rng.random() < 0.5:
+        stage.change_sides()
+    stage.tell_freeze()
+    stage.tell_match_start(0)
+    log.wait(2)
+    log.write(lines.world("Restart_Round_(4_seconds)"))
+    stage.tell_scores()
+    log.wait(3)
+    log.write(lines.pause(False, "mp_unpause_match"))
+    log.wait(1)
+    yield from log.drain()
+
+
+def _go_live(stage: Stage) -> None:
+    stage.tell_freeze()
+    stage.tell_match_start(0)
+
+
+def _round(stage: Stage, *, brief: bool) -> Lines:
+    """Freeze with its purchases, the round, its result, and the seven seconds after it."""
+    rng, log = stage.rng, stage.log
+    if stage.played:
+        stage.tell_freeze()
+        stage.tell_status(stage.played)
+    freeze_ends = log.now + FREEZE
+    yield from _shop(stage, freeze_ends)
+    if not brief:
+        freeze_ends += _pause(stage)
+    log.until(freeze_ends)
+    plot = Round(
+        rng, edge_for(chance(stage)), _weights(stage), [kit.defuser for kit in stage.on("CT").kits]
+    ).play()
+    scene = Scene(stage, plot)
+    scene.write()
+    scene.finish()
+    for seat in stage.seats():
+        if seat not in scene.alive:
+            stage.kit(seat).strip(seat[0])
+    log.wait(7)
+    yield from log.drain()
+
+
+def chance(stage: Stage) -> float:
+    """CT's chance to win the round: the map, both teams' strength, form and momentum, and the money."""
+    ct, t = stage.on("CT"), stage.on("T")
+    logit = math.log(stage.arena.ct_share / (1 - stage.arena.ct_share))
+    logit += (ct.squad.points - t.squad.points) / _POINTS_PER_LOGIT + ct.form - t.form
+    logit += _MOMENTUM * (min(ct.streak, _LONGEST_STREAK) - min(t.streak, _LONGEST_STREAK))
+    worth = [sum(kit.worth for kit in team.kits) for team in (ct, t)]
+    logit += _MONEY * math.tanh((worth[0] - worth[1] - _CT_GEAR) / 17_000)
+    return 1 / (1 + math.exp(-logit))
+
+
+def _weights(stage: Stage) -> dict[Side, list[float]]:
+    return {side: [kit.weight for kit in stage.on(side).kits] for side in SIDES}
+
+
+def _shop(stage: Stage, until: float) -> Lines:
+    """Purchases spread over the freeze; everybody stands up armed for the round."""
+    rng, log = stage.rng, stage.log
+    last = stage.played in (ROUNDS // 2 - 1, ROUNDS - 1)
+    buys = [
+        (side, kit, item, price)
+        for side in SIDES
+        for kit, item, price in shopping(rng, side, stage.on(side).kits, last_of_half=last)
+    ]
+    step = max(until - log.now - 4, 1) / (len(buys) + 1)
+    for side, kit, item, price in sorted(buys, key=lambda _: rng.random()):
+        log.wait(step)
+        _bought(stage, (side, stage.on(side).kits.index(kit)), item, price)
+        yield from log.drain()
+    for seat in stage.seats():
+        stage.kit(seat).stand_up()
+
+
+def _bought(stage: Stage, seat: Seat, item: str, price: int) -> None:
+    bare = item.removeprefix("item_")
+    name = item if item.startswith("item_") else f"weapon_{bare}"
+    stage.pay(seat, -price, name)
+    stage.log.write(f'{stage.tag(seat)} picked up "{PICKED_UP.get(item, bare)}"')
+    stage.log.write(f'{stage.tag(seat)} purchased "{item}"')
+
+
+def _pause(stage: Stage) -> float:
+    """Now and then play stands still in the freeze; the seconds that it takes."""
+    rng, log = stage.rng, stage.log
+    what = rng.random()
+    if what >= 0.025:
+        return 0.0
+    side = rng.choice(SIDES)
+    on, off, seconds = (
+        ("mp_pause_match", "mp_unpause_match", 70.0) if what < 0.008 else (f"TimeOut{side}s", "", 30.0)
+    )
+    log.write(lines.pause(True, on))
+    log.wait(seconds)
+    log.write(lines.pause(False, off or on))
+    return seconds
+
+
+def _turn_sides(stage: Stage) -> None:
+    """Half-time, the start of an overtime, and the middle of one."""
+    if winner(stage) is not None:
+        return
+    played = stage.played
+    if played == ROUNDS // 2:
+        stage.change_sides()
+        stage.fresh_half(START)
+    elif played >= ROUNDS and (played - ROUNDS) % (OVERTIME_ROUNDS // 2) == 0:
+        if (played - ROUNDS) % OVERTIME_ROUNDS:
+            stage.change_sides()
+        stage.fresh_half(OVERTIME_START)
+
+
+def _close(stage: Stage, minutes: int) -> None:
+    truth, scores = stage.truth, (stage.score("CT"), stage.score("T"))
+    truth.home_score, truth.away_score, truth.winner = stage.home_score, stage.away_score, winner(stage)
+    stage.tell_status(stage.played)
+    stage.log.write(lines.game_over(stage.arena.name, *scores, minutes))

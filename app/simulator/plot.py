@@ -1,0 +1,169 @@
+"""What happens in one round, as a plot: who kills whom and when, the bomb, who wins and why.
+
+A round is played kill by kill. The side with more players left is likelier to get the next kill, so that
+the first kill decides about seven rounds in ten, as it does in real matches. `edge` is CT's advantage in
+logits; `edge_for` says which edge gives a wanted chance to win the round.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal
+
+from app.simulator.truth import Reason, Side, other_side
+
+Seat = tuple[Side, int]
+Deed = Literal[
+    "kill", "team kill", "fall", "blast", "begin plant", "plant", "begin defuse", "defuse", "explode"
+]
+
+ROUND_SECONDS = 115.0
+BOMB_SECONDS = 40.0
+_PLANT_SECONDS = 3.2
+_KIT_SECONDS = {True: 5.0, False: 10.0}
+#: Logits that each player more is worth for the next kill, and what holding a planted bomb is worth.
+_NUMBERS = 0.29
+_AFTER_PLANT = 0.25
+#: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/simulator`.
+_SLOPE = 2.12
+_OFFSET = 0.19
+
+
+@dataclass(frozen=True)
+class Beat:
+    """One happening, `at` seconds after the round went live. `actor` does it, `target` suffers it."""
+
+    at: float
+    deed: Deed
+    actor: Seat | None = None
+    target: Seat | None = None
+
+
+@dataclass
+class Plot:
+    beats: list[Beat] = field(default_factory=list)
+    winner: Side = "CT"
+    reason: Reason = "time"
+    site: str = ""
+    ends_at: float = 0.0
+
+
+def edge_for(chance: float) -> float:
+    """The edge with which CT wins a round of even numbers with this chance."""
+    return math.log(chance / (1 - chance)) / _SLOPE + _OFFSET
+
+
+class Round:
+    """A round while it is being made up.
+
+    `weights` say how likely each seat is to be the killer, `kits` which CTs carry a defuse kit; without
+    `bomb` (knife round) nothing is planted.
+    """
+
+    def __init__(
+        self,
+        rng: Random,
+        edge: float,
+        weights: Mapping[Side, Sequence[float]],
+        kits: Sequence[bool],
+        *,
+        bomb: bool = True,
+    ) -> None:
+        self.rng, self.edge, self.weights, self.kits = rng, edge, weights, kits
+        self.alive: dict[Side, list[int]] = {"CT": list(range(5)), "T": list(range(5))}
+        self.now = 0.0
+        self.plot = Plot()
+        self.planted_at: float | None = None
+        self.plant_due = rng.triangular(20, 112, 75) if bomb else math.inf
+
+    def play(self) -> Plot:
+        self.now = 6 + self.rng.gammavariate(2.2, 7)
+        while not self._over():
+            pause = self.rng.expovariate(1 / (9.0 if self.planted_at is None else 6.5))
+            if self._bomb_first(pause):
+                continue
+            self.now += pause
+            if self.now < self._deadline():
+                self._someone_dies()
+        return self.plot
+
+    def _deadline(self) -> float:
+        return ROUND_SECONDS if self.planted_at is None else self.planted_at + BOMB_SECONDS
+
+    def _over(self) -> bool:
+        if self.planted_at is None:
+            if not self.alive["T"]:
+                return self._end("CT", "kills")
+            if not self.alive["CT"]:
+                return self._end("T", "kills")
+            return self.now >= ROUND_SECONDS and self._end("CT", "time", ROUND_SECONDS)
+        if not self.alive["CT"]:
+            return self._end("T", "kills")
+        if not self.alive["T"]:
+            return self._defuse_or_late()
+        return self.now >= self._deadline() and self._explode()
+
+    def _end(self, winner: Side, reason: Reason, at: float | None = None) -> bool:
+        self.plot.winner, self.plot.reason = winner, reason
+        self.plot.ends_at = self.now if at is None else at
+        return True
+
+    def _bomb_first(self, pause: float) -> bool:
+        """Plant before the next kill, when it is due; carriers that are hunted put it off."""
+        if self.planted_at is not None or self.now + pause < self.plant_due:
+            return False
+        at = max(self.now, self.plant_due)
+        behind = len(self.alive["CT"]) - len(self.alive["T"])
+        if at > ROUND_SECONDS - _PLANT_SECONDS or self.rng.random() < 0.30 + 0.15 * max(behind, 0):
+            self.plant_due = at + self.rng.uniform(6, 20)
+            if self.plant_due > ROUND_SECONDS - _PLANT_SECONDS:
+                self.plant_due = math.inf
+            return False
+        carrier: Seat = ("T", self.rng.choice(self.alive["T"]))
+        self.plot.site = self.rng.choice("AB")
+        self.plot.beats.append(Beat(max(at - _PLANT_SECONDS, self.now), "begin plant", carrier))
+        self.now = self.planted_at = at
+        self.plot.beats.append(Beat(at, "plant", carrier))
+        return True
+
+    def _someone_dies(self) -> None:
+        mishap = self.rng.random()
+        if mishap < 0.004:
+            side: Side = "CT" if self.rng.random() < 0.5 else "T"
+            if mishap < 0.002 or len(self.alive[side]) < 2:
+                return self._drop("fall", None, (side, self.rng.choice(self.alive[side])))
+            killer, victim = self.rng.sample(self.alive[side], 2)
+            return self._drop("team kill", (side, killer), (side, victim))
+        side = "CT" if self.rng.random() < self._next_kill_by_ct() else "T"
+        killers = self.alive[side]
+        killer = self.rng.choices(killers, [self.weights[side][seat] for seat in killers])[0]
+        loser = other_side(side)
+        self._drop("kill", (side, killer), (loser, self.rng.choice(self.alive[loser])))
+
+    def _next_kill_by_ct(self) -> float:
+        ahead = len(self.alive["CT"]) - len(self.alive["T"])
+        logit = self.edge + _NUMBERS * ahead - (_AFTER_PLANT if self.planted_at is not None else 0)
+        return 1 / (1 + math.exp(-logit))
+
+    def _drop(self, deed: Deed, killer: Seat | None, victim: Seat) -> None:
+        self.alive[victim[0]].remove(victim[1])
+        self.plot.beats.append(Beat(self.now, deed, killer, victim))
+
+    def _defuse_or_late(self) -> bool:
+        seat = next((seat for seat in self.alive["CT"] if self.kits[seat]), self.alive["CT"][0])
+        start = self.now + self.rng.uniform(1.5, 9)
+        done = start + _KIT_SECONDS[self.kits[seat]]
+        if done > self._deadline():
+            return self._explode()
+        self.plot.beats.append(Beat(start, "begin defuse", ("CT", seat)))
+        self.plot.beats.append(Beat(done, "defuse", ("CT", seat)))
+        return self._end("CT", "defuse", done)
+
+    def _explode(self) -> bool:
+        at = self._deadline()
+        self.plot.beats.append(Beat(at, "explode"))
+        for seat in [seat for seat in self.alive["CT"] if self.rng.random() < 0.12]:
+            self.now = at
+            self._drop("blast", None, ("CT", seat))
+        return self._end("T", "bomb", at)

@@ -1,0 +1,92 @@
+"""A whole match: one map or the best of three or five, as a stream of stamped lines with its truth."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from app.simulator import lines
+from app.simulator.contest import play_map
+from app.simulator.economy import Kit
+from app.simulator.lines import Dress
+from app.simulator.log import Log
+from app.simulator.stage import Team
+from app.simulator.truth import MapTruth, SeriesTruth, Slot
+from app.simulator.world import Squad, world
+
+
+class Line(NamedTuple):
+    """`at` counts game seconds since the log was opened."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides a match: the same plan gives the same lines.
+
+    `begin` is the log's first moment (Unix ms). `speed` squeezes the time stamps, so that a match played
+    20 times as fast carries the stamps of the moments at which it is sent. `maps` names the maps in order
+    (default: drawn from the pool). `knife` forces or forbids knife rounds (default: one map in two).
+    `brief` cuts warm-up and pauses short.
+    """
+
+    home: Squad
+    away: Squad
+    seed: int
+    begin: int
+    best_of: int = 1
+    speed: float = 1.0
+    dress: Dress = "plain"
+    maps: tuple[str, ...] = ()
+    knife: bool | None = None
+    brief: bool = False
+
+
+def play(plan: Plan, truth: SeriesTruth) -> Iterator[Line]:
+    """The match's lines in order; `truth` is filled while they are taken, complete after the last."""
+    rng = Random(plan.seed)
+    log = Log()
+    log.write('Log file started (file "logs/simulated.log") (game "csgo") (version "10603")')
+    for at, text in _maps(plan, rng, log, truth):
+        yield Line(at, lines.stamped(plan.begin + int(at * 1000 / plan.speed), text, plan.dress))
+    log.wait(3)
+    yield Line(
+        log.now, lines.stamped(plan.begin + int(log.now * 1000 / plan.speed), "Log file closed", plan.dress)
+    )
+
+
+def simulate(plan: Plan) -> tuple[list[Line], SeriesTruth]:
+    """A whole match at once."""
+    truth = new_truth(plan)
+    return list(play(plan, truth)), truth
+
+
+def new_truth(plan: Plan) -> SeriesTruth:
+    return SeriesTruth(plan.home.name, plan.away.name, plan.best_of)
+
+
+def _maps(plan: Plan, rng: Random, log: Log, truth: SeriesTruth) -> Iterator[tuple[float, str]]:
+    pool = {arena.name: arena for arena in world().arenas}
+    names = plan.maps or tuple(rng.sample(sorted(pool), plan.best_of))
+    for name in names:
+        knife = rng.random() < 0.5 if plan.knife is None else plan.knife
+        played = MapTruth(name, knife=knife)
+        truth.maps.append(played)
+        home, away = _team("home", plan.home, 1), _team("away", plan.away, 6)
+        yield from play_map(rng, log, pool[name], home, away, played, brief=plan.brief)
+        truth.winner = _decided(truth)
+        if truth.winner:
+            return
+        log.wait(20 if plan.brief else 60)
+
+
+def _decided(truth: SeriesTruth) -> Slot | None:
+    slots: tuple[Slot, Slot] = ("home", "away")
+    return next((slot for slot in slots if 2 * truth.maps_won(slot) > truth.best_of), None)
+
+
+def _team(slot: Slot, squad: Squad, first_slot: int) -> Team:
+    kits = [Kit(gamer, first_slot + index) for index, gamer in enumerate(squad.players)]
+    return Team(slot, squad, kits)

@@ -1,0 +1,74 @@
+"""What really happened in a simulated match: the record beside the lines.
+
+Only what counts is in it: nothing of warm-up and knife rounds. Slots are `home` and `away`, sides `CT`
+and `T`, reasons those of a round's win.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Slot = Literal["home", "away"]
+Side = Literal["CT", "T"]
+Reason = Literal["kills", "bomb", "time", "defuse"]
+
+
+def other_side(side: Side) -> Side:
+    return "T" if side == "CT" else "CT"
+
+
+def other_slot(slot: Slot) -> Slot:
+    return "away" if slot == "home" else "home"
+
+
+@dataclass(frozen=True)
+class KillTruth:
+    """One kill; with `side` equal to `victim_side` it was a team kill. Players by account number."""
+
+    killer: int
+    side: Side
+    victim: int
+    victim_side: Side
+    weapon: str
+    headshot: bool
+    penetrated: bool
+    assister: int | None = None
+
+
+@dataclass
+class RoundTruth:
+    number: int
+    winner: Slot
+    side: Side
+    reason: Reason
+    home_score: int
+    away_score: int
+    bomb_site: str = ""
+    kills: list[KillTruth] = field(default_factory=list)
+
+
+@dataclass
+class MapTruth:
+    """`knife` says whether a knife round came before."""
+
+    name: str
+    knife: bool = False
+    rounds: list[RoundTruth] = field(default_factory=list)
+    home_score: int = 0
+    away_score: int = 0
+    winner: Slot | None = None
+
+    @property
+    def overtime(self) -> bool:
+        return len(self.rounds) > 24
+
+
+@dataclass
+class SeriesTruth:
+    home: str
+    away: str
+    best_of: int
+    maps: list[MapTruth] = field(default_factory=list)
+    winner: Slot | None = None
+
+    def maps_won(self, slot: Slot) -> int:
+        return sum(played.winner == slot for played in self.maps)
