@@ -39,14 +39,22 @@ async def prepare(connection: Any) -> None:
 async def _atomic(tx: Tx, **options: Any) -> AsyncIterator[None]:
     """All or nothing. What goes wrong in the block itself passes as it is."""
     transaction = tx.connection.transaction(**options)
-    await guarded(transaction.start())
+    await guarded(transaction.start)
     try:
         yield
     except BaseException:
-        if not tx.connection.is_closed():
-            await guarded(transaction.rollback())
+        if not _lost(tx.connection):
+            await guarded(transaction.rollback)
         raise
-    await guarded(transaction.commit())
+    await guarded(transaction.commit)
+
+
+def _lost(connection: Any) -> bool:
+    try:
+        closed: bool = connection.is_closed()
+    except asyncpg.InterfaceError:  # the pool has taken the lost connection back already
+        return True
+    return closed
 
 
 class Store:
@@ -74,11 +82,13 @@ class Store:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Tx]:
         """A pooled connection without a transaction: every statement sees the present."""
-        connection = await guarded(self._pool.acquire(timeout=_ACQUIRE_SECONDS))
+        connection = await guarded(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
+        tx = Tx(connection)
         try:
-            yield Tx(connection)
+            yield tx
         finally:
-            await guarded(self._pool.release(connection))
+            del tx.connection  # whoever kept the handle must not reach the connection's next user
+            await guarded(self._pool.release, connection)
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection of its own, outside the pool; the caller closes it (`signals` listens on it)."""

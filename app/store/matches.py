@@ -25,6 +25,8 @@ _HANGING = (
     "unbooked",
     "log_source",
     "log_pending",
+    "log_parked",
+    "match_reference",
 )
 
 _INSERT = """

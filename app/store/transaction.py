@@ -1,6 +1,6 @@
 """One unit of work on the database: the handle that every function of the store takes."""
 
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -26,6 +26,9 @@ _AWAY = (
     asyncpg.InternalClientError,
 )
 
+#: The driver has one error for a lost connection and for its wrong use; these words tell them apart.
+_LOST = ("closed", "closing", "released back")
+
 
 class Tx:
     """Statements on one connection; a transaction around them unless it came from `Store.reading`.
@@ -39,21 +42,21 @@ class Tx:
         self.connection = connection
 
     async def fetch(self, sql: str, *args: Any) -> list[Row]:
-        rows: list[Row] = await guarded(self.connection.fetch(sql, *args))
+        rows: list[Row] = await guarded(self.connection.fetch, sql, *args)
         return rows
 
     async def row(self, sql: str, *args: Any) -> Row | None:
         """The first row, or None."""
-        row: Row | None = await guarded(self.connection.fetchrow(sql, *args))
+        row: Row | None = await guarded(self.connection.fetchrow, sql, *args)
         return row
 
     async def value(self, sql: str, *args: Any) -> Any:
         """The first column of the first row, or None."""
-        return await guarded(self.connection.fetchval(sql, *args))
+        return await guarded(self.connection.fetchval, sql, *args)
 
     async def execute(self, sql: str, *args: Any) -> int:
         """Run a statement; the number of rows that it touched (0 when it does not count rows)."""
-        tag: str = await guarded(self.connection.execute(sql, *args))
+        tag: str = await guarded(self.connection.execute, sql, *args)
         count = tag.rsplit(" ", 1)[-1]
         return int(count) if count.isdigit() else 0
 
@@ -74,15 +77,15 @@ async def translated() -> AsyncIterator[None]:
     except _AWAY as error:
         raise _unavailable(error) from error
     except asyncpg.InterfaceError as error:
-        if "closed" not in str(error) and "closing" not in str(error):
+        if not any(word in str(error) for word in _LOST):
             raise
         raise _unavailable(error) from error
 
 
-async def guarded(work: Awaitable[T]) -> T:
+async def guarded(work: Callable[..., Awaitable[T]], *args: Any, **options: Any) -> T:
     """The outcome of `work` on the database, its failures as `translated` has them."""
     async with translated():
-        return await work
+        return await work(*args, **options)
 
 
 def _unavailable(error: BaseException) -> Unavailable:

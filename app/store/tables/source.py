@@ -1,16 +1,19 @@
-from piccolo.columns import UUID, BigInt, Bytea, Text
+from piccolo.columns import JSON, UUID, BigInt, Boolean, Bytea, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT
 
 
 class LogSource(Table, tablename="log_source", db=DIALECT):
-    """Where the sender of a match's log is: `next_offset` is the first byte not yet applied."""
+    """Where the sender of a match's log is: `next_offset` is the first byte not yet applied, -1 while
+    the sender tells no offsets."""
 
     match_id = UUID(primary_key=True)
     instance = Text()
     next_offset = BigInt()
     last_batch_at = BigInt()
+    last_message = Text()
+    broken = Boolean()
 
 
 class LogPending(Table, tablename="log_pending", db=DIALECT):
@@ -22,3 +25,26 @@ class LogPending(Table, tablename="log_pending", db=DIALECT):
     body = Bytea()
     instance = Text()
     arrived_at = BigInt()
+    kept_at = BigInt()
+
+
+class LogParked(Table, tablename="log_parked", db=DIALECT):
+    """A batch that could not be applied."""
+
+    message = Text(primary_key=True)
+    match_id = UUID()
+    instance = Text()
+    begin_offset = BigInt(null=True)
+    end_offset = BigInt(null=True)
+    body = Bytea()
+    arrived_at = BigInt()
+    parked_at = BigInt()
+    error = Text()
+
+
+class MatchReference(Table, tablename="match_reference", db=DIALECT):
+    """An operator's own id of a match, and what it asked for."""
+
+    reference = Text(primary_key=True)
+    match_id = UUID()
+    asked = JSON()

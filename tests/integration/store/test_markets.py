@@ -23,6 +23,8 @@ anything = st.builds(
     reason=st.sampled_from(["", "round over"]),
     result=st.none() | st.sampled_from(Result),
     void_reason_id=st.none() | st.integers(1, 9),
+    rests_on=st.lists(st.integers(1, 2**31), max_size=3).map(tuple),
+    settled_by=st.sampled_from(["", "engine", "admin"]),
     opened_at=st.integers(0, 2**50),
     priced_at=st.integers(0, 2**50),
 )

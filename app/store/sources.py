@@ -1,0 +1,162 @@
+"""Where the sender of a match's log is, what came out of order, and what could not be applied."""
+
+from uuid import UUID
+
+import msgspec
+
+from app.store.transaction import Row, Tx
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of one match's log.
+
+    `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
+    sender tells no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
+    `broken`: bytes are missing, and the next round that begins whole is the first to be trusted again.
+    """
+
+    match_id: UUID
+    instance: str = ""
+    next_offset: int | None = None
+    last_batch_at: int = 0
+    last_message: str = ""
+    broken: bool = False
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """A range of the log that came before the one it follows. `arrived_at` in ms."""
+
+    instance: str
+    begin: int
+    end: int
+    body: bytes
+    arrived_at: int
+
+
+class Parked(msgspec.Struct, frozen=True):
+    """A batch that could not be applied and waits for somebody to look. Times in ms."""
+
+    message: str
+    match_id: UUID
+    instance: str
+    begin: int | None
+    end: int | None
+    body: bytes
+    arrived_at: int
+    parked_at: int
+    error: str
+
+
+async def get(tx: Tx, match_id: UUID) -> Source:
+    """The source of a match; a blank one before its first batch. Lock the match first."""
+    row = await tx.row(
+        "SELECT instance, next_offset, last_batch_at, last_message, broken FROM log_source WHERE match_id = $1",
+        match_id,
+    )
+    return _source(match_id, row) if row else Source(match_id=match_id)
+
+
+async def save(tx: Tx, source: Source) -> None:
+    await tx.execute(
+        """
+        INSERT INTO log_source (match_id, instance, next_offset, last_batch_at, last_message, broken)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (match_id) DO UPDATE SET instance = excluded.instance,
+            next_offset = excluded.next_offset, last_batch_at = excluded.last_batch_at,
+            last_message = excluded.last_message, broken = excluded.broken
+        """,
+        source.match_id,
+        source.instance,
+        -1 if source.next_offset is None else source.next_offset,
+        source.last_batch_at,
+        source.last_message,
+        source.broken,
+    )
+
+
+async def keep(tx: Tx, match_id: UUID, pending: Pending, now: int) -> None:
+    """Hold a range back, from `now` (ms) on, until the one before it comes; one held already stays."""
+    await tx.execute(
+        """
+        INSERT INTO log_pending (match_id, instance, begin_offset, end_offset, body, arrived_at, kept_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+        """,
+        match_id,
+        pending.instance,
+        pending.begin,
+        pending.end,
+        pending.body,
+        pending.arrived_at,
+        now,
+    )
+
+
+async def pending(tx: Tx, match_id: UUID) -> list[Pending]:
+    """What is held back for a match, by instance and offset."""
+    rows = await tx.fetch(
+        """
+        SELECT instance, begin_offset, end_offset, body, arrived_at FROM log_pending
+        WHERE match_id = $1 ORDER BY instance, begin_offset
+        """,
+        match_id,
+    )
+    return [Pending(*row.values()) for row in rows]
+
+
+async def release(tx: Tx, match_id: UUID, pending: Pending) -> None:
+    """Forget a range that was held back."""
+    await tx.execute(
+        "DELETE FROM log_pending WHERE match_id = $1 AND instance = $2 AND begin_offset = $3",
+        match_id,
+        pending.instance,
+        pending.begin,
+    )
+
+
+async def overdue(tx: Tx, before: int) -> list[UUID]:
+    """Matches with a range that has been held back since before `before` (ms)."""
+    rows = await tx.fetch("SELECT DISTINCT match_id FROM log_pending WHERE kept_at < $1", before)
+    return [row["match_id"] for row in rows]
+
+
+async def park(tx: Tx, parked: Parked) -> None:
+    """Lay a batch aside; one that lies there already stays as it is."""
+    await tx.execute(
+        """
+        INSERT INTO log_parked
+            (message, match_id, instance, begin_offset, end_offset, body, arrived_at, parked_at, error)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+        """,
+        *msgspec.structs.astuple(parked),
+    )
+
+
+async def parked(tx: Tx) -> list[Parked]:
+    """Every batch laid aside, oldest first."""
+    rows = await tx.fetch(
+        """
+        SELECT message, match_id, instance, begin_offset, end_offset, body, arrived_at, parked_at, error
+        FROM log_parked ORDER BY parked_at, message
+        """
+    )
+    return [Parked(*row.values()) for row in rows]
+
+
+async def parked_count(tx: Tx) -> int:
+    count: int = await tx.value("SELECT count(*) FROM log_parked")
+    return count
+
+
+async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
+    """Matches that have not begun and are suspended for `reason`: no log line will come to clear it."""
+    rows = await tx.fetch(
+        "SELECT id FROM match WHERE status IN ('discovered', 'upcoming') AND suspended = $1", reason
+    )
+    return [row["id"] for row in rows]
+
+
+def _source(match_id: UUID, row: Row) -> Source:
+    fields = dict(row)
+    if fields["next_offset"] < 0:
+        fields["next_offset"] = None
+    return Source(match_id=match_id, **fields)
