@@ -78,7 +78,7 @@ def dense(source: str) -> str:
 
 
 def _environment() -> Environment:
-    env = Environment(  # noqa: S701 - the output is Python, not HTML
+    env = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         trim_blocks=True,
         lstrip_blocks=True,

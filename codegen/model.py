@@ -46,7 +46,8 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """One attribute or child element of a struct.
 
     `type` annotates a single value. For an `enum`, `helper` names its table of texts, for a `struct` its
-    renderer, which wants the element's name as well if `named`. A `leaf` is written in place.
+    renderer, which wants the element's name as well if `named`. A `leaf` is written in place; what is
+    `branching` has children itself.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     helper: str = ""
     named: bool = False
     leaf: "Struct | None" = None
+    branching: bool = False
     doc: str = ""
 
     @property
@@ -67,6 +69,12 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
         if self.many:
             return f"tuple[{self.type}, ...]" + ("" if self.required else " = ()")
         return self.type if self.required else f"{self.type} | None = None"
+
+    @property
+    def argument(self) -> str:
+        """The parameter that takes this field where children come as markup."""
+        markup = "str" if self.required else 'str = ""'
+        return f"{self.name}: {markup if self.element else self.annotation}"
 
 
 class Struct(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +95,13 @@ class Struct(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def children(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if field.element)
+
+    @property
+    def assembler(self) -> str:
+        """The function that puts the document together from children already rendered; "" when none of
+        the children is worth keeping rendered, for having no children itself."""
+        worth = any(field.branching for field in self.children)
+        return "assemble_" + self.function.partition("_")[2] if worth else ""
 
     @property
     def declared(self) -> list[Field]:
@@ -198,7 +213,9 @@ class Model:
             return msgspec.structs.replace(field, helper=helper)
         struct = self.struct(target)
         leaf = struct if field.many and not struct.children else None
-        return msgspec.structs.replace(field, helper=helper, named=not struct.tag, leaf=leaf)
+        return msgspec.structs.replace(
+            field, helper=helper, named=not struct.tag, leaf=leaf, branching=bool(struct.children)
+        )
 
     def _native_kind(self, obj: Class, attr: Attr) -> Kind:
         datatype = attr.types[0].datatype

@@ -1,14 +1,16 @@
 """Generated files on their way to disk: formatted, written, or compared with what is there."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from xsdata.codegen.exceptions import CodegenError
 from xsdata.codegen.transformer import ResourceTransformer
+from xsdata.codegen.writer import CodeWriter
 from xsdata.models.config import GeneratorConfig, OutputFormat
 
-from codegen.generator import FORMAT, LINE_LENGTH, MsgspecGenerator
+from codegen.generator import FORMAT, LINE_LENGTH
 
 PACKAGE = "app.wire.generated"
 _RUFF = (sys.executable, "-m", "ruff")
@@ -26,7 +28,7 @@ def generate(schemas: Path) -> dict[str, str]:
         raise CodegenError("No schemas found", directory=str(schemas))
     transformer.process_sources(uris)
     classes = transformer.analyze_classes(transformer.classes)
-    generator = MsgspecGenerator(config)
+    generator = CodeWriter.from_config(config).generator
     generator.normalize_packages(classes)
     return {result.path.name: formatted(result.source) for result in generator.render(classes)}
 
@@ -54,7 +56,11 @@ def write(sources: dict[str, str], directory: Path) -> list[str]:
     directory.mkdir(parents=True, exist_ok=True)
     changed = differences(sources, directory)
     for name in _strangers(sources, directory):
-        (directory / name).unlink()
+        path = directory / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     for name, source in sources.items():
         (directory / name).write_text(source, encoding="utf-8")
     return changed

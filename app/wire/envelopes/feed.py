@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Sequence
 
 from app.domain.ids import competitor_urn
-from app.domain.market import Market, Result
+from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Headline, MapPlay, Slot, Status
 from app.domain.settlement import LedgerEntry
 from app.wire.generated import common, feed
+from app.wire.kept import Kept
 
 OUTCOME = "1"  #: every Counter-Strike market has one outcome: "it happens"
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
 _TEAM: dict[Slot, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
 _RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
+_STATUS = {status: feed.MarketStatus(status) for status in MarketStatus}
 _PLAY = {
     "upcoming": common.StatusCode.NOT_STARTED,
     "live": common.StatusCode.LIVE,
@@ -27,16 +29,18 @@ def odds_change(
     markets: Sequence[Market],
     request_id: str | None = None,
 ) -> bytes:
-    """The state of a match (left out for None) and of `markets`; `timestamp` in Unix ms."""
-    return feed.write_odds_change(
-        feed.OddsChange(
-            product=product,
-            event_id=event_id,
-            timestamp=timestamp,
-            request_id=request_id,
-            sport_event_status=_event_status(status) if status else None,
-            odds=feed.OddsList(market=tuple([_odds_market(market) for market in markets])),
-        )
+    """The state of a match (left out for None) and of `markets`; `timestamp` in Unix ms.
+
+    What was rendered before is not rendered again: the same market or state in another envelope, as on
+    every replay, costs a look-up. The bytes are the same either way.
+    """
+    return feed.assemble_odds_change(
+        product=product,
+        event_id=event_id,
+        timestamp=timestamp,
+        request_id=request_id,
+        sport_event_status=_states[status] if status else "",
+        odds=feed.assemble_odds_list(market="".join(map(_offers.__getitem__, markets))),
     )
 
 
@@ -129,7 +133,7 @@ def snapshot_complete(product: int, timestamp: int, request_id: str) -> bytes:
 
 def _odds_market(market: Market) -> feed.OddsMarket:
     """A market that is over shows no price, and bets may be taken on an active one only."""
-    status = feed.MarketStatus(market.status)
+    status = _STATUS[market.status]
     outcome = feed.OddsOutcome(
         id=OUTCOME,
         odds=market.odds if market.open else None,
@@ -213,3 +217,7 @@ def _scoreboard(head: Headline) -> common.Scoreboard | None:
         away_won_rounds=play.away_score,
         current_round=head.round,
     )
+
+
+_offers = Kept[Market](lambda market: feed.render_odds_market(_odds_market(market)), entries=16_384)
+_states = Kept[Headline](lambda head: feed.render_event_status(_event_status(head)), entries=1_024)

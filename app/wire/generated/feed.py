@@ -242,27 +242,51 @@ class EventStatus(msgspec.Struct, frozen=True, kw_only=True):
     scoreboard: Scoreboard | None = None
 
 
-def render_event_status(node: EventStatus) -> str:
-    """The element `<sport_event_status>`."""
-    x_winner_id = "" if node.winner_id is None else f' winner_id="{escaped[node.winner_id]}"'
+def assemble_event_status(
+    *,
+    status: StatusCode,
+    match_status: StatusCode,
+    home_score: int,
+    away_score: int,
+    winner_id: str | None = None,
+    scoreboard_available: bool | None = None,
+    period_scores: str = "",
+    scoreboard: str = "",
+) -> str:
+    """The element `<sport_event_status>` around children that are markup already."""
+    x_winner_id = "" if winner_id is None else f' winner_id="{escaped[winner_id]}"'
     x_scoreboard_available = (
         ""
-        if node.scoreboard_available is None
-        else f' scoreboard_available="{"1" if node.scoreboard_available else "0"}"'
+        if scoreboard_available is None
+        else f' scoreboard_available="{"1" if scoreboard_available else "0"}"'
     )
-    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
-    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
-    content = f"{x_period_scores}{x_scoreboard}"
+    content = f"{period_scores}{scoreboard}"
     end = f">{content}</sport_event_status>" if content else "/>"
     return (
         f"<sport_event_status"
-        f' status="{STATUS_CODE_TEXT[node.status]}"'
-        f' match_status="{STATUS_CODE_TEXT[node.match_status]}"'
-        f' home_score="{node.home_score}"'
-        f' away_score="{node.away_score}"'
+        f' status="{STATUS_CODE_TEXT[status]}"'
+        f' match_status="{STATUS_CODE_TEXT[match_status]}"'
+        f' home_score="{home_score}"'
+        f' away_score="{away_score}"'
         f"{x_winner_id}"
         f"{x_scoreboard_available}"
         f"{end}"
+    )
+
+
+def render_event_status(node: EventStatus) -> str:
+    """The element `<sport_event_status>`."""
+    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
+    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
+    return assemble_event_status(
+        status=node.status,
+        match_status=node.match_status,
+        home_score=node.home_score,
+        away_score=node.away_score,
+        winner_id=node.winner_id,
+        scoreboard_available=node.scoreboard_available,
+        period_scores=x_period_scores,
+        scoreboard=x_scoreboard,
     )
 
 
@@ -433,12 +457,22 @@ class OddsList(msgspec.Struct, frozen=True, kw_only=True):
     market: tuple[OddsMarket, ...] = ()
 
 
+def assemble_odds_list(
+    *,
+    market: str = "",
+) -> str:
+    """The element `<odds>` around children that are markup already."""
+    content = f"{market}"
+    end = f">{content}</odds>" if content else "/>"
+    return f"<odds{end}"
+
+
 def render_odds_list(node: OddsList) -> str:
     """The element `<odds>`."""
     x_market = "".join([render_odds_market(item) for item in node.market])
-    content = f"{x_market}"
-    end = f">{content}</odds>" if content else "/>"
-    return f"<odds{end}"
+    return assemble_odds_list(
+        market=x_market,
+    )
 
 
 class SettledMarket(msgspec.Struct, frozen=True, kw_only=True):
@@ -484,21 +518,41 @@ class OddsChange(msgspec.Struct, frozen=True, kw_only=True):
     odds: OddsList
 
 
+def assemble_odds_change(
+    *,
+    product: int,
+    event_id: str,
+    timestamp: int,
+    request_id: str | None = None,
+    sport_event_status: str = "",
+    odds: str,
+) -> bytes:
+    """The document `<odds_change>` around children that are markup already."""
+    x_request_id = "" if request_id is None else f' request_id="{escaped[request_id]}"'
+    return (
+        f"<odds_change"
+        f' product="{product}"'
+        f' event_id="{escaped[event_id]}"'
+        f' timestamp="{timestamp}"'
+        f"{x_request_id}"
+        f">{sport_event_status}{odds}</odds_change>"
+    ).encode()
+
+
 def write_odds_change(node: OddsChange) -> bytes:
     """The document `<odds_change>`."""
-    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
     x_sport_event_status = (
         "" if node.sport_event_status is None else render_event_status(node.sport_event_status)
     )
     x_odds = render_odds_list(node.odds)
-    return (
-        f"<odds_change"
-        f' product="{node.product}"'
-        f' event_id="{escaped[node.event_id]}"'
-        f' timestamp="{node.timestamp}"'
-        f"{x_request_id}"
-        f">{x_sport_event_status}{x_odds}</odds_change>"
-    ).encode()
+    return assemble_odds_change(
+        product=node.product,
+        event_id=node.event_id,
+        timestamp=node.timestamp,
+        request_id=node.request_id,
+        sport_event_status=x_sport_event_status,
+        odds=x_odds,
+    )
 
 
 class SettlementList(msgspec.Struct, frozen=True, kw_only=True):
@@ -511,10 +565,20 @@ class SettlementList(msgspec.Struct, frozen=True, kw_only=True):
     market: tuple[SettledMarket, ...]
 
 
+def assemble_settlement_list(
+    *,
+    market: str,
+) -> str:
+    """The element `<outcomes>` around children that are markup already."""
+    return f"<outcomes>{market}</outcomes>"
+
+
 def render_settlement_list(node: SettlementList) -> str:
     """The element `<outcomes>`."""
     x_market = "".join([render_settled_market(item) for item in node.market])
-    return f"<outcomes>{x_market}</outcomes>"
+    return assemble_settlement_list(
+        market=x_market,
+    )
 
 
 class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
@@ -535,15 +599,33 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: SettlementList
 
 
-def write_bet_settlement(node: BetSettlement) -> bytes:
-    """The document `<bet_settlement>`."""
-    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
-    x_outcomes = render_settlement_list(node.outcomes)
+def assemble_bet_settlement(
+    *,
+    product: int,
+    event_id: str,
+    timestamp: int,
+    request_id: str | None = None,
+    outcomes: str,
+) -> bytes:
+    """The document `<bet_settlement>` around children that are markup already."""
+    x_request_id = "" if request_id is None else f' request_id="{escaped[request_id]}"'
     return (
         f"<bet_settlement"
-        f' product="{node.product}"'
-        f' event_id="{escaped[node.event_id]}"'
-        f' timestamp="{node.timestamp}"'
+        f' product="{product}"'
+        f' event_id="{escaped[event_id]}"'
+        f' timestamp="{timestamp}"'
         f"{x_request_id}"
-        f">{x_outcomes}</bet_settlement>"
+        f">{outcomes}</bet_settlement>"
     ).encode()
+
+
+def write_bet_settlement(node: BetSettlement) -> bytes:
+    """The document `<bet_settlement>`."""
+    x_outcomes = render_settlement_list(node.outcomes)
+    return assemble_bet_settlement(
+        product=node.product,
+        event_id=node.event_id,
+        timestamp=node.timestamp,
+        request_id=node.request_id,
+        outcomes=x_outcomes,
+    )

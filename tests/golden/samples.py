@@ -1,0 +1,7 @@
+"""The documents that golden files hold: every envelope, in each of its forms."""
+
+from collections.abc import Callable
+
+from tests.golden import feed_samples
+
+SAMPLES: dict[str, Callable[[], bytes]] = {**feed_samples.SAMPLES}
