@@ -20,7 +20,9 @@ _MOMENTUM, _LONGEST_STREAK = 0.04, 3
 #: Spread of a team's form on a map, and what a large lead in equipment is worth, both in logits.
 _FORM, _MONEY = 0.13, 1.75
 #: CTs pay more for the same fire-power (kits, dearer rifles).
-_CT_GEAR = 2600
+_CT_GEAR = 2200
+#: Money makes a side's lead larger than the map alone does; the map's share is the sum of both.
+_MAP = 0.85
 _CVARS = (
     ("mp_maxrounds", str(ROUNDS)),
     ("mp_overtime_enable", "true"),
@@ -171,7 +173,7 @@ def _round(stage: Stage, *, brief: bool) -> Lines:
 def chance(stage: Stage) -> float:
     """CT's chance to win the round: the map, both teams' strength, form and momentum, and the money."""
     ct, t = stage.on("CT"), stage.on("T")
-    logit = math.log(stage.arena.ct_share / (1 - stage.arena.ct_share))
+    logit = _MAP * math.log(stage.arena.ct_share / (1 - stage.arena.ct_share))
     logit += (ct.squad.points - t.squad.points) / _POINTS_PER_LOGIT + ct.form - t.form
     logit += _MOMENTUM * (min(ct.streak, _LONGEST_STREAK) - min(t.streak, _LONGEST_STREAK))
     worth = [sum(kit.worth for kit in team.kits) for team in (ct, t)]

@@ -1,0 +1,110 @@
+"""Reproducible, and plausible: the simulator's figures lie where real matches' do."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+from app.simulator.contest import target
+from app.simulator.plot import Round, edge_for
+from app.simulator.series import Plan, simulate
+from app.simulator.truth import MapTruth, RoundTruth
+from app.simulator.world import world
+
+BEGIN = 1_790_000_000_000
+MAPS = 300
+
+
+@pytest.fixture(scope="module")
+def played() -> list[MapTruth]:
+    """Maps between pairs as a tournament draws them."""
+    rng = Random(11)
+    maps: list[MapTruth] = []
+    for seed in range(MAPS):
+        home, away = world().pair(rng)
+        maps.extend(simulate(Plan(home, away, seed, BEGIN, brief=True))[1].maps)
+    return maps
+
+
+def rounds(maps: list[MapTruth]) -> Iterator[RoundTruth]:
+    return (a_round for a_map in maps for a_round in a_map.rounds)
+
+
+def some_plan() -> Plan:
+    return Plan(world().squads[3], world().squads[8], 42, BEGIN, best_of=3)
+
+
+def test_same_seed_same_lines() -> None:
+    assert simulate(some_plan()) == simulate(some_plan())
+
+
+def test_other_seed_other_match() -> None:
+    assert simulate(some_plan())[0] != simulate(replace(some_plan(), seed=43))[0]
+
+
+def test_time_only_goes_forward() -> None:
+    times = [line.at for line in simulate(some_plan())[0]]
+    assert times == sorted(times)
+
+
+def test_speed_squeezes_the_stamps() -> None:
+    slow = simulate(replace(some_plan(), dress="millis"))[0]
+    fast = simulate(replace(some_plan(), dress="millis", speed=10.0))[0]
+    assert [line.at for line in slow] == [line.at for line in fast]
+    assert fast[-1].text[:15] < slow[-1].text[:15] or fast[-1].text[13:25] < slow[-1].text[13:25]
+
+
+def test_mean_rounds(played: list[MapTruth]) -> None:
+    mean = sum(len(a_map.rounds) for a_map in played) / len(played)
+    assert 20.7 < mean < 22.8
+
+
+def test_overtime_share(played: list[MapTruth]) -> None:
+    assert 0.07 < sum(a_map.overtime for a_map in played) / len(played) < 0.17
+
+
+def test_first_kill_wins_seven_rounds_in_ten(played: list[MapTruth]) -> None:
+    firsts = [(next(k for k in r.kills if k.side != k.victim_side), r) for r in rounds(played) if r.kills]
+    assert 0.69 < sum(kill.side == r.side for kill, r in firsts) / len(firsts) < 0.75
+
+
+def test_sides_by_map(played: list[MapTruth]) -> None:
+    """Every map's CT share is near the one it is made with (about 900 rounds each)."""
+    for arena in world().arenas:
+        sides = [r.side for r in rounds([a_map for a_map in played if a_map.name == arena.name])]
+        assert abs(sides.count("CT") / len(sides) - arena.ct_share) < 0.06, arena.name
+
+
+def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
+    reasons = [r.reason for r in rounds(played)]
+    shares = {reason: reasons.count(reason) / len(reasons) for reason in ("kills", "bomb", "defuse", "time")}
+    assert shares["kills"] > 0.6
+    assert min(shares.values()) > 0.008
+
+
+def test_stronger_team_wins_more() -> None:
+    best, weak = world().squads[0], world().squads[30]
+    wins = [simulate(Plan(best, weak, seed, BEGIN, brief=True))[1].winner == "home" for seed in range(60)]
+    assert 0.75 < sum(wins) / len(wins)
+
+
+@pytest.mark.parametrize("chance", [0.3, 0.5, 0.7])
+def test_edge_gives_the_chance_wanted(chance: float) -> None:
+    rng, even = Random(7), {"CT": [1.0] * 5, "T": [1.0] * 5}
+    kits = [True, True, False, False, True]
+    plots = [Round(rng, edge_for(chance), even, kits).play() for _ in range(3000)]
+    assert abs(sum(plot.winner == "CT" for plot in plots) / 3000 - chance) < 0.035
+
+
+@pytest.mark.parametrize(("played", "wins"), [(0, 13), (23, 13), (24, 16), (29, 16), (30, 19), (36, 22)])
+def test_rounds_to_win(played: int, wins: int) -> None:
+    assert target(played) == wins
+
+
+def test_squads_are_spread_like_the_ranking() -> None:
+    points = [squad.points for squad in world().squads]
+    assert points == sorted(points, reverse=True)
+    assert 1950 <= points[0] <= 2050
+    assert 1230 <= points[-1] <= 1300
+    names = [gamer.name for squad in world().squads for gamer in squad.players]
+    assert len(set(names)) == len(names) == 200

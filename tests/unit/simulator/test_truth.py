@@ -1,0 +1,102 @@
+"""What our reader makes of a simulated log is what the simulator says really happened."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from app.domain.changes import Change, Happened, RoundsVoided
+from app.domain.match import Match, Status, TimelineEvent
+from app.domain.transitions import fold
+from app.ingest.cs2log import read
+from app.simulator.lines import Dress
+from app.simulator.series import Plan, simulate
+from app.simulator.truth import KillTruth, SeriesTruth
+from app.simulator.world import world
+
+BEGIN = 1_790_000_000_000
+DRESSES: tuple[Dress, ...] = ("plain", "bare", "millis")
+
+
+def plan(seed: int, *, best_of: int = 1, knife: bool | None = None) -> Plan:
+    home, away = world().squads[seed % 40], world().squads[(seed * 7 + 3) % 40]
+    if home is away:
+        away = world().squads[(seed + 1) % 40]
+    return Plan(home, away, seed, BEGIN, best_of=best_of, knife=knife, dress=DRESSES[seed % 3])
+
+
+def told(plan: Plan) -> tuple[Match, tuple[Change, ...], SeriesTruth]:
+    """The match as read from the log in bodies of 200 lines, one a second."""
+    lines, truth = simulate(plan)
+    match = Match(
+        id=UUID(int=1), number=1, home=plan.home.name, away=plan.away.name, event="", best_of=plan.best_of
+    )
+    changes: list[Change] = []
+    for start in range(0, len(lines), 200):
+        body = "\n".join(line.text for line in lines[start : start + 200]) + "\n"
+        reading = read(body, BEGIN + int(lines[min(start + 199, len(lines) - 1)].at * 1000))
+        assert reading.unknown == 0, body
+        match, some = fold(match, reading.facts)
+        changes.extend(some)
+    return match, tuple(changes), truth
+
+
+def kills(changes: tuple[Change, ...]) -> list[TimelineEvent]:
+    """The kills that count, in order: what a knife round or a restart voided is left out."""
+    voided = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
+    happened = [change.event for change in changes if isinstance(change, Happened)]
+    return [event for event in happened if event.type == "kill" and event.id not in voided]
+
+
+def as_truth(event: TimelineEvent) -> KillTruth:
+    assert event.actor and event.target and event.side and event.target_side
+    return KillTruth(
+        killer=event.actor.account,
+        side=event.side,
+        victim=event.target.account,
+        victim_side=event.target_side,
+        weapon=event.weapon,
+        headshot=event.headshot,
+        penetrated=event.penetrated,
+    )
+
+
+def assert_same(match: Match, changes: tuple[Change, ...], truth: SeriesTruth) -> None:
+    assert match.status is Status.FINISHED
+    assert match.winner == truth.winner
+    assert (match.score_home, match.score_away) == (truth.maps_won("home"), truth.maps_won("away"))
+    for play, true in zip(match.maps, truth.maps, strict=False):
+        assert (play.name, play.home_score, play.away_score) == (true.name, true.home_score, true.away_score)
+        assert play.winner == true.winner
+        seen = [(r.number, r.winner, r.winning_side, r.win_reason, r.bomb_site) for r in play.rounds]
+        assert seen == [(r.number, r.winner, r.side, r.reason, r.bomb_site) for r in true.rounds]
+    true_kills = [replace(kill, assister=None) for m in truth.maps for r in m.rounds for kill in r.kills]
+    assert [as_truth(event) for event in kills(changes)] == true_kills
+    assert len([play for play in match.maps if play.status == "finished"]) == len(truth.maps)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_log_reads_as_played(seed: int) -> None:
+    assert_same(*told(plan(seed)))
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_series_reads_as_played(seed: int) -> None:
+    assert_same(*told(plan(seed, best_of=3)))
+
+
+@pytest.mark.parametrize("seed", range(200, 206))
+def test_knife_round_never_counts(seed: int) -> None:
+    match, changes, truth = told(plan(seed, knife=True))
+    assert truth.maps[0].knife
+    assert not any(event.weapon.startswith("knife") for event in kills(changes))
+    assert_same(match, changes, truth)
+
+
+def test_overtime_reads_as_played() -> None:
+    """The first few seeds whose map goes to overtime, one of them to a second one."""
+    logs = (plan(seed) for seed in range(300, 400))
+    overtimes = [log for log in logs if simulate(log)[1].maps[0].overtime]
+    assert len(overtimes) >= 5
+    longest = max(overtimes, key=lambda log: len(simulate(log)[1].maps[0].rounds))
+    for log in [*overtimes[:4], longest]:
+        assert_same(*told(log))
