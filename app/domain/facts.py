@@ -79,7 +79,7 @@ class Killed(Fact, frozen=True):
 
 
 class Assisted(Fact, frozen=True):
-    """`flash`: by blinding the victim; a plain assist of the same kill stands before it."""
+    """`flash`: by blinding the victim. Of two assists of one kill the first told stands."""
 
     assister: Player
     victim: Player

@@ -102,7 +102,7 @@ def _finish(match: Match, won: Win, told: Told) -> Match:
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_break(play) else None)
     match = replace(match, next_fact=match.next_fact + 1, current=replace(current, phase="over", won=None))
-    told.append(RoundFinished(round=finished))
+    told.append(RoundFinished(round=finished, timeline=current.events))
     return clear_doubt(update_map(match, play), "score", "sides", "restart")
 
 

@@ -1,0 +1,143 @@
+"""Short ways to say what a server tells, for tests of the match model."""
+
+from typing import TypeVar
+from uuid import UUID
+
+from app.domain import facts as f
+from app.domain.changes import Change
+from app.domain.match import Match, Player, Side, Slot, WinReason, other_side, other_slot
+from app.domain.transitions import fold
+
+HOME, AWAY = "Amber Foxes", "Blue Herons"
+SECOND = 1_000
+TEAMS: dict[Slot, tuple[Player, ...]] = {
+    "home": tuple(Player(100 + seat, f"fox{seat}") for seat in range(5)),
+    "away": tuple(Player(200 + seat, f"heron{seat}") for seat in range(5)),
+}
+C = TypeVar("C", bound=Change)
+
+
+def new_match(best_of: int = 1) -> Match:
+    return Match(id=UUID(int=7), number=7, home=HOME, away=AWAY, event="cup", best_of=best_of)
+
+
+class Server:
+    """A server's account of a match, fed into `fold` as it is told; keeps every change."""
+
+    def __init__(self, match: Match | None = None, *, map_name: str = "de_mirage") -> None:
+        self.match = match or new_match()
+        self.now = 1_000_000
+        self.map_name = map_name
+        self.home_side: Side = "CT"
+        self.score: dict[Slot, int] = {"home": 0, "away": 0}
+        self.changes: list[Change] = []
+
+    def tell(self, *facts: f.Fact) -> tuple[Change, ...]:
+        self.match, changes = fold(self.match, facts)
+        self.changes.extend(changes)
+        return changes
+
+    def told(self, kind: type[C]) -> list[C]:
+        return [change for change in self.changes if isinstance(change, kind)]
+
+    def later(self, seconds: int = 1) -> int:
+        self.now += seconds * SECOND
+        return self.now
+
+    def side_of(self, slot: Slot) -> Side:
+        return self.home_side if slot == "home" else other_side(self.home_side)
+
+    def by_side(self) -> tuple[int, int]:
+        home, away = self.score["home"], self.score["away"]
+        return (home, away) if self.home_side == "CT" else (away, home)
+
+    def team_lines(self) -> None:
+        names = {self.side_of("home"): HOME, self.side_of("away"): AWAY}
+        self.tell(*(f.SideNamed(at=self.now, side=side, team=names[side]) for side in ("CT", "T")))
+
+    def status(self, played: int | None = None) -> tuple[Change, ...]:
+        ct_score, t_score = self.by_side()
+        total = ct_score + t_score if played is None else played
+        return self.tell(
+            f.ScoreTold(
+                at=self.now, ct_score=ct_score, t_score=t_score, rounds_played=total, map_name=self.map_name
+            )
+        )
+
+    def start_map(self, map_name: str | None = None) -> None:
+        """Load the map, end the warm-up and start play: the first freeze time."""
+        self.map_name = map_name or self.map_name
+        self.score = {"home": 0, "away": 0}
+        self.tell(f.MapLoaded(at=self.later(), name=self.map_name), f.WarmupStarted(at=self.later()))
+        self.tell(f.WarmupEnded(at=self.later(60)))
+        self.start_play()
+
+    def start_play(self) -> None:
+        self.score = {"home": 0, "away": 0}
+        self.tell(f.FreezeStarted(at=self.later()), f.PlayStarted(at=self.now, map_name=self.map_name))
+        self.team_lines()
+        self.status()
+
+    def freeze(self) -> None:
+        self.tell(f.FreezeStarted(at=self.later(7)))
+        self.status()
+
+    def go_live(self) -> None:
+        self.tell(f.RoundStarted(at=self.later(15)))
+
+    def kill(self, slot: Slot, killer: int, victim: int, weapon: str = "ak47") -> tuple[Change, ...]:
+        return self.tell(self.kill_fact(slot, killer, victim, weapon))
+
+    def kill_fact(self, slot: Slot, killer: int, victim: int, weapon: str = "ak47") -> f.Killed:
+        return f.Killed(
+            at=self.later(3),
+            killer=TEAMS[slot][killer],
+            side=self.side_of(slot),
+            victim=TEAMS[other_slot(slot)][victim],
+            victim_side=self.side_of(other_slot(slot)),
+            weapon=weapon,
+        )
+
+    def won_fact(self, slot: Slot, reason: WinReason = "kills") -> f.RoundWon:
+        self.score[slot] += 1
+        ct_score, t_score = self.by_side()
+        return f.RoundWon(
+            at=self.later(20), side=self.side_of(slot), reason=reason, ct_score=ct_score, t_score=t_score
+        )
+
+    def win(self, slot: Slot, reason: WinReason = "kills") -> None:
+        self.tell(self.won_fact(slot, reason))
+        self.team_lines()
+        self.status()
+
+    def round(self, slot: Slot, reason: WinReason = "kills") -> None:
+        """A whole round with two kills; the freeze before it must have been told."""
+        self.go_live()
+        self.kill(slot, 0, 0)
+        self.kill(slot, 1, 1)
+        self.win(slot, reason)
+
+    def rounds(self, *winners: Slot) -> None:
+        """Rounds with the freeze time after each."""
+        for slot in winners:
+            self.round(slot)
+            self.freeze()
+
+    def swap(self) -> None:
+        self.home_side = other_side(self.home_side)
+
+    def game_over(self) -> tuple[Change, ...]:
+        ct_score, t_score = self.by_side()
+        return self.tell(
+            f.MapEnded(at=self.later(), map_name=self.map_name, ct_score=ct_score, t_score=t_score)
+        )
+
+    def play_map(self, map_name: str, winner: Slot) -> None:
+        """A map won 13:0, sides swapping after twelve rounds, to its `Game Over`."""
+        self.start_map(map_name)
+        self.rounds(*[winner] * 11)
+        self.round(winner)
+        self.swap()
+        self.freeze()
+        self.round(winner)
+        self.game_over()

@@ -1,0 +1,241 @@
+"""Rounds: what counts, what is held back, what becomes void."""
+
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain.changes import (
+    Amended,
+    Happened,
+    MatchStarted,
+    RoundFinished,
+    RoundLive,
+    RoundOpened,
+    RoundsVoided,
+)
+from app.domain.match import Player, Status
+from tests.unit.domain.play import TEAMS, Server
+
+
+def started() -> Server:
+    server = Server()
+    server.start_map()
+    return server
+
+
+def test_warm_up_counts_nothing() -> None:
+    server = Server()
+    server.tell(f.MapLoaded(at=server.later(), name="de_mirage"), f.WarmupStarted(at=server.later()))
+    server.tell(f.FreezeStarted(at=server.later()), f.PlayStarted(at=server.now, map_name="de_mirage"))
+    server.team_lines()
+    server.status(played=-1)
+    server.tell(f.RoundStarted(at=server.later()), server.kill_fact("home", 0, 0), server.won_fact("home"))
+    assert server.match.status is Status.UPCOMING
+    assert not server.match.maps
+    assert not server.told(Happened)
+
+
+def test_the_first_freeze_is_the_kick_off() -> None:
+    server = started()
+    assert server.match.status is Status.LIVE
+    assert [type(change) for change in server.changes if isinstance(change, MatchStarted | RoundOpened)] == [
+        MatchStarted,
+        RoundOpened,
+    ]
+
+
+def test_a_round() -> None:
+    server = started()
+    server.round("home")
+    finished = server.told(RoundFinished)[0]
+    assert (finished.round.number, finished.round.winner, finished.round.winning_side) == (1, "home", "CT")
+    assert (finished.round.home_score, finished.round.away_score) == (1, 0)
+    assert [event.type for event in finished.timeline] == ["kill", "kill"]
+    assert finished.round.events == tuple(event.id for event in finished.timeline)
+    assert [event.offset_ms for event in finished.timeline] == [3_000, 6_000]
+
+
+def test_a_knife_round_is_told_to_nobody() -> None:
+    server = started()
+    server.go_live()
+    server.kill("home", 0, 0, "knife_t")
+    server.win("home")
+    server.start_play()
+    assert not server.told(Happened)
+    assert not server.told(RoundFinished)
+    assert not server.told(RoundsVoided)
+    server.round("away")
+    assert [(change.round.number, change.round.winner) for change in server.told(RoundFinished)] == [
+        (1, "away")
+    ]
+    assert len(server.told(MatchStarted)) == 1
+
+
+def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
+    server = started()
+    server.go_live()
+    server.kill("home", 0, 0, "knife")
+    server.win("home")
+    assert not server.told(RoundFinished)
+    server.freeze()
+    assert [change.round.number for change in server.told(RoundFinished)] == [1]
+    assert len(server.told(Happened)) == 1
+    assert server.told(RoundOpened)[-1].round == 2
+
+
+def test_held_kills_are_told_with_the_first_shot() -> None:
+    server = started()
+    server.go_live()
+    server.kill("home", 0, 0, "knife")
+    assert not server.told(Happened)
+    server.kill("away", 1, 1, "glock")
+    assert [change.event.weapon for change in server.told(Happened)] == ["knife", "glock"]
+
+
+def test_a_start_of_play_voids_what_was_played() -> None:
+    server = started()
+    server.rounds("home", "away")
+    server.start_play()
+    voided = server.told(RoundsVoided)
+    assert [played.number for played in voided[0].rounds] == [1, 2]
+    assert len(voided[0].events) == 4
+    play = server.match.map
+    assert play and (play.home_score, play.away_score) == (0, 0)
+    server.round("away")
+    assert server.told(RoundFinished)[-1].round.number == 1
+
+
+def test_a_restored_backup_voids_the_rounds_after_it() -> None:
+    server = started()
+    server.rounds("home", "away", "home", "home")
+    server.score = {"home": 1, "away": 1}
+    server.tell(f.RestoreAnnounced(at=server.later(), round=2))
+    assert server.match.suspended
+    server.freeze()
+    assert [played.number for played in server.told(RoundsVoided)[0].rounds] == [3, 4]
+    assert not server.match.suspended
+    server.round("away")
+    last = server.told(RoundFinished)[-1].round
+    assert (last.number, last.home_score, last.away_score) == (3, 1, 2)
+
+
+def test_a_restore_over_half_time_takes_the_sides_back() -> None:
+    server = started()
+    server.rounds(*["home"] * 7, *["away"] * 4)
+    server.round("away")
+    server.swap()
+    server.freeze()
+    server.rounds("home")
+    server.swap()
+    server.score = {"home": 7, "away": 3}
+    server.freeze()
+    play = server.match.map
+    assert play and (play.home_score, play.away_score, play.home_side) == (7, 3, "CT")
+    server.round("away")
+    assert server.told(RoundFinished)[-1].round.number == 11
+
+
+def test_a_freeze_in_the_middle_of_a_round_voids_its_events() -> None:
+    server = started()
+    server.rounds("home")
+    server.go_live()
+    server.kill("home", 0, 0)
+    server.tell(f.RestartAnnounced(at=server.later()))
+    server.freeze()
+    assert server.told(RoundsVoided)[0].rounds == ()
+    assert len(server.told(RoundsVoided)[0].events) == 1
+    assert server.told(RoundOpened)[-1].round == 2
+
+
+def test_repeated_lines_change_nothing() -> None:
+    server = started()
+    server.rounds("home")
+    before, count = server.match, len(server.changes)
+    server.status()
+    assert (server.match, len(server.changes)) == (before, count)
+    server.go_live()
+    kill = server.kill_fact("home", 0, 0)
+    live = f.RoundStarted(at=server.now)
+    won = server.won_fact("home")
+    for fact in (live, kill, kill, live, won, won):
+        server.tell(fact)
+    assert len(server.told(RoundFinished)) == 2
+    assert len(server.told(RoundLive)) == 2
+    assert len(server.told(Happened)) == 3
+
+
+def test_kills_after_the_decision_are_late() -> None:
+    server = started()
+    server.go_live()
+    server.kill("home", 0, 0)
+    server.win("home")
+    server.kill("away", 1, 1)
+    late = server.told(Happened)[-1].event
+    assert late.late and not late.counts and late.round == 1
+    play = server.match.map
+    assert play and play.rounds[0].events[-1] == late.id
+
+
+def test_team_kills_are_told_and_do_not_count() -> None:
+    server = started()
+    server.go_live()
+    fact = replace(server.kill_fact("home", 0, 0), victim=TEAMS["home"][3], victim_side="CT")
+    server.tell(fact)
+    event = server.told(Happened)[0].event
+    assert event.actor_slot == event.target_slot == "home"
+    assert not event.counts
+    assert server.match.current and server.match.current.alive_home == 4
+
+
+def test_an_assist_joins_its_kill_or_amends_it() -> None:
+    server = started()
+    server.go_live()
+    helper = TEAMS["home"][2]
+    kill = server.kill_fact("home", 0, 0)
+    server.tell(kill, f.Assisted(at=server.now, assister=helper, victim=kill.victim))
+    assert server.told(Happened)[0].event.assister == helper
+    assert not server.told(Amended)
+    kill = server.kill_fact("home", 0, 1)
+    server.tell(kill)
+    server.tell(f.Assisted(at=server.now, assister=helper, victim=kill.victim))
+    assert server.told(Amended)[0].event.assister == helper
+    assert server.told(Amended)[0].event.id == server.told(Happened)[1].event.id
+
+
+def test_the_bomb() -> None:
+    server = started()
+    planter = TEAMS["away"][0]
+    for reason, last in (("bomb", "bomb_exploded"), ("defuse", "bomb_defused")):
+        server.go_live()
+        server.kill("away", 1, 1)
+        server.tell(f.BombPlanted(at=server.later(), player=planter, site="B"))
+        server.tell(f.DefuseBegun(at=server.later(), player=TEAMS["home"][4]))
+        server.win("away" if reason == "bomb" else "home", "bomb" if reason == "bomb" else "defuse")
+        finished = server.told(RoundFinished)[-1]
+        assert finished.round.bomb_site == "B"
+        assert finished.timeline[-1].type == last
+        assert not finished.timeline[-1].late
+        server.freeze()
+    assert finished.timeline[-1].actor == TEAMS["home"][4]
+
+
+def test_a_defuser_that_nobody_can_name_stays_unnamed() -> None:
+    server = started()
+    server.go_live()
+    server.kill("away", 1, 1)
+    for seat in (3, 4):
+        server.tell(f.DefuseBegun(at=server.later(), player=TEAMS["home"][seat]))
+    server.win("home", "defuse")
+    event = server.told(RoundFinished)[-1].timeline[-1]
+    assert (event.type, event.actor) == ("bomb_defused", None)
+
+
+def test_bots_have_no_account_and_fall_once_each() -> None:
+    server = started()
+    server.go_live()
+    for name in ("Bot Ada", "Bot Bob", "Bot Bob"):
+        fact = server.kill_fact("home", 0, 0)
+        server.tell(replace(fact, victim=Player(0, name)))
+    assert [change.event.target and change.event.target.name for change in server.told(Happened)] == [
+        "Bot Ada",
+        "Bot Bob",
+    ]

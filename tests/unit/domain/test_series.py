@@ -1,0 +1,172 @@
+"""Maps, the series, doubts, and what an operator may do."""
+
+import pytest
+
+from app.domain import facts as f
+from app.domain.changes import (
+    MapFinished,
+    MapStarted,
+    MatchCancelled,
+    MatchFinished,
+    RoundFinished,
+    RoundsVoided,
+)
+from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
+from app.domain.match import Status
+from app.domain.transitions import fold
+from app.kit.errors import Conflict
+from tests.unit.domain.play import Server, new_match
+
+
+def test_a_series_of_three() -> None:
+    server = Server(new_match(best_of=3))
+    server.play_map("de_mirage", "home")
+    assert server.match.status is Status.LIVE
+    server.play_map("de_nuke", "away")
+    server.play_map("de_ancient", "home")
+    assert [change.map for change in server.told(MapStarted)] == [1, 2, 3]
+    assert [(change.map.name, change.map.winner) for change in server.told(MapFinished)] == [
+        ("de_mirage", "home"),
+        ("de_nuke", "away"),
+        ("de_ancient", "home"),
+    ]
+    assert (server.match.winner, server.match.score_home, server.match.score_away) == ("home", 2, 1)
+    assert len(server.told(MatchFinished)) == 1
+
+
+def test_play_after_the_end_is_ignored() -> None:
+    server = Server(new_match(best_of=3))
+    server.play_map("de_mirage", "home")
+    server.start_play()
+    server.game_over()
+    assert server.match.map is None
+    assert len(server.told(MapFinished)) == 1
+
+
+def test_a_map_that_ends_undecided_is_left_to_an_operator() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home", "home")
+    server.game_over()
+    assert not server.told(MapFinished)
+    assert server.match.suspended == "map ended undecided at 2:0"
+
+
+def test_the_score_ends_a_map_whose_end_was_not_told() -> None:
+    server = Server(new_match(best_of=3))
+    server.start_map("de_mirage")
+    server.rounds(*["home"] * 11)
+    server.round("home")
+    server.swap()
+    server.freeze()
+    server.round("home")
+    server.tell(f.MapLoaded(at=server.later(60), name="de_nuke"))
+    assert [(change.map.home_score, change.map.away_score) for change in server.told(MapFinished)] == [
+        (13, 0)
+    ]
+
+
+def test_another_map_before_a_round_was_played_takes_the_place() -> None:
+    server = Server()
+    server.start_map("de_mirage")
+    server.start_map("de_nuke")
+    assert [play.name for play in server.match.maps] == ["de_nuke"]
+
+
+def test_a_server_restart_keeps_the_rounds_until_the_backup_is_told() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home", "away", "home")
+    score = dict(server.score)
+    server.tell(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
+    assert server.match.suspended
+    server.tell(f.WarmupEnded(at=server.later(60)))
+    server.start_play()
+    assert not server.told(RoundsVoided)
+    server.score.update(score)
+    server.score["home"] -= 1
+    server.tell(f.FreezeStarted(at=server.later()))
+    server.status()
+    assert [played.number for played in server.told(RoundsVoided)[0].rounds] == [3]
+    assert not server.match.suspended
+    server.round("away")
+    assert server.told(RoundFinished)[-1].round.number == 3
+
+
+def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home", "away")
+    server.tell(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
+    server.tell(f.WarmupEnded(at=server.later(60)))
+    server.start_play()
+    server.round("away")
+    assert [played.number for played in server.told(RoundsVoided)[0].rounds] == [1, 2]
+    last = server.told(RoundFinished)[-1].round
+    assert (last.number, last.away_score) == (1, 1)
+    assert not server.match.suspended
+
+
+def test_a_round_that_nobody_told_suspends_until_the_scores_agree() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home")
+    server.score["away"] += 1
+    server.freeze()
+    assert "disagrees" in server.match.suspended
+    server.round("home")
+    assert len(server.told(RoundFinished)) == 1
+    server.score = {"home": 1, "away": 0}
+    server.freeze()
+    assert not server.match.suspended
+
+
+def test_lost_data_suspends_and_marks_the_round() -> None:
+    server = Server()
+    server.start_map()
+    server.go_live()
+    server.tell(f.SourceLost(at=server.later(), reason="bytes 100 to 200 are missing"))
+    assert server.match.suspended == "bytes 100 to 200 are missing"
+    server.tell(f.SourceBack(at=server.later()))
+    assert not server.match.suspended
+    server.kill("home", 0, 0)
+    server.win("home")
+    assert server.told(RoundFinished)[0].round.gap
+    server.freeze()
+    server.round("home")
+    assert not server.told(RoundFinished)[1].round.gap
+
+
+def test_pauses() -> None:
+    server = Server()
+    server.start_map()
+    server.tell(f.Paused(at=server.later(), reason="TimeOutTs"))
+    assert server.match.pause == "TimeOutTs"
+    server.tell(f.Resumed(at=server.later(), reason="TimeOutTs"))
+    assert server.match.pause == ""
+
+
+def test_schedule_and_cancel() -> None:
+    match, _ = schedule(new_match(), 5_000)
+    assert match.scheduled_at == 5_000
+    match, changes = cancel(match, 6_000)
+    assert match.status is Status.CANCELLED
+    assert changes == (MatchCancelled(),)
+    with pytest.raises(Conflict, match="is cancelled and cannot be scheduled"):
+        schedule(match, 7_000)
+    with pytest.raises(Conflict, match="is cancelled and cannot be cancelled"):
+        cancel(match, 7_000)
+
+
+def test_a_cancelled_match_takes_in_nothing() -> None:
+    match, _ = cancel(new_match(), 6_000)
+    assert fold(match, [f.MapLoaded(at=7_000, name="de_nuke")]) == (match, ())
+
+
+def test_suspend_and_unsuspend() -> None:
+    match, _ = suspend(new_match(), "integrity")
+    assert match.suspended == "integrity"
+    match, _ = unsuspend(match)
+    assert match.suspended == ""
+    with pytest.raises(Conflict, match="not suspended by an operator"):
+        unsuspend(match)

@@ -1,0 +1,176 @@
+"""Sides: from team lines, scores and players; open where nothing shows them."""
+
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain.changes import RoundFinished
+from app.domain.match import Match, Side
+from tests.unit.domain.play import HOME, TEAMS, Server
+
+
+def home_side(match: Match) -> Side | None:
+    assert match.map
+    return match.map.home_side
+
+
+def to_half_time(home_rounds: int) -> Server:
+    """Twelve rounds played, the thirteenth's freeze not yet begun."""
+    server = Server()
+    server.start_map()
+    server.rounds(*["home"] * home_rounds, *["away"] * (11 - home_rounds))
+    server.round("away")
+    return server
+
+
+def lagging_status(server: Server) -> None:
+    """What servers tell in the first freeze after a swap: the new score under the old team lines."""
+    server.tell(f.FreezeStarted(at=server.later(7)))
+    server.swap()
+    server.team_lines()
+    server.swap()
+    server.status()
+
+
+def test_an_uneven_score_shows_the_swap_before_the_team_lines_do() -> None:
+    server = to_half_time(8)
+    server.swap()
+    lagging_status(server)
+    assert home_side(server.match) == "T"
+    server.round("home")
+    last = server.told(RoundFinished)[-1].round
+    assert (last.number, last.winner, last.winning_side) == (13, "home", "T")
+    assert not server.match.suspended
+
+
+def test_players_moved_show_the_swap_at_a_level_score() -> None:
+    server = to_half_time(6)
+    server.swap()
+    for player in TEAMS["home"]:
+        server.tell(f.SideSwitched(at=server.now, player=player, side="T"))
+    lagging_status(server)
+    assert home_side(server.match) == "T"
+
+
+def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> None:
+    server = to_half_time(6)
+    server.swap()
+    lagging_status(server)
+    assert home_side(server.match) is None
+    server.go_live()
+    server.kill("away", 0, 1)
+    assert home_side(server.match) == "T"
+    event = server.match.current and server.match.current.events[0]
+    assert event and (event.actor_slot, event.target_slot) == ("away", "home")
+
+
+def test_a_result_waits_until_its_team_is_known() -> None:
+    server = to_half_time(6)
+    server.swap()
+    lagging_status(server)
+    server.go_live()
+    server.tell(server.won_fact("home", "time"))
+    assert len(server.told(RoundFinished)) == 12
+    assert server.match.suspended
+    server.team_lines()
+    assert server.told(RoundFinished)[-1].round.winner == "home"
+    server.status()
+    assert not server.match.suspended
+
+
+def test_sides_that_do_not_swap_at_the_start_of_overtime() -> None:
+    server = to_half_time(6)
+    server.swap()
+    lagging_status(server)
+    server.rounds(*["home"] * 6, *["away"] * 5)
+    server.round("away")
+    server.freeze()
+    server.team_lines()
+    assert home_side(server.match) is None
+    server.go_live()
+    server.kill("home", 0, 0)
+    assert home_side(server.match) == "T"
+
+
+def test_overtime_swaps_after_three_rounds() -> None:
+    server = to_half_time(6)
+    server.swap()
+    lagging_status(server)
+    server.rounds(*["home"] * 6, *["away"] * 5)
+    server.round("away")
+    server.freeze()
+    server.rounds("home", "home")
+    server.round("home")
+    server.swap()
+    lagging_status(server)
+    assert home_side(server.match) == "CT"
+    server.round("home")
+    server.game_over()
+    assert server.match.winner == "home"
+    assert (server.match.maps[0].home_score, server.match.maps[0].away_score) == (16, 12)
+
+
+def test_thirty_rounds_by_cvar() -> None:
+    server = Server()
+    server.tell(f.FormatSet(at=server.later(), max_rounds=30))
+    server.start_map()
+    server.rounds(*["home"] * 13)
+    assert home_side(server.match) == "CT"
+    server.rounds("away")
+    server.round("away")
+    server.swap()
+    lagging_status(server)
+    assert home_side(server.match) == "T"
+
+
+def test_both_known_teams_on_the_other_side_overrule_a_wrong_belief() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home", "away")
+    server.swap()
+    server.go_live()
+    server.kill("home", 0, 1)
+    assert home_side(server.match) == "T"
+
+
+def test_one_known_name_is_enough() -> None:
+    match = replace(Server().match, away="Nobody Else")
+    server = Server(match)
+    server.start_map()
+    server.round("home")
+    assert server.told(RoundFinished)[0].round.winner == "home"
+    assert not server.match.suspended
+
+
+def test_two_unknown_names_suspend_and_guess_nothing() -> None:
+    server = Server(replace(Server().match, home="One", away="Two"))
+    server.start_map()
+    assert server.match.suspended == "unknown teams: Amber Foxes, Blue Herons"
+    server.round("home")
+    assert not server.told(RoundFinished)
+
+
+def test_names_match_whatever_their_case_and_spaces() -> None:
+    server = Server(replace(Server().match, home=f"  {HOME.upper()} "))
+    server.start_map()
+    assert home_side(server.match) == "CT"
+
+
+def test_names_set_late_clear_the_doubt() -> None:
+    server = Server()
+    server.start_map()
+    server.tell(f.SideNamed(at=server.now, side="CT", team="pug_ct"))
+    server.tell(f.SideNamed(at=server.now, side="T", team="pug_t"))
+    assert server.match.suspended
+    server.team_lines()
+    assert not server.match.suspended
+
+
+def test_a_player_who_reconnects_under_another_name_keeps_the_team() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home", "away")
+    seats = len(server.match.roster)
+    server.go_live()
+    fact = server.kill_fact("home", 0, 1)
+    server.tell(replace(fact, killer=replace(fact.killer, name="renamed")))
+    assert len(server.match.roster) == seats
