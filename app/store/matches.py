@@ -15,8 +15,8 @@ from app.store.transaction import Row, Tx
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
 _FINISHED = (Status.FINISHED,)
-#: What hangs on a match, deleted with it.
-_HANGING = (
+#: The tables of what hangs on a match, deleted with it.
+HANGING = (
     "change",
     "ledger_entry",
     "timeline_event",
@@ -109,14 +109,13 @@ async def counts(tx: Tx) -> dict[Status, int]:
 async def silent(tx: Tx, before: int) -> list[UUID]:
     """Live, not suspended matches with a market on offer whose last fact is older than `before` (ms)."""
     rows = await tx.fetch(
-        """
+        f"""
         SELECT id FROM match WHERE status = $1 AND suspended = '' AND last_fact_at < $2
-        AND EXISTS (SELECT FROM market WHERE match_id = match.id AND status = $3)
+        AND EXISTS (SELECT FROM market WHERE match_id = match.id AND status = {MarketStatus.ACTIVE:d})
         ORDER BY number
         """,
         Status.LIVE,
         before,
-        MarketStatus.ACTIVE,
     )
     return [row["id"] for row in rows]
 
@@ -141,7 +140,7 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
 async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
     if not ids:
         return
-    for table in _HANGING:
+    for table in HANGING:
         await tx.execute(f"DELETE FROM {table} WHERE match_id = ANY($1)", ids)
     await tx.execute("DELETE FROM match WHERE id = ANY($1)", ids)
 

@@ -5,6 +5,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from app.store import matches
 from app.store.connections import Store, open_store
 from app.store.migrations import migrate
 from app.store.piccolo_app import APP_CONFIG
@@ -26,6 +27,14 @@ async def test_the_classes_describe_the_tables(store: Store) -> None:
             " FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'migration'"
         )
     assert described == {tuple(row.values()) for row in rows}
+
+
+async def test_trimming_knows_every_table_that_names_a_match(store: Store) -> None:
+    async with store.reading() as tx:
+        rows = await tx.fetch(
+            "SELECT table_name FROM information_schema.columns WHERE column_name = 'match_id'"
+        )
+    assert {row["table_name"] for row in rows} == set(matches.HANGING)
 
 
 def _type(of_class: str) -> str:
