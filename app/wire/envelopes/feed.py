@@ -131,7 +131,7 @@ def snapshot_complete(product: int, timestamp: int, request_id: str) -> bytes:
     )
 
 
-def _odds_market(market: Market) -> feed.OddsMarket:
+def odds_market(market: Market) -> feed.OddsMarket:
     """A market that is over shows no price, and bets may be taken on an active one only."""
     status = _STATUS[market.status]
     outcome = feed.OddsOutcome(
@@ -168,7 +168,7 @@ def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMark
     )
 
 
-def _event_status(head: Headline) -> feed.EventStatus:
+def event_status(head: Headline) -> feed.EventStatus:
     code = common.StatusCode(head.status.code)
     board = _scoreboard(head)
     periods = tuple([_period_score(play) for play in head.maps])
@@ -219,5 +219,11 @@ def _scoreboard(head: Headline) -> common.Scoreboard | None:
     )
 
 
-_offers = Kept[Market](lambda market: feed.render_odds_market(_odds_market(market)), entries=16_384)
-_states = Kept[Headline](lambda head: feed.render_event_status(_event_status(head)), entries=1_024)
+_offers = Kept[Market](lambda market: feed.render_odds_market(odds_market(market)), entries=16_384)
+_states = Kept[Headline](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
+
+
+def forget() -> None:
+    """Drop what is kept rendered: for measuring what keeping it saves."""
+    _offers.clear()
+    _states.clear()

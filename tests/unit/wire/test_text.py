@@ -27,7 +27,7 @@ def test_kept_text_is_the_escaped_text(value: str) -> None:
     assert escaped[value] == escaped[value] == escape(value)
 
 
-@pytest.mark.parametrize("value", ["\x00", "\x0b", "\x1f", "\ud800", "\udfff", "\ufffe", "\uffff"])
+@pytest.mark.parametrize("value", ["\x00", "\x0b", "\x1f", "\ud800", "\ufffe", "\uffff"])
 def test_each_forbidden_character_is_counted_each_time(value: str) -> None:
     before = dropped()
     assert escaped[f"a{value}b"] == escaped[f"a{value}b"] == "ab"
