@@ -90,7 +90,7 @@ async def test_altering_says_what_changed(store: Store, issue: Issue) -> None:
         with pytest.raises(Invalid):
             await admin.alter_key(tx, issued.key.id, Alteration(sports=("chess",)), **BY)
         (record, *_) = await audit.listing(tx, issued.key.tenant_id, 1)
-    assert (changed.sports, changed.rate_limit_rpm, changed.label) == ({"soccer"}, 10, "new")
+    assert (changed.sports, changed.rate_limit_rpm, changed.label) == (frozenset({"soccer"}), 10, "new")
     assert record.details == {"sports": ["soccer"], "rate_limit_rpm": 10, "label": "new"}
     assert (record.actor, record.at, record.subject) == ("tester", 1000, str(issued.key.id))
 

@@ -44,7 +44,7 @@ async def test_a_key_stands_for_its_grant(grants: Grants, issue: Issue) -> None:
     grant = await grants.of(issued.raw)
     assert isinstance(grant, Grant)
     assert (grant.key_id, grant.tenant.slug, grant.rate_limit_rpm) == (issued.key.id, "acme", 42)
-    assert (grant.scopes, grant.sports) == (issued.key.scopes, {"cs2", "soccer"})
+    assert (grant.scopes, grant.sports) == (issued.key.scopes, frozenset({"cs2", "soccer"}))
     assert await grants.of(issued.raw) is grant
 
 

@@ -25,7 +25,7 @@ def new_match(store: Store) -> NewMatch:
 
     async def make(**fields: Any) -> Match:
         async with store.transaction() as tx:
-            defaults = {
+            defaults: dict[str, Any] = {
                 "id": uuid4(),
                 "number": await matches.next_number(tx),
                 "home": "Northwind",
@@ -45,7 +45,12 @@ def market() -> NewMarket:
     """A market that is on offer, unless the fields say otherwise."""
 
     def make(specifiers: str = "map=1|round=1", **fields: Any) -> Market:
-        defaults = {"type_id": 13, "status": MarketStatus.ACTIVE, "odds": Decimal("1.50"), "probability": 0.6}
+        defaults: dict[str, Any] = {
+            "type_id": 13,
+            "status": MarketStatus.ACTIVE,
+            "odds": Decimal("1.50"),
+            "probability": 0.6,
+        }
         return Market(specifiers=specifiers, **defaults | fields)
 
     return make

@@ -1,5 +1,5 @@
 import asyncio
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 import pytest
@@ -73,9 +73,9 @@ async def test_a_locked_match_is_waited_for(store: Store, new_match: NewMatch) -
     assert await second == 2
 
 
-async def _score_again(store: Store, match_id: object) -> int:
+async def _score_again(store: Store, match_id: UUID) -> int:
     async with store.transaction() as tx:
-        match = await matches.lock(tx, match_id)  # type: ignore[arg-type]
+        match = await matches.lock(tx, match_id)
         await matches.save(tx, msgspec.structs.replace(match, score_home=match.score_home + 1))
     return match.score_home + 1
 
@@ -88,9 +88,9 @@ async def test_listing_by_state_in_order_of_time(store: Store, new_match: NewMat
     async with store.reading() as tx:
         assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=9) == [soon, late]
         assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=1) == [soon]
-        assert await matches.listing(tx, statuses=Status, limit=9, finished_only=True) == [over]
+        assert await matches.listing(tx, statuses=[*Status], limit=9, finished_only=True) == [over]
         assert await matches.listing(tx, statuses=[Status.LIVE], limit=9, finished_only=True) == []
-        assert live in await matches.listing(tx, statuses=Status, limit=9)
+        assert live in await matches.listing(tx, statuses=[*Status], limit=9)
         assert await matches.counts(tx) == {
             Status.DISCOVERED: 0,
             Status.UPCOMING: 2,
