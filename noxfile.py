@@ -1,0 +1,83 @@
+"""The project's chores, one short session each. They run in the environment that `scripts/test` made:
+`nox -s unit`, `nox -s bench -- xml`, `nox -l` for the list."""
+
+import nox
+
+nox.options.default_venv_backend = "none"
+nox.options.sessions = ["lint", "types", "contracts", "codegen-check", "unit", "integration", "contract", "e2e"]
+CODE = ("app", "codegen", "scripts", "tests", "noxfile.py")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and the mistakes that a linter sees."""
+    session.run("ruff", "check", *CODE)
+    session.run("ruff", "format", "--check", *CODE)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Types, strictly."""
+    session.run("mypy")
+
+
+@nox.session
+def contracts(session: nox.Session) -> None:
+    """Which package may import which."""
+    session.run("lint-imports")
+
+
+@nox.session(name="codegen-check")
+def codegen_check(session: nox.Session) -> None:
+    """The generated XML models are what the schemas say."""
+    session.run("python", "-m", "codegen", "--check")
+
+
+@nox.session
+def unit(session: nox.Session) -> None:
+    """Pure code, no services."""
+    session.run("pytest", "tests/unit", *session.posargs)
+
+
+@nox.session
+def integration(session: nox.Session) -> None:
+    """Against real PostgreSQL, Redis and RabbitMQ."""
+    session.run("pytest", "tests/integration", *session.posargs)
+
+
+@nox.session
+def contract(session: nox.Session) -> None:
+    """What we promise to the outside."""
+    session.run("pytest", "tests/contract", *session.posargs)
+
+
+@nox.session
+def e2e(session: nox.Session) -> None:
+    """Whole processes, and what happens when they are killed."""
+    session.run("pytest", "tests/e2e", "tests/faults", *session.posargs)
+
+
+@nox.session
+def golden(session: nox.Session) -> None:
+    """Write the golden files anew; look at the difference before you commit it."""
+    session.run("python", "-m", "tests.golden")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Benchmarks side by side in one run: `nox -s bench -- xml`."""
+    for name in session.posargs or ["xml"]:
+        session.run("python", "-m", f"scripts.bench.{name}")
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """Pin every package, with hashes and without addresses."""
+    groups = [part for group in ("test", "dev", "services") for part in ("--group", group)]
+    header = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}
+    session.run(
+        *("uv", "pip", "compile", "pyproject.toml", *groups, "--generate-hashes", "--universal", "--quiet"),
+        *("--no-emit-index-url", "--no-emit-find-links", "--python-version", "3.11"),
+        *("--output-file", "scripts/constraints.txt"),
+        env=header,
+    )
