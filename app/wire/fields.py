@@ -1,0 +1,36 @@
+"""Which fields a key sees: field groups by scope (spec, "Match fields"). One truth for every format.
+
+A field outside the key's groups is absent, never null; null means that there is no value.
+"""
+
+from collections.abc import Collection
+from enum import StrEnum
+
+from app.domain import scopes
+
+
+class Group(StrEnum):
+    """A group of match fields that comes and goes together."""
+
+    BASIC = "basic"
+    READ = "read"
+    DETAIL = "detail"
+    MARKETS = "markets"
+    SCOREBOARD = "scoreboard"
+    INTERNALS = "internals"
+
+
+_NEEDS: dict[Group, tuple[str, ...]] = {
+    Group.BASIC: (scopes.LIST, scopes.READ),
+    Group.READ: (scopes.READ,),
+    Group.DETAIL: (scopes.DETAIL,),
+    Group.MARKETS: (scopes.MARKETS,),
+    Group.SCOREBOARD: (scopes.SCOREBOARD,),
+    Group.INTERNALS: (scopes.INTERNALS,),
+}
+Groups = frozenset[Group]
+
+
+def groups(granted: Collection[str]) -> Groups:
+    """The field groups that these scopes open."""
+    return frozenset(group for group, needed in _NEEDS.items() if any(scope in granted for scope in needed))

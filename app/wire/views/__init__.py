@@ -1,0 +1,6 @@
+"""How things look as JSON: structs with the interface's names, made from domain values by functions.
+
+Slots are `team_a` and `team_b`, times ISO 8601 in UTC. A field that a key may not see is UNSET and so
+absent. `match` for matches and their maps, `history` for rounds and events, `offers` for markets and
+settlements, `meta` for the rest.
+"""

@@ -1,0 +1,126 @@
+"""Rounds, timeline events and what players did, as JSON."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from app.domain.match import Player, Round, Side, Slot, TimelineEvent
+from app.wire.views.slots import Team, moment, team
+
+
+class RoundView(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished round that counts. Scores are rounds won after it on this map; `bomb_site` only when
+    the bomb was planted. `id` is the fact number that settlements rest on."""
+
+    id: int
+    map: int
+    round: int
+    winner: Team | None
+    winning_side: Side
+    win_reason: str
+    score_a: int
+    score_b: int
+    bomb_site: str | UnsetType = UNSET
+    started_at: str | None
+    ended_at: str | None
+
+
+class EventView(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened in a round; fields that an event of its type has not are absent."""
+
+    id: int
+    type: str
+    map: int
+    round: int
+    actor: str | UnsetType = UNSET
+    actor_team: Team | None | UnsetType = UNSET
+    side: Side | UnsetType = UNSET
+    target: str | UnsetType = UNSET
+    target_team: Team | None | UnsetType = UNSET
+    victim_side: Side | UnsetType = UNSET
+    assister: str | UnsetType = UNSET
+    weapon: str | UnsetType = UNSET
+    headshot: bool | UnsetType = UNSET
+    penetrated: bool | UnsetType = UNSET
+    bomb_site: str | UnsetType = UNSET
+    time: str | None
+    time_offset_seconds: float
+
+
+class PlayerView(msgspec.Struct, frozen=True):
+    """What a player did in the rounds that count; kills of team mates are not kills."""
+
+    name: str
+    team: Team
+    kills: int
+    deaths: int
+    assists: int
+    headshots: int
+
+
+def round_view(played: Round) -> RoundView:
+    return RoundView(
+        id=played.id,
+        map=played.map,
+        round=played.number,
+        winner=team(played.winner),
+        winning_side=played.winning_side,
+        win_reason=played.win_reason,
+        score_a=played.home_score,
+        score_b=played.away_score,
+        bomb_site=played.bomb_site or UNSET,
+        started_at=moment(played.started_at),
+        ended_at=moment(played.ended_at),
+    )
+
+
+def event_view(event: TimelineEvent) -> EventView:
+    killed = event.type == "kill"
+    return EventView(
+        id=event.id,
+        type=event.type,
+        map=event.map,
+        round=event.round,
+        actor=_name(event.actor),
+        actor_team=team(event.actor_slot) if event.actor else UNSET,
+        side=event.side or UNSET,
+        target=_name(event.target),
+        target_team=team(event.target_slot) if event.target else UNSET,
+        victim_side=event.target_side or UNSET,
+        assister=_name(event.assister),
+        weapon=event.weapon or UNSET,
+        headshot=event.headshot if killed else UNSET,
+        penetrated=event.penetrated if killed else UNSET,
+        bomb_site=event.site or UNSET,
+        time=moment(event.at),
+        time_offset_seconds=event.offset_ms / 1000,
+    )
+
+
+def player_stats(events: Iterable[TimelineEvent]) -> tuple[PlayerView, ...]:
+    """Every player seen in a kill that counts, by team, then most kills."""
+    kills: Counter[tuple[Slot, str]] = Counter()
+    deaths: Counter[tuple[Slot, str]] = Counter()
+    assists: Counter[tuple[Slot, str]] = Counter()
+    headshots: Counter[tuple[Slot, str]] = Counter()
+    for event in events:
+        if not event.counts or not (event.actor and event.actor_slot and event.target and event.target_slot):
+            continue
+        killer = (event.actor_slot, event.actor.name)
+        kills[killer] += 1
+        headshots[killer] += event.headshot
+        deaths[event.target_slot, event.target.name] += 1
+        if event.assister:
+            assists[event.actor_slot, event.assister.name] += 1
+    seen = sorted({*kills, *deaths, *assists}, key=lambda who: (who[0] == "away", -kills[who], who[1]))
+    return tuple(
+        PlayerView(name, team(slot) or "team_a", kills[who], deaths[who], assists[who], headshots[who])
+        for who in seen
+        for slot, name in [who]
+    )
+
+
+def _name(player: Player | None) -> str | UnsetType:
+    return player.name if player else UNSET

@@ -1,0 +1,202 @@
+"""A match as JSON, each field group as far as the key's scopes open it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from app.domain.ids import match_urn
+from app.domain.market import Market
+from app.domain.match import MapPlay, Match, Round, Side, TimelineEvent, other_side
+from app.wire.fields import Group, Groups
+from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
+from app.wire.views.offers import MarketView, market_view
+from app.wire.views.slots import Team, moment, team
+
+
+class MapView(msgspec.Struct, frozen=True):
+    """One map of the series; scores are rounds won, `side_a` is the side that team_a plays now."""
+
+    number: int
+    name: str
+    status: str
+    score_a: int
+    score_b: int
+    winner: Team | None
+    side_a: Side | None
+    picked_by: Team | None
+    started_at: str | None
+    finished_at: str | None
+
+
+class ScoreboardView(msgspec.Struct, frozen=True):
+    """The round being played; `phase` is freeze, live or over."""
+
+    map: int
+    map_name: str
+    round: int
+    phase: str
+    score_a: int
+    score_b: int
+    side_a: Side | None
+    side_b: Side | None
+    alive_a: int
+    alive_b: int
+    bomb_planted: bool
+
+
+class MatchView(msgspec.Struct, frozen=True, kw_only=True):
+    """The match resource. `score_a`, `score_b` are maps won; `urn` is the match's id in the feed."""
+
+    id: str | UnsetType = UNSET
+    urn: str | UnsetType = UNSET
+    team_a: str | UnsetType = UNSET
+    team_b: str | UnsetType = UNSET
+    event: str | UnsetType = UNSET
+    bo_type: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    scheduled_at: str | None | UnsetType = UNSET
+    score_a: int | UnsetType = UNSET
+    score_b: int | UnsetType = UNSET
+    map_name: str | None | UnsetType = UNSET
+    started_at: str | None | UnsetType = UNSET
+    finished_at: str | None | UnsetType = UNSET
+    winner: Team | None | UnsetType = UNSET
+    maps: tuple[MapView, ...] | UnsetType = UNSET
+    rounds: tuple[RoundView, ...] | UnsetType = UNSET
+    events: tuple[EventView, ...] | UnsetType = UNSET
+    streams: tuple[str, ...] | UnsetType = UNSET
+    demo_url: str | None | UnsetType = UNSET
+    player_stats: tuple[PlayerView, ...] | UnsetType = UNSET
+    markets: tuple[MarketView, ...] | UnsetType = UNSET
+    scoreboard: ScoreboardView | None | UnsetType = UNSET
+    external_match_id: str | None | UnsetType = UNSET
+    data_delay_seconds: int | UnsetType = UNSET
+    suspended: bool | UnsetType = UNSET
+    suspended_reason: str | None | UnsetType = UNSET
+    booking_status: str | UnsetType = UNSET
+    source_url: str | None | UnsetType = UNSET
+
+
+class MatchParts(msgspec.Struct, frozen=True):
+    """A match and what hangs on it, as far as it was read."""
+
+    match: Match
+    rounds: Sequence[Round] = ()
+    events: Sequence[TimelineEvent] = ()
+    markets: Sequence[Market] = ()
+    booked: bool = True
+
+
+def basic_view(match: Match) -> MatchView:
+    """The shape of list rows."""
+    return MatchView(**_basic(match))
+
+
+def match_view(parts: MatchParts, groups: Groups) -> MatchView:
+    """The single resource, with the fields of `groups`."""
+    fields: dict[str, Any] = {}
+    for group, build in _BUILDERS.items():
+        if group in groups:
+            fields |= build(parts)
+    return MatchView(**fields)
+
+
+def _basic(match: Match) -> dict[str, Any]:
+    play = match.map
+    return {
+        "id": str(match.id),
+        "urn": match_urn(match.number),
+        "team_a": match.home,
+        "team_b": match.away,
+        "event": match.event,
+        "bo_type": f"bo{match.best_of}",
+        "status": match.status.value,
+        "scheduled_at": moment(match.scheduled_at),
+        "score_a": match.score_home,
+        "score_b": match.score_away,
+        "map_name": (play.name or None) if play else None,
+    }
+
+
+def _read(parts: MatchParts) -> dict[str, Any]:
+    match = parts.match
+    return {
+        "started_at": moment(match.started_at),
+        "finished_at": moment(match.finished_at),
+        "winner": team(match.winner),
+        "maps": tuple(map(map_view, match.maps)),
+    }
+
+
+def _detail(parts: MatchParts) -> dict[str, Any]:
+    return {
+        "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
+        "events": tuple(event_view(event) for event in parts.events if not event.void),
+        "streams": (),
+        "demo_url": None,
+        "player_stats": player_stats(parts.events),
+    }
+
+
+def _markets(parts: MatchParts) -> dict[str, Any]:
+    return {"markets": tuple(map(market_view, parts.markets))}
+
+
+def _internals(parts: MatchParts) -> dict[str, Any]:
+    reason = parts.match.suspended
+    return {
+        "external_match_id": None,
+        "data_delay_seconds": 0,
+        "suspended": bool(reason),
+        "suspended_reason": reason or None,
+        "booking_status": "booked" if parts.booked else "unbooked",
+        "source_url": None,
+    }
+
+
+def map_view(play: MapPlay) -> MapView:
+    return MapView(
+        number=play.number,
+        name=play.name,
+        status=play.status,
+        score_a=play.home_score,
+        score_b=play.away_score,
+        winner=team(play.winner),
+        side_a=play.home_side,
+        picked_by=team(play.picked_by),
+        started_at=moment(play.started_at),
+        finished_at=moment(play.finished_at),
+    )
+
+
+def scoreboard_view(match: Match) -> ScoreboardView | None:
+    """The round being played, or None while none is."""
+    play, current = match.map, match.current
+    if play is None or current is None:
+        return None
+    side = play.home_side
+    return ScoreboardView(
+        map=play.number,
+        map_name=play.name,
+        round=current.number,
+        phase=current.phase,
+        score_a=play.home_score,
+        score_b=play.away_score,
+        side_a=side,
+        side_b=other_side(side) if side else None,
+        alive_a=current.alive_home,
+        alive_b=current.alive_away,
+        bomb_planted=any(event.type == "bomb_planted" for event in current.events),
+    )
+
+
+_BUILDERS = {
+    Group.BASIC: lambda parts: _basic(parts.match),
+    Group.READ: _read,
+    Group.DETAIL: _detail,
+    Group.MARKETS: _markets,
+    Group.SCOREBOARD: lambda parts: {"scoreboard": scoreboard_view(parts.match)},
+    Group.INTERNALS: _internals,
+}

@@ -1,0 +1,75 @@
+"""What concerns no sport: who the caller is, whether the service is well, and the envelopes around data."""
+
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from app.domain.sports import Sport
+from app.domain.tenant import Grant
+from app.kit.clock import iso_millis
+
+T = TypeVar("T")
+
+
+class Single(msgspec.Struct, Generic[T], frozen=True):
+    """The envelope of one resource."""
+
+    data: T
+
+
+class ListMeta(msgspec.Struct, frozen=True):
+    """`count`: rows in this answer; `limit` and `total` where the list takes a limit."""
+
+    count: int
+    limit: int | UnsetType = UNSET
+    total: int | UnsetType = UNSET
+
+
+class Many(msgspec.Struct, Generic[T], frozen=True):
+    """The envelope of a list."""
+
+    data: tuple[T, ...]
+    meta: ListMeta
+
+
+class AliveView(msgspec.Struct, frozen=True):
+    status: str
+    timestamp: str
+
+
+class HealthView(msgspec.Struct, frozen=True):
+    """`status` is ok or ill; each part is ok or says in words what is wrong."""
+
+    status: str
+    parts: dict[str, str]
+
+
+class WhoamiView(msgspec.Struct, frozen=True):
+    tenant_id: str
+    name: str
+    scopes: tuple[str, ...]
+    sport_allowlist: tuple[str, ...]
+    rate_limit_rpm: int
+
+
+def alive_view(now: int) -> AliveView:
+    return AliveView("ok", iso_millis(now))
+
+
+def health_view(parts: dict[str, str]) -> HealthView:
+    return HealthView("ok" if all(said == "ok" for said in parts.values()) else "ill", parts)
+
+
+def whoami_view(grant: Grant) -> WhoamiView:
+    return WhoamiView(
+        tenant_id=str(grant.tenant.id),
+        name=grant.tenant.name,
+        scopes=tuple(sorted(grant.scopes)),
+        sport_allowlist=tuple(sorted(grant.sports)),
+        rate_limit_rpm=grant.rate_limit_rpm,
+    )
+
+
+def sports_view(sports: tuple[Sport, ...]) -> Many[Sport]:
+    return Many(sports, ListMeta(len(sports)))

@@ -1,0 +1,90 @@
+"""Markets on offer and the settlement ledger, as JSON."""
+
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from app.domain.market import Market, MarketStatus
+from app.domain.settlement import LedgerEntry
+from app.wire.views.slots import moment
+
+_STATUS = {
+    MarketStatus.ACTIVE: "active",
+    MarketStatus.INACTIVE: "inactive",
+    MarketStatus.SUSPENDED: "suspended",
+    MarketStatus.SETTLED: "settled",
+    MarketStatus.CANCELLED: "cancelled",
+}
+
+
+class MarketView(msgspec.Struct, frozen=True, kw_only=True):
+    """One offer; its only outcome is "it happens". `market_offer_id` names it within the match, `id` is
+    its type in the catalogue. Offers with one `group` complement each other. Take no bets while
+    `suspended`."""
+
+    market_offer_id: str
+    id: int
+    specifiers: str
+    status: str
+    suspended: bool
+    odds: float
+    group: str
+    priced_at: str | None
+
+
+class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of the settlement ledger. `rests_on` are ids of the rounds and events that it follows
+    from; `void_reason_id` only where something was voided."""
+
+    id: int
+    market_offer_id: str
+    match_id: str
+    market_id: int
+    specifiers: str
+    previous_status: str
+    new_status: str
+    outcome: str | None
+    settled_by: str
+    reason: str
+    is_resettlement: bool
+    void_reason_id: int | UnsetType = UNSET
+    rests_on: tuple[int, ...]
+    created_at: str | None
+
+
+def offer_id(type_id: int, specifiers: str) -> str:
+    """An offer's name within its match: ``13:map=1|round=3|team=home``."""
+    return f"{type_id}:{specifiers}"
+
+
+def market_view(market: Market) -> MarketView:
+    return MarketView(
+        market_offer_id=offer_id(market.type_id, market.specifiers),
+        id=market.type_id,
+        specifiers=market.specifiers,
+        status=_STATUS[market.status],
+        suspended=market.status is not MarketStatus.ACTIVE,
+        odds=float(market.odds),
+        group=market.group,
+        priced_at=moment(market.priced_at or None),
+    )
+
+
+def settlement_view(match_id: UUID, entry: LedgerEntry) -> SettlementView:
+    return SettlementView(
+        id=entry.id,
+        market_offer_id=offer_id(entry.type_id, entry.specifiers),
+        match_id=str(match_id),
+        market_id=entry.type_id,
+        specifiers=entry.specifiers,
+        previous_status=entry.previous_status.value,
+        new_status=entry.new_status.value,
+        outcome=entry.outcome.value if entry.outcome else None,
+        settled_by=entry.settled_by,
+        reason=entry.reason,
+        is_resettlement=entry.is_resettlement,
+        void_reason_id=UNSET if entry.void_reason_id is None else entry.void_reason_id,
+        rests_on=entry.rests_on,
+        created_at=moment(entry.at),
+    )
