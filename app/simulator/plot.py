@@ -25,6 +25,7 @@ _KIT_SECONDS = {True: 5.0, False: 10.0}
 #: Logits that each player more is worth for the next kill, and what holding a planted bomb is worth.
 _NUMBERS = 0.29
 _AFTER_PLANT = 0.25
+_MISHAPS = 0.004
 #: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/simulator`.
 _SLOPE = 2.12
 _OFFSET = 0.19
@@ -128,18 +129,22 @@ class Round:
         return True
 
     def _someone_dies(self) -> None:
-        mishap = self.rng.random()
-        if mishap < 0.004:
-            side: Side = "CT" if self.rng.random() < 0.5 else "T"
-            if mishap < 0.002 or len(self.alive[side]) < 2:
-                return self._drop("fall", None, (side, self.rng.choice(self.alive[side])))
-            killer, victim = self.rng.sample(self.alive[side], 2)
-            return self._drop("team kill", (side, killer), (side, victim))
-        side = "CT" if self.rng.random() < self._next_kill_by_ct() else "T"
-        killers = self.alive[side]
+        if self.rng.random() < _MISHAPS:
+            self._mishap("CT" if self.rng.random() < 0.5 else "T")
+            return
+        side: Side = "CT" if self.rng.random() < self._next_kill_by_ct() else "T"
+        killers, loser = self.alive[side], other_side(side)
         killer = self.rng.choices(killers, [self.weights[side][seat] for seat in killers])[0]
-        loser = other_side(side)
         self._drop("kill", (side, killer), (loser, self.rng.choice(self.alive[loser])))
+
+    def _mishap(self, side: Side) -> None:
+        """A fall, or a team-mate's bullet."""
+        team = self.alive[side]
+        if len(team) < 2 or self.rng.random() < 0.5:
+            self._drop("fall", None, (side, self.rng.choice(team)))
+            return
+        killer, victim = self.rng.sample(team, 2)
+        self._drop("team kill", (side, killer), (side, victim))
 
     def _next_kill_by_ct(self) -> float:
         ahead = len(self.alive["CT"]) - len(self.alive["T"])

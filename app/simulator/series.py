@@ -10,6 +10,7 @@ from app.simulator.contest import play_map
 from app.simulator.economy import Kit
 from app.simulator.lines import Dress
 from app.simulator.log import Log
+from app.simulator.pace import REAL_TIME, Pace
 from app.simulator.stage import Team
 from app.simulator.truth import MapTruth, SeriesTruth, Slot
 from app.simulator.world import Squad, world
@@ -26,10 +27,10 @@ class Line(NamedTuple):
 class Plan:
     """All that decides a match: the same plan gives the same lines.
 
-    `begin` is the log's first moment (Unix ms). `speed` squeezes the time stamps, so that a match played
-    20 times as fast carries the stamps of the moments at which it is sent. `maps` names the maps in order
-    (default: drawn from the pool). `knife` forces or forbids knife rounds (default: one map in two).
-    `brief` cuts warm-up and pauses short.
+    `begin` is the log's first moment (Unix ms). `pace` squeezes the time stamps, so that a
+    match played 20 times as fast carries the stamps of the moments at which it is sent. `maps` names
+    the maps in order (default: drawn from the pool). `knife` forces or forbids knife rounds
+    (default: one map in two). `brief` cuts warm-up and pauses short.
     """
 
     home: Squad
@@ -37,7 +38,7 @@ class Plan:
     seed: int
     begin: int
     best_of: int = 1
-    speed: float = 1.0
+    pace: Pace = REAL_TIME
     dress: Dress = "plain"
     maps: tuple[str, ...] = ()
     knife: bool | None = None
@@ -50,11 +51,13 @@ def play(plan: Plan, truth: SeriesTruth) -> Iterator[Line]:
     log = Log()
     log.write('Log file started (file "logs/simulated.log") (game "csgo") (version "10603")')
     for at, text in _maps(plan, rng, log, truth):
-        yield Line(at, lines.stamped(plan.begin + int(at * 1000 / plan.speed), text, plan.dress))
+        yield _line(plan, at, text)
     log.wait(3)
-    yield Line(
-        log.now, lines.stamped(plan.begin + int(log.now * 1000 / plan.speed), "Log file closed", plan.dress)
-    )
+    yield _line(plan, log.now, "Log file closed")
+
+
+def _line(plan: Plan, at: float, text: str) -> Line:
+    return Line(at, lines.stamped(plan.begin + int(plan.pace.seconds(at) * 1000), text, plan.dress))
 
 
 def simulate(plan: Plan) -> tuple[list[Line], SeriesTruth]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
+
 from app.domain.changes import Change, Happened, RoundsVoided
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold

@@ -1,0 +1,160 @@
+"""A day of matches without end: some always being played, some to come, some over.
+
+`live` lanes play one match after another, each from a shared list of upcoming ones, which is filled up
+whenever one is taken. At the start a few maps are played in seconds, so that there is something finished
+at once, and the lanes begin in mid-play, each somewhere else, so that they never end together. One current
+match is kept from one tenant: before it ends, the newest upcoming one takes its place.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from uuid import uuid4
+
+import httpx
+
+from app.simulator.operator import Created, Operator
+from app.simulator.pace import Pace
+from app.simulator.sender import Manner, Sender, SinkRefused, sink_address
+from app.simulator.series import Line, Plan, simulate
+from app.simulator.world import world
+
+_QUICK = Manner(every=0.25)
+_RUSH_STEP = 420.0  #: game seconds by which each lane begins further into its first match
+_BEFORE_END = 0.85
+_TRIM_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Programme:
+    """`speed`: game seconds a real second. What ended `keep_minutes` ago is trimmed.
+    `unbooked_for`: the tenant that one match is kept from."""
+
+    live: int = 5
+    upcoming: int = 4
+    finished: int = 3
+    keep_minutes: float = 45.0
+    speed: float = 8.0
+    seed: int = 1
+    event: str = "Matchfeed Invitational"
+    unbooked_for: str = "beta"
+
+
+@dataclass
+class Fixture:
+    """A match of the day: what will be played, and what the service made of it."""
+
+    plan: Plan
+    match: Created
+
+
+class MatchDay:
+    """Runs until it is cancelled. `report` is told one line about whatever begins and ends."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        operator: Operator,
+        programme: Programme,
+        report: Callable[[str], None],
+    ) -> None:
+        self.client, self.operator, self.programme, self.report = client, operator, programme, report
+        self.rng = Random(programme.seed)
+        self.upcoming: deque[Fixture] = deque()
+        self.unbooked: Fixture | None = None
+        self._filling = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Cancel what an earlier day has left, then keep the day going."""
+        await self._clear()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.programme.finished):
+                group.create_task(self._quick())
+            for lane in range(self.programme.live):
+                group.create_task(self._lane(lane))
+            group.create_task(self._trim())
+
+    async def _clear(self) -> None:
+        for match in await self.operator.unfinished():
+            if match.get("event") == self.programme.event:
+                await self.operator.cancel(match["id"])
+                self.report(f"cancelled {match['id']}, left over from an earlier day")
+
+    async def _quick(self) -> None:
+        fixture = await self._schedule(0, best_of=1)
+        await self._play(fixture, Pace(150.0), _QUICK)
+
+    async def _lane(self, lane: int) -> None:
+        rush = Pace(self.programme.speed, rush_until=lane * _RUSH_STEP)
+        fixture = await self._schedule(0, best_of=1)
+        if self.unbooked is None:
+            await self._keep_back(fixture)
+        await self._fill()
+        await self._play(fixture, rush, _QUICK if lane else Manner())
+        while True:
+            fixture = self.upcoming.popleft()
+            await self._fill()
+            await self._play(fixture, Pace(self.programme.speed), Manner())
+
+    async def _fill(self) -> None:
+        """Schedule matches until enough are to come, each a little later than the one before."""
+        async with self._filling:
+            while len(self.upcoming) < self.programme.upcoming:
+                gap = 2300 / self.programme.speed / self.programme.live
+                wait = gap * (len(self.upcoming) + 1)
+                best_of = 3 if self.rng.random() < 0.3 else 1
+                self.upcoming.append(await self._schedule(round(wait * 1000), best_of=best_of))
+
+    async def _schedule(self, wait_ms: int, *, best_of: int) -> Fixture:
+        home, away = world().pair(self.rng)
+        now = time.time_ns() // 1_000_000
+        plan = Plan(
+            home,
+            away,
+            self.rng.randrange(2**31),
+            now,
+            best_of=best_of,
+            dress="millis",
+            knife=False,
+            brief=True,
+        )
+        match = await self.operator.create(
+            plan, self.programme.event, scheduled_at=now + wait_ms, reference=f"matchday-{uuid4().hex}"
+        )
+        return Fixture(plan, match)
+
+    async def _play(self, fixture: Fixture, pace: Pace, manner: Manner) -> None:
+        plan = replace(fixture.plan, begin=time.time_ns() // 1_000_000, pace=pace)
+        lines, truth = simulate(plan)
+        url = sink_address(self.operator.base_url, fixture.match.log_sink_url)
+        sender = Sender(self.client, url, uuid4().hex, manner=manner)
+        title = f"od:match:{fixture.match.number} {plan.home.name} v {plan.away.name}"
+        self.report(f"start {title} (best of {plan.best_of})")
+        try:
+            await self._send(sender, lines, pace, fixture)
+        except SinkRefused as refusal:
+            self.report(f"given up: {title}: {refusal}")
+            return
+        score = f"{truth.maps_won('home')}:{truth.maps_won('away')}"
+        rounds = ", ".join(f"{played.home_score}:{played.away_score}" for played in truth.maps)
+        self.report(f"end   {title} {score} ({rounds})")
+
+    async def _send(self, sender: Sender, lines: list[Line], pace: Pace, fixture: Fixture) -> None:
+        turn = int(len(lines) * _BEFORE_END)
+        await sender.send(lines[:turn], pace)
+        if fixture is self.unbooked:
+            await self._keep_back(self.upcoming[-1])
+        await sender.send(lines[turn:], pace)
+
+    async def _keep_back(self, fixture: Fixture) -> None:
+        self.unbooked = fixture
+        if self.programme.unbooked_for:
+            await self.operator.set_booked(self.programme.unbooked_for, fixture.match.id, False)
+
+    async def _trim(self) -> None:
+        while True:
+            await asyncio.sleep(_TRIM_SECONDS)
+            await self.operator.trim(self.programme.keep_minutes)

@@ -1,0 +1,91 @@
+"""The service's operator API, as somebody outside calls it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from app.simulator.series import Plan
+
+_WAITS = (0.1, 0.2, 0.5, 1, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5)
+
+
+class OperatorRefused(Exception):
+    """The service says no, or has been away for too long."""
+
+
+@dataclass(frozen=True)
+class Created:
+    """A match as the service answers it: its UUID, its number, and where its log goes."""
+
+    id: str
+    number: int
+    log_sink_url: str
+
+
+class Operator:
+    """Calls with an operator's key; what fails because the service is away is tried again."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        base_url: str,
+        key: str,
+        *,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self.client, self.base_url, self.sleep = client, base_url.rstrip("/"), sleep
+        self._headers = {"X-Api-Key": key}
+
+    async def create(self, plan: Plan, event: str, *, scheduled_at: int, reference: str) -> Created:
+        """Create the plan's match (`scheduled_at`: Unix ms); `reference` makes a repeated call harmless."""
+        body = {
+            "team_a": plan.home.name,
+            "team_b": plan.away.name,
+            "event": event,
+            "bo_type": f"bo{plan.best_of}",
+            "scheduled_at": datetime.fromtimestamp(scheduled_at // 1000, UTC).isoformat(),
+            "strength_a": plan.home.points,
+            "strength_b": plan.away.points,
+            "id": reference,
+        }
+        data = await self._call("POST", "/ops/v1/matches", body)
+        return Created(data["id"], data["number"], data["log_sink_url"])
+
+    async def cancel(self, match_id: str) -> None:
+        await self._call("POST", f"/ops/v1/matches/{match_id}/cancel", {})
+
+    async def set_booked(self, slug: str, match_id: str, booked: bool) -> None:
+        await self._call("PUT", f"/ops/v1/tenants/{slug}/bookings/{match_id}", {"booked": booked})
+
+    async def trim(self, minutes: float) -> None:
+        """Let the service forget the matches that ended longer ago than this."""
+        await self._call("POST", "/ops/v1/trim", {"older_than_minutes": minutes})
+
+    async def unfinished(self) -> list[dict[str, Any]]:
+        """Matches that are upcoming or live, as the public list shows them."""
+        found: list[dict[str, Any]] = []
+        for status in ("live", "upcoming"):
+            found.extend(await self._call("GET", f"/cs2/v1/matches?status={status}&limit=100", None))
+        return found
+
+    async def _call(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        problem = ""
+        for wait in _WAITS:
+            try:
+                answer = await self.client.request(
+                    method, self.base_url + path, json=body, headers=self._headers
+                )
+            except httpx.TransportError as error:
+                problem = f"{type(error).__name__}: {error}"
+            else:
+                if answer.status_code < 300:
+                    return answer.json().get("data") if answer.content else None
+                problem = f"{answer.status_code} {answer.text[:300]}"
+                if answer.status_code < 500 and answer.status_code != 429:
+                    break
+            await self.sleep(wait)
+        raise OperatorRefused(f"{method} {path}: {problem}")

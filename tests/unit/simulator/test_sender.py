@@ -1,0 +1,153 @@
+"""Bodies leave as a game server's do: in time, in order, each byte exactly once."""
+
+import gzip
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.simulator.pace import Pace
+from app.simulator.sender import Manner, Sender, SinkRefused, Timing, read_log, sink_address
+from app.simulator.series import Line
+
+
+class Wall:
+    """A clock that moves only when somebody sleeps on it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Sink:
+    """Answers each request with the next of `answers` (200 when they have run out) and keeps all."""
+
+    def __init__(self, wall: Wall, answers: list[int] | None = None) -> None:
+        self.wall, self.answers = wall, answers or []
+        self.seen: list[tuple[float, httpx.Request, int]] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        status = self.answers.pop(0) if self.answers else 200
+        self.seen.append((self.wall.now - 1000.0, request, status))
+        return httpx.Response(status, text="answer")
+
+    @property
+    def taken(self) -> list[httpx.Request]:
+        return [request for _, request, status in self.seen if status == 200]
+
+
+URL = "http://sink.test/ops/v1/matches/m/log?token=1-a"
+LINES = [Line(float(second), f"L 01/19/2026 - 18:55:{second:02d}: line {second}é") for second in range(60)]
+
+
+async def play(pace: Pace, answers: list[int] | None = None, manner: Manner | None = None) -> Sink:
+    wall = Wall()
+    sink = Sink(wall, answers)
+    async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
+        timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
+        sender = Sender(client, URL, "run-1", manner=manner, timing=timing)
+        await sender.send(LINES[:30], pace)
+        await sender.send(LINES[30:], pace)
+    return sink
+
+
+def body_of(requests: list[httpx.Request]) -> bytes:
+    return b"".join(request.content for request in requests)
+
+
+def ranges(requests: list[httpx.Request]) -> list[tuple[int, int]]:
+    names = ("X-Logbytes-Beginoffset", "X-Logbytes-Endoffset")
+    return [(int(request.headers[names[0]]), int(request.headers[names[1]])) for request in requests]
+
+
+ALL = "".join(f"{line.text}\n" for line in LINES).encode()
+
+
+@pytest.mark.anyio
+async def test_every_byte_once_and_the_offsets_say_so() -> None:
+    sink = await play(Pace(10))
+    assert body_of(sink.taken) == ALL
+    begins, ends = zip(*ranges(sink.taken), strict=True)
+    assert begins == (0, *ends[:-1])
+    assert [end - begin for begin, end in ranges(sink.taken)] == [len(r.content) for r in sink.taken]
+
+
+@pytest.mark.anyio
+async def test_headers_of_a_game_server() -> None:
+    sink = await play(Pace(10))
+    request = sink.taken[0]
+    assert request.headers["X-Server-Instance-Token"] == "run-1"
+    assert request.headers["Content-Type"] == "text/plain"
+    last = request.content.decode().splitlines()[-1]
+    assert request.headers["X-Timestamp"] == last[2:23] + ".000"
+    assert str(request.url) == URL
+
+
+@pytest.mark.anyio
+async def test_speed_paces_the_bodies() -> None:
+    """60 lines a second apart at speed 10: about a body a second, no line before its time."""
+    sink = await play(Pace(10))
+    assert 5 <= len(sink.taken) <= 8
+    for at, request, _ in sink.seen:
+        last = int(request.content.decode().splitlines()[-1].rsplit(" ", 1)[1].rstrip("é"))
+        assert last / 10 <= at < last / 10 + 1.2
+
+
+@pytest.mark.anyio
+async def test_rush_then_normal_speed() -> None:
+    sink = await play(Pace(1, rush_until=50, rush=50))
+    times = [at for at, _, _ in sink.seen]
+    assert times[-1] == pytest.approx(1 + 9 + 1, abs=1.1)
+
+
+@pytest.mark.anyio
+async def test_same_range_again_until_it_is_taken() -> None:
+    sink = await play(Pace(10), [200, 503, 500, 429])
+    assert body_of(sink.taken) == ALL
+    tried = ranges([request for _, request, _ in sink.seen])
+    assert tried[1] == tried[2] == tried[3] == tried[4]
+    assert tried[5][0] == tried[4][1]
+
+
+@pytest.mark.anyio
+async def test_a_refusal_ends_it() -> None:
+    with pytest.raises(SinkRefused, match="403"):
+        await play(Pace(10), [200, 403])
+
+
+@pytest.mark.anyio
+async def test_patience_ends() -> None:
+    with pytest.raises(SinkRefused, match="503"):
+        await play(Pace(10), [503] * 100, Manner(patience=20))
+
+
+@pytest.mark.anyio
+async def test_bodies_keep_to_their_size() -> None:
+    sink = await play(Pace(1000), manner=Manner(size=200))
+    assert body_of(sink.taken) == ALL
+    assert max(len(request.content) for request in sink.taken) <= 210
+
+
+def test_sink_address_keeps_path_and_token() -> None:
+    told = "https://public.example/ops/v1/matches/m/log?token=7-x"
+    assert sink_address("http://127.0.0.1:9/", told) == "http://127.0.0.1:9/ops/v1/matches/m/log?token=7-x"
+
+
+@pytest.mark.parametrize("dress", ["L {}: x", "{}: x", "{}.250 - x"])
+def test_log_files_are_timed_by_their_stamps(tmp_path: Path, dress: str) -> None:
+    stamps = [
+        "01/19/2026 - 18:59:42",
+        "01/19/2026 - 18:59:45",
+        "01/19/2026 - 18:59:44",
+        "01/20/2026 - 00:00:00",
+    ]
+    text = "\n".join(dress.format(stamp) for stamp in stamps) + "\r\nno stamp\n"
+    plain, packed = tmp_path / "a.log", tmp_path / "a.log.gz"
+    plain.write_text(text)
+    packed.write_bytes(gzip.compress(text.encode()))
+    lines = list(read_log(plain))
+    assert lines == list(read_log(packed))
+    assert [line.at for line in lines] == [0, 3, 3, 18018, 18018]
+    assert [line.text for line in lines][-1] == "no stamp"
