@@ -114,6 +114,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `side_before_break` is home's side before a break at which sides may change, kept until the first
     round after it is won: the server's team lines still tell the old sides during that break.
+    `unseen` numbers the rounds that are in the score told but whose end nobody told us.
     """
 
     number: int
@@ -125,6 +126,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     home_side: Side | None = None
     side_before_break: Side | None = None
     rounds: tuple[Round, ...] = ()
+    unseen: tuple[int, ...] = ()
     started_at: int | None = None
     finished_at: int | None = None
     end_id: int | None = None

@@ -106,24 +106,35 @@ def _finish(match: Match, won: Win, told: Told) -> Match:
     return clear_doubt(update_map(match, play), "score", "sides", "restart")
 
 
-def void_after(match: Match, kept: int, told: Told) -> Match:
-    """Only the first `kept` rounds stand; later ones and the round in hand are void."""
+def void_after(match: Match, home_score: int, away_score: int, told: Told) -> Match:
+    """Only the rounds up to this score stand; later ones and the round in hand are void."""
     play = match.map
     if play is None:
         return match
-    gone = play.counted[kept:]
-    voided = tuple(replace(played, void=True) for played in gone)
-    _tell_void(match, play, voided, told)
+    total = home_score + away_score
+    gone = tuple(replace(played, void=True) for played in play.counted if played.number > total)
+    _tell_void(match, play, gone, told)
+    by_id = {played.id: played for played in gone}
+    play = replace(
+        play,
+        rounds=tuple(by_id.get(played.id, played) for played in play.rounds),
+        unseen=tuple(number for number in play.unseen if number <= total),
+        home_score=home_score,
+        away_score=away_score,
+    )
     if gone:
-        play = _recounted(play, {played.id for played in gone})
         play = replace(play, home_side=gone[0].home_side, side_before_break=None)
     return replace(update_map(match, play), current=None)
 
 
-def _recounted(play: MapPlay, gone: set[int]) -> MapPlay:
-    rounds = tuple(replace(played, void=True) if played.id in gone else played for played in play.rounds)
-    standing = [played.winner for played in rounds if not played.void]
-    return replace(play, rounds=rounds, home_score=standing.count("home"), away_score=standing.count("away"))
+def void_all(match: Match, told: Told) -> Match:
+    return void_after(match, 0, 0, told)
+
+
+def void_in_hand(match: Match, told: Told) -> Match:
+    """The round in hand is not going to be finished."""
+    play = match.map
+    return void_after(match, play.home_score, play.away_score, told) if play else match
 
 
 def _tell_void(match: Match, play: MapPlay, voided: tuple[Round, ...], told: Told) -> None:
@@ -136,19 +147,57 @@ def _tell_void(match: Match, play: MapPlay, voided: tuple[Round, ...], told: Tol
 
 
 def go_back(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
-    """A round was restored: what stood after as many rounds as the score tells is what stands."""
+    """A round was restored: what stood at the score told is what stands, if we can say what that was."""
     play = match.map
     if play is None:
         return match
-    kept = play.counted[: ct_score + t_score]
-    then = (kept[-1].home_score, kept[-1].away_score) if kept else (0, 0)
-    side = play.counted[len(kept)].home_side
-    told_then = (ct_score, t_score) if side == "CT" else (t_score, ct_score)
-    if told_then != then:
+    standing = {played.number: played for played in play.counted}
+    total = ct_score + t_score
+    first_gone = next((played for number, played in sorted(standing.items()) if number > total), None)
+    side = first_gone.home_side if first_gone else play.home_side
+    score = (ct_score, t_score) if side == "CT" else (t_score, ct_score)
+    last = standing.get(total)
+    expected = (last.home_score, last.away_score) if last else (0, 0) if total == 0 else None
+    if side is None or expected not in (None, score):
         return disagree(match, ct_score, t_score)
-    match = void_after(match, len(kept), told)
-    match = set_home_side(match, side)
+    match = set_home_side(void_after(match, *score, told), side)
     return open_round(clear_doubt(match, "score", "restart", "sides"), at, told)
+
+
+def catch_up(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
+    """The score told is ahead of ours: rounds ended unseen. It is taken as it is, where it can be.
+
+    Not in the freeze after a possible change of sides, when team lines and score tell different
+    sides; then the next telling decides.
+    """
+    play, current = match.map, match.current
+    if play is None or play.home_side is None:
+        return disagree(match, ct_score, t_score)
+    home_score, away_score = told_scores(play, ct_score, t_score)
+    ahead = replace(play, home_score=home_score, away_score=away_score)
+    in_freeze = current is None or current.phase == "freeze"
+    if home_score < play.home_score or away_score < play.away_score or (in_freeze and is_break(ahead)):
+        return disagree(match, ct_score, t_score)
+    match = void_in_hand(match, told)
+    numbers = range(play.rounds_won + 1, home_score + away_score + 1)
+    ahead = replace(ahead, unseen=(*play.unseen, *numbers))
+    ahead = replace(ahead, side_before_break=ahead.home_side if is_break(ahead) else None)
+    match = clear_doubt(update_map(match, ahead), "score", "restart", "sides")
+    return open_round(match, at, told) if in_freeze else replace(match, current=_after_unseen(ahead))
+
+
+def lose_round(match: Match, ct_score: int, t_score: int, told: Told) -> Match:
+    """A result whose score skips rounds: which round it was is unclear, and so is what happened in it."""
+    match = void_in_hand(match, told)
+    play = match.map
+    if play is not None:
+        current = RoundPlay(map=play.number, number=ct_score + t_score, phase="over")
+        match = replace(match, current=current)
+    return disagree(match, ct_score, t_score)
+
+
+def _after_unseen(play: MapPlay) -> RoundPlay:
+    return RoundPlay(map=play.number, number=play.rounds_won, phase="over")
 
 
 def drop_unjudged(match: Match) -> Match:

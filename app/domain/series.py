@@ -63,6 +63,7 @@ def finish_map(match: Match, home_score: int, away_score: int, at: int, told: To
         status="finished",
         home_score=home_score,
         away_score=away_score,
+        unseen=(*play.unseen, *range(play.rounds_won + 1, home_score + away_score + 1)),
         winner=winner,
         finished_at=at,
         end_id=match.next_fact,

@@ -17,17 +17,17 @@ from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
 from app.domain.match import Match, RoundPlay, Win
 from app.domain.rounds import (
-    disagree,
     drop_unjudged,
-    go_back,
     go_live,
     judge,
+    lose_round,
     open_round,
-    told_scores,
-    void_after,
+    void_all,
+    void_in_hand,
 )
+from app.domain.score import score_told
 from app.domain.series import end_as_told, finish_map, may_start, playing, start_map, was_played
-from app.domain.sides import believe_score, name_side, switch, update_map
+from app.domain.sides import name_side, switch, update_map
 
 __all__ = ["cancel", "fold", "schedule", "suspend", "unsuspend"]
 
@@ -64,7 +64,7 @@ def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
     if play.decided:
         return finish_map(match, play.home_score, play.away_score, fact.at, told)
     if not play.rounds_won:
-        match = void_after(match, 0, told)
+        match = void_all(match, told)
         return update_map(match, replace(play, name=fact.name))
     return raise_doubt(
         replace(match, current=None), "map", f"{fact.name} loaded before {play.name} was decided"
@@ -108,7 +108,7 @@ def play_started(match: Match, fact: f.PlayStarted, told: Told) -> Match:
     unopened = _untouched(match.current)
     if unopened and match.map and not match.map.rounds_won:
         return match
-    return open_round(void_after(match, 0, told), fact.at, told)
+    return open_round(void_all(match, told), fact.at, told)
 
 
 def _untouched(current: RoundPlay | None) -> bool:
@@ -146,8 +146,7 @@ def freeze_started(match: Match, fact: f.FreezeStarted, told: Told) -> Match:
     if current.phase == "over":
         return _freeze_after_round(match, current, fact.at, told)
     if current.phase == "live":
-        match = void_after(match, match.map.rounds_won if match.map else 0, told)
-        return open_round(match, fact.at, told)
+        return open_round(void_in_hand(match, told), fact.at, told)
     return replace(match, current=replace(current, opened_at=fact.at))
 
 
@@ -163,7 +162,7 @@ def round_started(match: Match, fact: f.RoundStarted, told: Told) -> Match:
     if playing(match) is None:
         return match
     if match.restarting:
-        match = replace(clear_doubt(void_after(match, 0, told), "restart", "score"), restarting=False)
+        match = replace(clear_doubt(void_all(match, told), "restart", "score"), restarting=False)
     match = _confirm(match, told)
     if match.current is None or match.current.phase == "over":
         match = open_round(drop_unjudged(match), fact.at, told)
@@ -213,70 +212,8 @@ def round_won(match: Match, fact: f.RoundWon, told: Told) -> Match:
         return match
     won = Win(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
     if total != play.rounds_won + 1:
-        current, match = replace(current, phase="over"), disagree(match, fact.ct_score, fact.t_score)
-        return replace(match, current=current)
+        return lose_round(match, fact.ct_score, fact.t_score, told)
     return judge(replace(match, current=replace(current, phase="over", won=won)), told)
-
-
-def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:
-    if fact.rounds_played < 0:
-        return _out_of_play(match, told)
-    if was_played(match, fact.map_name):
-        return match
-    match = replace(match, warmup=False)
-    if may_start(match, fact.map_name):
-        match = start_map(match, fact.map_name, fact.at, told)
-    play = playing(match)
-    if play is None or fact.map_name not in ("", play.name):
-        return match
-    match = _after_knives(match, fact, told)
-    return _compare(judge(match, told), fact, told)
-
-
-def _out_of_play(match: Match, told: Told) -> Match:
-    """`RoundsPlayed: -1`: whatever goes on, it does not count."""
-    if match.map is None or match.restarting:
-        return replace(match, warmup=True)
-    return replace(void_after(match, match.map.rounds_won, told), warmup=True)
-
-
-def _after_knives(match: Match, fact: f.ScoreTold, told: Told) -> Match:
-    """The score in the next freeze shows whether a first round with knives only counted."""
-    current = match.current
-    if current is None or current.won is None or not (current.knife and current.break_over):
-        return match
-    if fact.rounds_played == 0:
-        return open_round(void_after(match, 0, told), fact.at, told)
-    return _then_open(judge(match, told), fact.at, told)
-
-
-def _then_open(match: Match, at: int, told: Told) -> Match:
-    judged = match.current is not None and match.current.won is None
-    return open_round(match, at, told) if judged else match
-
-
-def _compare(match: Match, fact: f.ScoreTold, told: Told) -> Match:
-    """Check the score told against the rounds counted; one that went back is a restored backup."""
-    match = believe_score(match, fact.ct_score, fact.t_score)
-    play, current = match.map, match.current
-    if play is None or (current is not None and current.won is not None):
-        return match
-    ours = (play.home_score, play.away_score)
-    theirs = told_scores(play, fact.ct_score, fact.t_score)
-    if theirs == ours:
-        return _agree(match, fact.at, told)
-    if sum(theirs) >= sum(ours):
-        return disagree(match, fact.ct_score, fact.t_score)
-    if current is not None and current.phase != "freeze" and not match.restarting:
-        return match
-    if match.restarting and not sum(theirs):
-        return match
-    return replace(go_back(match, fact.ct_score, fact.t_score, fact.at, told), restarting=False)
-
-
-def _agree(match: Match, at: int, told: Told) -> Match:
-    match = replace(clear_doubt(match, "score", "restart"), restarting=False)
-    return match if match.current else open_round(match, at, told)
 
 
 def map_ended(match: Match, fact: f.MapEnded, told: Told) -> Match:

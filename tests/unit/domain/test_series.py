@@ -4,11 +4,13 @@ import pytest
 
 from app.domain import facts as f
 from app.domain.changes import (
+    Happened,
     MapFinished,
     MapStarted,
     MatchCancelled,
     MatchFinished,
     RoundFinished,
+    RoundOpened,
     RoundsVoided,
 )
 from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
@@ -107,16 +109,79 @@ def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
     assert not server.match.suspended
 
 
-def test_a_round_that_nobody_told_suspends_until_the_scores_agree() -> None:
+def test_rounds_that_nobody_told_are_unseen_and_play_goes_on() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home")
+    server.go_live()
+    server.kill("home", 0, 0)
+    server.score["away"] += 2
+    server.freeze()
+    play = server.match.map
+    assert play and (play.home_score, play.away_score, play.unseen) == (1, 2, (2, 3))
+    assert len(server.told(RoundsVoided)[0].events) == 1
+    assert not server.match.suspended
+    server.round("home")
+    assert server.told(RoundFinished)[-1].round.number == 4
+
+
+def test_a_result_that_skips_a_round_is_lost_too_and_suspends_until_the_score_is_told() -> None:
     server = Server()
     server.start_map()
     server.rounds("home")
     server.score["away"] += 1
+    server.go_live()
+    server.kill("home", 0, 0)
+    server.tell(server.won_fact("home"))
+    assert "disagrees" in server.match.suspended
+    assert len(server.told(RoundFinished)) == 1
+    server.team_lines()
+    server.status()
+    play = server.match.map
+    assert play and (play.home_score, play.away_score, play.unseen) == (2, 1, (2, 3))
+    assert not server.match.suspended
+    server.kill("home", 1, 1)
+    assert server.told(Happened)[-1].event.late
+    server.freeze()
+    assert server.told(RoundOpened)[-1].round == 4
+
+
+def test_a_source_attached_in_mid_map_takes_the_score_as_told() -> None:
+    server = Server()
+    server.score = {"home": 4, "away": 3}
+    server.team_lines()
+    server.status()
+    play = server.match.map
+    assert play and (play.home_score, play.away_score) == (4, 3)
+    server.round("away")
+    assert server.told(RoundFinished)[0].round.number == 8
+
+
+def test_the_score_at_half_time_is_not_taken_while_team_lines_lag() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home")
+    server.tell(f.FreezeStarted(at=server.later()))
+    server.score = {"home": 9, "away": 3}
+    server.team_lines()
+    server.swap()
+    server.status()
+    assert server.match.suspended
+    server.go_live()
+    server.win("home")
+    play = server.match.map
+    assert play and (play.home_score, play.away_score, play.home_side) == (10, 3, "T")
+    assert not server.match.suspended
+
+
+def test_a_score_that_contradicts_ours_suspends_until_they_agree() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home", "home")
+    server.score = {"home": 1, "away": 1}
     server.freeze()
     assert "disagrees" in server.match.suspended
-    server.round("home")
-    assert len(server.told(RoundFinished)) == 1
-    server.score = {"home": 1, "away": 0}
+    server.score = {"home": 2, "away": 0}
     server.freeze()
     assert not server.match.suspended
 

@@ -1,0 +1,86 @@
+"""The server's own count, checked against ours: it confirms, corrects, takes back or casts doubt."""
+
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain.changes import Change
+from app.domain.doubts import clear_doubt
+from app.domain.match import Match
+from app.domain.rounds import (
+    catch_up,
+    disagree,
+    go_back,
+    judge,
+    open_round,
+    told_scores,
+    void_all,
+    void_in_hand,
+)
+from app.domain.series import may_start, playing, start_map, was_played
+from app.domain.sides import believe_score
+
+Told = list[Change]
+
+
+def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+    if fact.rounds_played < 0:
+        return _out_of_play(match, told)
+    if was_played(match, fact.map_name):
+        return match
+    match = replace(match, warmup=False)
+    if may_start(match, fact.map_name):
+        match = start_map(match, fact.map_name, fact.at, told)
+    play = playing(match)
+    if play is None or fact.map_name not in ("", play.name):
+        return match
+    match = _after_knives(match, fact, told)
+    return _compare(judge(match, told), fact, told)
+
+
+def _out_of_play(match: Match, told: Told) -> Match:
+    """`RoundsPlayed: -1`: whatever goes on, it does not count."""
+    if match.map is None or match.restarting:
+        return replace(match, warmup=True)
+    return replace(void_in_hand(match, told), warmup=True)
+
+
+def _after_knives(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+    """The score in the next freeze shows whether a first round with knives only counted."""
+    current = match.current
+    if current is None or current.won is None or not (current.knife and current.break_over):
+        return match
+    if fact.rounds_played == 0:
+        return open_round(void_all(match, told), fact.at, told)
+    return _then_open(judge(match, told), fact.at, told)
+
+
+def _then_open(match: Match, at: int, told: Told) -> Match:
+    judged = match.current is not None and match.current.won is None
+    return open_round(match, at, told) if judged else match
+
+
+def _compare(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+    """Check the score told against the rounds counted; one that went back is a restored backup."""
+    match = believe_score(match, fact.ct_score, fact.t_score)
+    play, current = match.map, match.current
+    if play is None or (current is not None and current.won is not None):
+        return match
+    ours = (play.home_score, play.away_score)
+    theirs = told_scores(play, fact.ct_score, fact.t_score)
+    if theirs == ours:
+        return _agree(match, fact.at, told)
+    if sum(theirs) == sum(ours):
+        return disagree(match, fact.ct_score, fact.t_score)
+    if sum(theirs) > sum(ours):
+        match = catch_up(match, fact.ct_score, fact.t_score, fact.at, told)
+        return match if match.doubts else replace(match, restarting=False)
+    if current is not None and current.phase != "freeze" and not match.restarting:
+        return match
+    if match.restarting and not sum(theirs):
+        return match
+    return replace(go_back(match, fact.ct_score, fact.t_score, fact.at, told), restarting=False)
+
+
+def _agree(match: Match, at: int, told: Told) -> Match:
+    match = replace(clear_doubt(match, "score", "restart"), restarting=False)
+    return match if match.current else open_round(match, at, told)

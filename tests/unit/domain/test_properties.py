@@ -1,0 +1,235 @@
+"""Whatever a source tells, in whatever order, the match stays coherent."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain import facts as f
+from app.domain.changes import (
+    Change,
+    Happened,
+    MapFinished,
+    MatchFinished,
+    MatchStarted,
+    RoundFinished,
+    RoundsVoided,
+)
+from app.domain.match import Match, Player, Side, Slot
+from app.domain.transitions import fold
+from tests.unit.domain.play import AWAY, HOME, TEAMS, Server, new_match
+
+SIDES: tuple[Side, ...] = ("CT", "T")
+MAPS = ("de_mirage", "de_nuke")
+players = st.sampled_from([*TEAMS["home"], *TEAMS["away"], Player(0, "Bot Ada")])
+sides = st.sampled_from(SIDES)
+scores = st.integers(0, 14)
+maps = st.sampled_from(MAPS)
+
+
+def facts() -> st.SearchStrategy[f.Fact]:
+    at = st.integers(0, 50_000)
+    plain = (f.WarmupStarted, f.WarmupEnded, f.RestartAnnounced, f.FreezeStarted, f.RoundStarted)
+    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceBack)
+    return st.one_of(
+        *(st.builds(kind, at=at) for kind in bare),
+        st.builds(f.MapLoaded, at=at, name=maps),
+        st.builds(f.FormatSet, at=at, max_rounds=st.sampled_from([4, 24, 30, None])),
+        st.builds(f.PlayStarted, at=at, map_name=maps),
+        st.builds(f.SideNamed, at=at, side=sides, team=st.sampled_from([HOME, AWAY, "Nobody", ""])),
+        st.builds(f.SideSwitched, at=at, player=players, side=sides),
+        st.builds(
+            f.Killed,
+            at=at,
+            killer=players,
+            side=sides,
+            victim=players,
+            victim_side=sides,
+            weapon=st.sampled_from(["ak47", "knife_t", "awp"]),
+        ),
+        st.builds(f.Assisted, at=at, assister=players, victim=players, flash=st.booleans()),
+        st.builds(f.Died, at=at, victim=players, side=sides),
+        st.builds(f.BombPlanted, at=at, player=players, site=st.sampled_from(["A", "B"])),
+        st.builds(f.BombDefused, at=at, player=players),
+        st.builds(f.DefuseBegun, at=at, player=players),
+        st.builds(
+            f.RoundWon,
+            at=at,
+            side=sides,
+            reason=st.sampled_from(["kills", "bomb", "time", "defuse"]),
+            ct_score=scores,
+            t_score=scores,
+        ),
+        st.builds(
+            f.ScoreTold,
+            at=at,
+            ct_score=scores,
+            t_score=scores,
+            rounds_played=st.integers(-1, 28),
+            map_name=st.sampled_from([*MAPS, ""]),
+        ),
+        st.builds(f.Paused, at=at, reason=st.just("TimeOutTs")),
+        st.builds(f.Resumed, at=at, reason=st.just("TimeOutTs")),
+        st.builds(f.RestoreAnnounced, at=at, round=st.integers(0, 5)),
+        st.builds(f.MapEnded, at=at, map_name=maps, ct_score=scores, t_score=scores),
+        st.builds(f.SourceLost, at=at, reason=st.just("silence")),
+    )
+
+
+#: What a server does next; parameters are drawn beside it.
+USUAL = ("round", "round", "round", "freeze", "freeze", "live", "kill", "end")
+STEPS = (*USUAL, "start", "restore", "swap", "lie", "repeat")
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> list[f.Fact]:
+    """A plausible account with things going wrong in it, as facts."""
+    server = Recorder(new_match(best_of=3))
+    server.start_map("de_mirage")
+    for step in draw(st.lists(st.sampled_from(STEPS), max_size=40)):
+        slot: Slot = draw(st.sampled_from(("home", "away")))
+        match step:
+            case "round":
+                server.round(slot)
+                server.freeze()
+            case "freeze":
+                server.freeze()
+            case "live":
+                server.go_live()
+            case "kill":
+                server.kill(
+                    slot,
+                    draw(st.integers(0, 4)),
+                    draw(st.integers(0, 4)),
+                    draw(st.sampled_from(["knife", "awp"])),
+                )
+            case "end":
+                end_map(server, slot)
+            case "start":
+                server.start_play()
+            case "restore":
+                server.score = {"home": server.score["home"] // 2, "away": server.score["away"] // 2}
+                server.freeze()
+            case "swap":
+                server.swap()
+            case "lie":
+                server.tell(draw(facts()))
+            case "repeat":
+                server.tell(*server.facts[-draw(st.integers(1, 6)) :])
+    return server.facts
+
+
+class Recorder(Server):
+    """A server that only writes its facts down."""
+
+    def __init__(self, match: Match) -> None:
+        super().__init__(match)
+        self.facts: list[f.Fact] = []
+
+    def tell(self, *told: f.Fact) -> tuple[Change, ...]:
+        self.facts.extend(told)
+        return ()
+
+
+def end_map(server: Server, winner: Slot) -> None:
+    """Play on until `winner` has thirteen rounds, end the map, start the other one."""
+    while server.score[winner] < 13:
+        if sum(server.score.values()) == 12:
+            server.swap()
+        server.freeze()
+        server.round(winner)
+    server.game_over()
+    server.start_map(MAPS[server.map_name == MAPS[0]])
+
+
+relaxed = settings(deadline=None)
+accounts = st.one_of(stories(), st.lists(facts(), max_size=60))
+
+
+def coherent(match: Match) -> None:
+    for play in match.maps:
+        won = [one.winner for one in play.counted]
+        seen = [one.number for one in play.counted]
+        if play.status == "live":
+            assert len(won) + len(play.unseen) == play.rounds_won
+            assert won.count("home") <= play.home_score and won.count("away") <= play.away_score
+        assert sorted([*seen, *play.unseen]) == list(range(1, len(won) + len(play.unseen) + 1))
+        assert seen == sorted(seen)
+        assert all(one.id < match.next_fact for one in play.rounds)
+    assert sum(play.status == "live" for play in match.maps) <= 1
+    assert match.score_home + match.score_away <= match.best_of
+    assert bool(match.suspended) == bool(match.doubts)
+    if match.over:
+        assert match.current is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(accounts)
+def test_score_equals_rounds_won_after_every_fact(account: list[f.Fact]) -> None:
+    match = new_match(best_of=3)
+    for fact in account:
+        match, _ = fold(match, (fact,))
+        coherent(match)
+
+
+@relaxed
+@given(accounts)
+def test_numbers_are_unique_and_rise(account: list[f.Fact]) -> None:
+    match = new_match(best_of=3)
+    last, seen = 0, set()
+    for fact in account:
+        before = match.next_fact
+        match, changes = fold(match, (fact,))
+        assert match.next_fact >= before
+        for number in numbers(changes):
+            assert number not in seen
+            seen.add(number)
+        last = max([last, *seen])
+        assert last < match.next_fact
+
+
+def numbers(changes: tuple[Change, ...]) -> list[int]:
+    found = []
+    for change in changes:
+        if isinstance(change, Happened):
+            found.append(change.event.id)
+        elif isinstance(change, RoundFinished):
+            found.append(change.round.id)
+        elif isinstance(change, MapFinished):
+            found.append(change.map.end_id or 0)
+    return found
+
+
+@relaxed
+@given(accounts, st.data())
+def test_folding_in_any_batches_gives_the_same_state(account: list[f.Fact], data: st.DataObject) -> None:
+    whole, _ = fold(new_match(best_of=3), account)
+    match, start = new_match(best_of=3), 0
+    while start < len(account):
+        end = start + data.draw(st.integers(1, 20))
+        match, _ = fold(match, account[start:end])
+        start = end
+    assert match == whole
+
+
+@relaxed
+@given(accounts)
+def test_what_changes_tell_adds_up_to_the_state(account: list[f.Fact]) -> None:
+    """Rounds told, less rounds voided, are the rounds that stand; and every start is told once."""
+    match, changes = fold(new_match(best_of=3), account)
+    told = {change.round.id for change in changes if isinstance(change, RoundFinished)}
+    void = {one.id for change in changes if isinstance(change, RoundsVoided) for one in change.rounds}
+    assert void <= told
+    assert told - void == {one.id for play in match.maps for one in play.counted}
+    assert sum(isinstance(change, MatchStarted) for change in changes) == (match.started_at is not None)
+    assert sum(isinstance(change, MatchFinished) for change in changes) == match.over
+
+
+@relaxed
+@given(accounts)
+def test_void_events_were_told_and_are_gone(account: list[f.Fact]) -> None:
+    match, changes = fold(new_match(best_of=3), account)
+    told = {change.event.id for change in changes if isinstance(change, Happened)}
+    void = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
+    assert void <= told
+    standing = {number for play in match.maps for one in play.counted for number in one.events}
+    in_hand = {event.id for event in match.current.events} if match.current else set()
+    assert not void & (standing | in_hand)

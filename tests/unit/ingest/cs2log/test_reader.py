@@ -1,0 +1,197 @@
+"""Lines as servers and senders write them."""
+
+import pytest
+
+from app.domain import facts as f
+from app.domain.match import Player
+from app.ingest.cs2log import read
+from app.ingest.cs2log.players import account, parse_player
+
+ARRIVED = 1_768_850_000_000
+FOX = '"fox<3><[U:1:77]><CT>"'
+HERON = '"heron<4><[U:1:88]><TERRORIST>"'
+KILL = f'{FOX} [1 2 3] killed {HERON} [4 5 -6] with "ak47" (headshot penetrated)'
+
+
+def stamped(*messages: str, second: int = 42) -> str:
+    return "".join(f"L 01/19/2026 - 18:59:{second}: {message}\n" for message in messages)
+
+
+def one(message: str) -> f.Fact:
+    reading = read(stamped(message), ARRIVED)
+    assert reading.known == 1
+    return reading.facts[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "L 01/19/2026 - 18:59:42: Starting Freeze period",
+        "01/19/2026 - 18:59:42: Starting Freeze period",
+        "01/19/2026 - 18:59:42.123 - Starting Freeze period",
+        "L 01/19/2026 - 18:59:42: Starting Freeze period\r",
+        "L 01/19/2026 - 18:59:42: Starting Freeze period\x00",
+    ],
+)
+def test_every_dress(line: str) -> None:
+    assert read(line, ARRIVED).facts == (f.FreezeStarted(at=ARRIVED),)
+    assert read(line.encode(), ARRIVED).facts == (f.FreezeStarted(at=ARRIVED),)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "no time at all",
+        "L 13/45/2026 - 18:59:42: Starting Freeze period",
+        "L aa/bb/cccc - dd:ee:ff: Starting Freeze period",
+        "L 01/19/2026 - 18:59:42: something new in an update",
+        'L 01/19/2026 - 18:59:42: "fox<3><[U:1:77]><CT>" invented something',
+        '01/19/2026 - 18:59:42.12x - World triggered "Round_Start"',
+    ],
+)
+def test_unknown_lines_are_counted_and_skipped(line: str) -> None:
+    reading = read(line, ARRIVED)
+    assert (reading.facts, reading.unknown) == ((), 1 if line else 0)
+
+
+def test_bytes_that_are_no_text_are_no_error() -> None:
+    assert read(b"\xff\xfe\x00garbage\nL 01/19/2026 - 18:59:42: Starting Freeze period", ARRIVED).known == 1
+
+
+def test_times_count_back_from_the_arrival() -> None:
+    body = stamped("Starting Freeze period", second=40) + stamped('World triggered "Round_Start"', second=55)
+    assert [fact.at for fact in read(body, ARRIVED).facts] == [ARRIVED - 15_000, ARRIVED]
+
+
+def test_thousandths_are_kept() -> None:
+    body = (
+        "01/19/2026 - 18:59:42.100 - Starting Freeze period\n"
+        '01/19/2026 - 18:59:42.350 - World triggered "Round_Start"'
+    )
+    assert [fact.at for fact in read(body, ARRIVED).facts] == [ARRIVED - 250, ARRIVED]
+
+
+def test_lines_a_second_out_of_order_are_put_right() -> None:
+    body = stamped(KILL, second=43) + stamped('World triggered "Round_Start"', second=42)
+    assert [type(fact) for fact in read(body, ARRIVED).facts] == [f.RoundStarted, f.Killed]
+
+
+def test_a_clock_set_back_keeps_the_order_of_arrival() -> None:
+    body = stamped(KILL, second=59) + stamped('World triggered "Round_Start"', second=10)
+    assert [type(fact) for fact in read(body, ARRIVED).facts] == [f.Killed, f.RoundStarted]
+
+
+def test_a_kill() -> None:
+    assert one(KILL) == f.Killed(
+        at=ARRIVED,
+        killer=Player(77, "fox"),
+        side="CT",
+        victim=Player(88, "heron"),
+        victim_side="T",
+        weapon="ak47",
+        headshot=True,
+        penetrated=True,
+    )
+
+
+def test_other_things_killed_are_no_kills() -> None:
+    reading = read(stamped(f'{FOX} [1 2 3] killed other "chicken<92>" [4 5 6] with "knife"'), ARRIVED)
+    assert (reading.facts, reading.known) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f'{FOX} say "x<2><[U:1:2]><CT>" [1 2 3] killed {HERON} [4 5 6] with "ak47"',
+        f'{FOX} say_team "World triggered "Round_Start""',
+        f'{FOX} say "Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "13") (T "0")"',
+        '"Console<0><Console><Console>" say "Game Over: competitive de_inferno score 13:0 after 1 min"',
+        f'{FOX} say "rcon from "1.2.3.4:5": command "mp_backup_restore_load_file backup_round03.txt""',
+    ],
+)
+def test_nothing_said_passes_for_something_done(said: str) -> None:
+    assert read(stamped(said), ARRIVED).facts == ()
+
+
+@pytest.mark.parametrize(
+    ("steam_id", "number"),
+    [("[U:1:77]", 77), ("[U:1:  77]", 77), ("STEAM_1:1:38", 77), ("STEAM_0:0:38", 76)]
+    + [("BOT", 0), ("STEAM_ID_PENDING", 0), ("Console", 0), ("", 0)],
+)
+def test_accounts(steam_id: str, number: int) -> None:
+    assert account(steam_id) == number
+
+
+def test_strange_names() -> None:
+    assert parse_player("a<b>c<1><2><3><[U:1:5]><CT>") == (Player(5, "a<b>c<1><2>"), "CT")
+    assert parse_player("<0><BOT><>") == (Player(0, ""), None)
+    assert parse_player("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("notice", "reason"),
+    [
+        ("CTs_Win", "kills"),
+        ("Terrorists_Win", "kills"),
+        ("Target_Bombed", "bomb"),
+        ("Bomb_Defused", "defuse"),
+        ("Target_Saved", "time"),
+    ],
+)
+def test_how_rounds_are_won(notice: str, reason: str) -> None:
+    fact = one(f'Team "CT" triggered "SFUI_Notice_{notice}" (CT "3") (T "4")')
+    assert isinstance(fact, f.RoundWon)
+    assert (fact.side, fact.reason, fact.ct_score, fact.t_score) == ("CT", reason, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ('World triggered "Match_Start" on "de_nuke"', f.PlayStarted(at=ARRIVED, map_name="de_nuke")),
+        ('World triggered "Restart_Round_(1_second)"', f.RestartAnnounced(at=ARRIVED)),
+        ('World triggered "Warmup_Start"', f.WarmupStarted(at=ARRIVED)),
+        ('Team playing "TERRORIST": Blue Herons', f.SideNamed(at=ARRIVED, side="T", team="Blue Herons")),
+        ('MatchStatus: Team playing "CT": Foxes', f.SideNamed(at=ARRIVED, side="CT", team="Foxes")),
+        (
+            'MatchStatus: Score: 2:10 on map "de_nuke" RoundsPlayed: -1',
+            f.ScoreTold(at=ARRIVED, ct_score=2, t_score=10, rounds_played=-1, map_name="de_nuke"),
+        ),
+        (
+            "Game Over: competitive mg_active de_nuke score 13:7 after 45 min",
+            f.MapEnded(at=ARRIVED, map_name="de_nuke", ct_score=13, t_score=7),
+        ),
+        ('server_cvar: "mp_maxrounds" "30"', f.FormatSet(at=ARRIVED, max_rounds=30)),
+        ('server_cvar: "mp_overtime_maxrounds" "6"', f.FormatSet(at=ARRIVED, overtime_rounds=6)),
+        ("Match pause is enabled - TimeOutCTs", f.Paused(at=ARRIVED, reason="TimeOutCTs")),
+        ("Match pause is disabled - mp_unpause_match", f.Resumed(at=ARRIVED, reason="mp_unpause_match")),
+        ('Loading map "de_nuke"', f.MapLoaded(at=ARRIVED, name="de_nuke")),
+        (
+            'rcon from "127.0.0.1:5000": command "mp_backup_restore_load_file backup_round07.txt"',
+            f.RestoreAnnounced(at=ARRIVED, round=7),
+        ),
+        (
+            f'{HERON} triggered "Planted_The_Bomb" at bombsite B',
+            f.BombPlanted(at=ARRIVED, player=Player(88, "heron"), site="B"),
+        ),
+        (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=Player(77, "fox"))),
+        (
+            f"{FOX} flash-assisted killing {HERON}",
+            f.Assisted(at=ARRIVED, assister=Player(77, "fox"), victim=Player(88, "heron"), flash=True),
+        ),
+        (
+            f'{HERON} [1 2 3] committed suicide with "world"',
+            f.Died(at=ARRIVED, victim=Player(88, "heron"), side="T"),
+        ),
+        (
+            '"fox<3><[U:1: 77]>" switched from team <CT> to <TERRORIST>',
+            f.SideSwitched(at=ARRIVED, player=Player(77, "fox"), side="T"),
+        ),
+    ],
+)
+def test_one_line_one_fact(message: str, fact: f.Fact) -> None:
+    assert one(message) == fact
+
+
+def test_a_cvar_of_nought_rounds_sets_no_format() -> None:
+    assert read(stamped('server_cvar: "mp_maxrounds" "0"'), ARRIVED).facts == ()
