@@ -101,7 +101,7 @@ class Management:
         return rows if isinstance(rows, list) else []
 
     async def connections(self, vhost: str) -> list[Opened]:
-        """Who is connected to `vhost` now; empty when it is not there."""
+        """Who is connected to `vhost`, as of some seconds ago; empty when it is not there."""
         rows = await self._call("GET", f"vhosts/{_part(vhost)}/connections")
         return [_opened(row) for row in rows if "name" in row] if isinstance(rows, list) else []
 
@@ -112,6 +112,11 @@ class Management:
     async def close_user(self, user: str, reason: str) -> None:
         """End every connection of one user: what a revocation needs."""
         await self._call("DELETE", f"connections/username/{_part(user)}", headers={"X-Reason": reason})
+
+    async def connected(self, user: str) -> int:
+        """How many connections `user` has at this moment (`connections` may be some seconds behind)."""
+        rows = await self._call("GET", f"connections/username/{_part(user)}")
+        return len(rows) if isinstance(rows, list) else 0
 
     async def _call(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None

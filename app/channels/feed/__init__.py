@@ -1,0 +1,18 @@
+"""AMQP: the change log, told to every tenant's vhost as XML envelopes.
+
+The flow, one way: `relay` reads each new change once → `outgoing` groups rows into envelopes, rendered
+and marshalled once → `recent` keeps the newest of them → every tenant's `delivery` writes the same bytes
+to its own `link`, within its window → the broker's confirms move the tenant's cursor, which `leases`
+keeps in the store. A tenant that is slow or away lags alone and is read again from the log (`catchup`).
+`heartbeat` says `alive`, `watch` suspends everything when ingest is dead.
+
+Invariants:
+- a cursor is only moved over envelopes that the broker has confirmed, or that the tenant does not take;
+- at most `window` envelopes are published beyond the saved cursor, so a crash repeats at most that many,
+  each with the same `message_id` and `x-seq`;
+- nothing is published without a lease that is certainly still ours, and a new holder publishes only after
+  the old holder's connections are gone from the broker;
+- within a vhost, envelopes are published in the log's order.
+
+Only the processes (`workers`, `cli`) import this package.
+"""

@@ -1,0 +1,206 @@
+"""One tenant's place in the log: what is published, what is confirmed, what is saved.
+
+    saved ≤ cursor ≤ sent       (numbers of the change log)
+
+Everything up to `sent` has been published or passed over, everything up to `cursor` confirmed too, and
+`saved` is what the store would tell another process. At most `window` envelopes lie beyond `saved`.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from uuid import UUID
+
+from app.channels.feed.connection import Connection
+from app.channels.feed.frames import FRAME_MAX, marshal
+from app.channels.feed.lease import Lease
+from app.channels.feed.outgoing import Envelope
+from app.channels.feed.recent import Recent
+from app.kit.logging import get_logger
+from app.kit.metrics import feed_published, feed_repeated
+from app.store.cursors import Taken
+
+_REFUSALS = 3  #: how often one envelope is offered to a broker that refuses it
+log = get_logger(__name__)
+
+
+class _Flight:
+    """A published envelope: its number, and the place in the log before it."""
+
+    __slots__ = ("before", "name", "seq")
+
+    def __init__(self, before: int, seq: int, name: str) -> None:
+        self.before = before
+        self.seq = seq
+        self.name = name
+
+
+class Delivery:
+    """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
+
+    `starved` is called when neither holds what comes next, `moved` when the cursor may have moved;
+    `takes` says whether the tenant takes a match. Nothing here waits or raises.
+    """
+
+    def __init__(
+        self,
+        taken: Taken,
+        *,
+        window: int,
+        lease: Lease,
+        recent: Recent,
+        takes: Callable[[UUID, UUID], bool],
+        starved: Callable[["Delivery"], None],
+        moved: Callable[["Delivery"], None],
+    ) -> None:
+        self.tenant_id, self.slug, self.epoch = taken.tenant_id, taken.slug, taken.epoch
+        self.sent = self.saved = taken.seq
+        self.backlog: Recent | None = None
+        self.connection: Connection | None = None
+        self.trouble = "not connected yet"
+        self.given_up = 0
+        self.reachable = asyncio.Event()
+        self.closing = False
+        self._window, self._lease, self._recent = window, lease, recent
+        self._takes, self._starved, self._moved = takes, starved, moved
+        self._flights: deque[_Flight] = deque()
+        self._open: dict[int, _Flight] = {}
+        self._refused: tuple[int, int] = (0, 0)
+
+    @property
+    def cursor(self) -> int:
+        """Up to here everything is confirmed, or not for this tenant."""
+        return next(iter(self._open.values())).before if self._open else self.sent
+
+    @property
+    def beyond(self) -> int:
+        """Envelopes published beyond `saved`: what a crash now would repeat at most."""
+        return len(self._flights)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether what happens now would reach the tenant's vhost."""
+        return self.connection is not None and self.connection.writable and self._lease.held
+
+    @property
+    def unconfirmed(self) -> int:
+        """Envelopes in flight on the present connection."""
+        return len(self._open)
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is in flight and the store knows where we are: the tenant may be let go of."""
+        return not self._open and self.cursor == self.saved
+
+    def pump(self) -> None:
+        """Publish what there is, as far as window, lease and connection allow."""
+        connection = self.connection
+        while connection and connection.writable and self._may_publish():
+            source = self._source()
+            if source is None:
+                break
+            envelope = source.next(self.sent)
+            if envelope is None:
+                self.sent = max(self.sent, source.head)
+                if source is self._recent:
+                    break
+            elif self._takes(self.tenant_id, envelope.match_id):
+                self._publish(connection, envelope)
+            else:
+                self.sent = envelope.seq
+        if self.cursor > self.saved:
+            self._moved(self)
+
+    def attach(self, connection: Connection) -> None:
+        """A fresh connection: begin again with what was never confirmed."""
+        self.connection, self.trouble = connection, ""
+        self.reachable.set()
+        self.pump()
+
+    def detach(self, why: str) -> None:
+        """The connection is over, and whatever it had not confirmed may be lost."""
+        self.connection, self.trouble = None, why
+        self._rewind()
+
+    def checkpointed(self, seq: int) -> None:
+        """The store has `seq` as our cursor."""
+        self.saved = seq
+        while self._flights and self._flights[0].seq <= seq:
+            self._flights.popleft()
+        self.pump()
+
+    def confirmed(self, tag: int, multiple: bool) -> None:
+        for flight in self._landed(tag, multiple):
+            feed_published.labels(flight.name).inc()
+        if self.cursor > self.saved:
+            self._moved(self)
+
+    def refused(self, tag: int, multiple: bool) -> None:
+        """The broker did not take it: offer it again, with all after it, and after some times let it go."""
+        flights = self._landed(tag, multiple)
+        if not flights:
+            return
+        seq = flights[0].seq
+        times = self._refused[1] + 1 if self._refused[0] == seq else 1
+        self._refused = (seq, times)
+        if times < _REFUSALS:
+            self._open = {0: flights[0], **self._open}
+            self._rewind()
+        else:
+            self.given_up += len(flights)
+            log.error("the broker keeps refusing an envelope; it is left out", tenant=self.slug, seq=seq)
+        self.pump()
+
+    def overrun(self, seq: int) -> None:
+        """The log no longer reaches back to us: what lies before `seq` is lost to this tenant."""
+        self.given_up += 1
+        self.sent = max(self.sent, seq)
+        log.error("the tenant lagged behind the change log's end", tenant=self.slug, seq=seq)
+
+    def unblocked(self) -> None:
+        self.pump()
+
+    def _may_publish(self) -> bool:
+        return len(self._flights) < self._window and self._lease.held and not self.closing
+
+    def _source(self) -> Recent | None:
+        """Where the next envelope is to be had, None when it must first be read again."""
+        if self._recent.covers(self.sent):
+            self.backlog = None
+            return self._recent
+        if self.backlog and self.sent < self.backlog.head:
+            return self.backlog
+        self._starved(self)
+        return None
+
+    def _publish(self, connection: Connection, envelope: Envelope) -> None:
+        frames = envelope.frames
+        if connection.frame_max < FRAME_MAX:
+            frames = marshal(envelope.message, connection.frame_max)
+        flight = _Flight(self.sent, envelope.seq, envelope.name)
+        self._open[connection.publish(frames)] = flight
+        self._flights.append(flight)
+        self.sent = envelope.seq
+
+    def _landed(self, tag: int, multiple: bool) -> list[_Flight]:
+        """Take the flights that an ack or nack names; tags from before a rewind are nobody's any more."""
+        if not multiple:
+            flight = self._open.pop(tag, None)
+            return [flight] if flight else []
+        tags = []
+        for number in self._open:
+            if number > tag:
+                break
+            tags.append(number)
+        return [self._open.pop(number) for number in tags]
+
+    def _rewind(self) -> None:
+        """Go back to before the first envelope that was not confirmed."""
+        if not self._open:
+            return
+        self.sent = self.cursor
+        self._open.clear()
+        self.backlog = None
+        while self._flights and self._flights[-1].seq > self.sent:
+            self._flights.pop()
+            feed_repeated.inc()

@@ -1,0 +1,104 @@
+"""From rows of the change log to envelopes that are ready to be written."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from uuid import UUID
+
+import msgspec
+
+from app.channels.feed import routing
+from app.channels.feed.frames import Message, marshal
+from app.domain.ids import match_urn
+from app.domain.market import Market
+from app.domain.match import Headline, Status
+from app.domain.settlement import LedgerEntry
+from app.store.changes import ChangeRow
+from app.wire.envelopes import feed
+
+_KICKOFF, _CANCELLED = 1, 3
+_headline = msgspec.json.Decoder(Headline).decode
+_market = msgspec.json.Decoder(Market).decode
+_entry = msgspec.json.Decoder(LedgerEntry).decode
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """One feed message. `seq` is the highest of its rows' numbers and `prev_seq` that of the match's
+    envelope before it; `frames` are its bytes on the wire."""
+
+    seq: int
+    prev_seq: int
+    match_id: UUID
+    at: int
+    name: str
+    message: Message
+    frames: bytes
+
+
+class Press(msgspec.Struct, frozen=True):
+    """Makes envelopes for one exchange and one producer."""
+
+    exchange: str
+    producer: int
+
+    def envelopes(self, rows: Iterable[ChangeRow]) -> Iterator[Envelope]:
+        """The envelopes that `rows` (whole groups, in order) make up; rows without message make none."""
+        for _, group in groupby(rows, key=lambda row: row.envelope_seq):
+            told = [row for row in group if row.message]
+            if told:
+                yield self.envelope(told)
+
+    def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
+        """One envelope of all `rows`, which share match, message, stamp and envelope_seq."""
+        last = rows[-1]
+        message = Message(
+            exchange=self.exchange,
+            routing_key=routing.live(last.message, last.number),
+            body=_BODIES[last.message](self.producer, rows),
+            message_id=f"mf-{last.envelope_seq}",
+            at=last.at,
+            headers={"x-seq": last.envelope_seq, "x-prev-seq": last.prev_seq},
+        )
+        return Envelope(
+            seq=last.envelope_seq,
+            prev_seq=last.prev_seq,
+            match_id=last.match_id,
+            at=last.at,
+            name=last.message,
+            message=message,
+            frames=marshal(message),
+        )
+
+
+def _odds_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:
+    heads = [_headline(row.body) for row in rows if row.entity == "match"]
+    markets = [_market(row.body) for row in rows if row.entity == "market"]
+    status = heads[-1] if heads else None
+    return feed.odds_change(match_urn(rows[0].number), producer, rows[0].at, status, markets)
+
+
+def _fixture_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:
+    cancelled = _headline(rows[-1].body).status is Status.CANCELLED
+    kind = _CANCELLED if cancelled else _KICKOFF
+    return feed.fixture_change(match_urn(rows[0].number), producer, rows[0].at, kind)
+
+
+def _entries(rows: Sequence[ChangeRow]) -> list[LedgerEntry]:
+    return [_entry(row.body) for row in rows]
+
+
+_BODIES: dict[str, Callable[[int, Sequence[ChangeRow]], bytes]] = {
+    "odds_change": _odds_change,
+    "fixture_change": _fixture_change,
+    "bet_settlement": lambda producer, rows: feed.bet_settlement(
+        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
+    ),
+    "bet_cancel": lambda producer, rows: feed.bet_cancel(
+        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
+    ),
+    "rollback_bet_settlement": lambda producer, rows: feed.rollback_bet_settlement(
+        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
+    ),
+    "rollback_bet_cancel": lambda producer, rows: feed.rollback_bet_cancel(
+        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
+    ),
+}

@@ -1,0 +1,44 @@
+"""The newest envelopes, kept in memory so that tenants who keep up share them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from app.channels.feed.outgoing import Envelope
+
+_MOST = 4096
+_MOST_BYTES = 32 * 1024 * 1024
+
+
+class Recent:
+    """A stretch of the log: every envelope after `floor` and up to `head`, in order."""
+
+    def __init__(self, start: int) -> None:
+        self.floor = start
+        self.head = start
+        self._seqs: list[int] = []
+        self._envelopes: list[Envelope] = []
+        self._bytes = 0
+
+    def extend(self, envelopes: Iterable[Envelope], head: int) -> None:
+        """Add what was read, up to and including the log's `head`; forget the older half when full."""
+        for envelope in envelopes:
+            self._seqs.append(envelope.seq)
+            self._envelopes.append(envelope)
+            self._bytes += len(envelope.frames)
+        self.head = head
+        while len(self._seqs) > 1 and (len(self._seqs) > _MOST or self._bytes > _MOST_BYTES):
+            self._forget(len(self._seqs) // 2)
+
+    def covers(self, after: int) -> bool:
+        """Whether every envelope after the log's number `after` is here."""
+        return after >= self.floor
+
+    def next(self, after: int) -> Envelope | None:
+        """The first envelope after `after`, None when there is none up to `head`."""
+        index = bisect_right(self._seqs, after)
+        return self._envelopes[index] if index < len(self._seqs) else None
+
+    def _forget(self, count: int) -> None:
+        self.floor = self._seqs[count - 1]
+        self._bytes -= sum(len(envelope.frames) for envelope in self._envelopes[:count])
+        del self._seqs[:count], self._envelopes[:count]

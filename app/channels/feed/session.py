@@ -1,0 +1,203 @@
+"""One life of a feed process: its name, its user on the broker, its lease, and the tenants it tells.
+
+A life ends when the lease has run out or the broker does not know the user any more; the process then
+begins another one under a new name, and never publishes a byte of the old one.
+"""
+
+import asyncio
+import math
+import os
+import secrets
+import socket
+import time
+from contextlib import suppress
+from uuid import UUID
+
+import msgspec
+
+from app.broker import holders
+from app.broker.address import Address
+from app.broker.management import Management
+from app.channels.feed.heartbeat import Heartbeat
+from app.channels.feed.lease import Lease
+from app.channels.feed.link import Door, ShutOut, keep_linked
+from app.channels.feed.outgoing import Press
+from app.channels.feed.patience import patiently
+from app.channels.feed.relay import Relay
+from app.kit.clock import Clock, system_clock
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+from app.kit.metrics import feed_tenants
+from app.store import beats, cursors, tenants
+from app.store.connections import Store
+from app.store.cursors import Taken
+from app.store.transaction import Tx
+
+FEED = "feed"
+_DRAIN_SECONDS = 3.0
+log = get_logger(__name__)
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """How the feed is told; see `settings` for each."""
+
+    exchange: str
+    producer: int
+    window: int
+    lease_millis: int
+    alive_seconds: float
+
+
+class Lapsed(Exception):
+    """This life is over: our lease ran out before we renewed it, or we were shut out of the broker."""
+
+
+class Session:
+    """Run it once, with `run`."""
+
+    def __init__(
+        self, store: Store, management: Management, broker: Address, terms: Terms, clock: Clock = system_clock
+    ) -> None:
+        self.holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._store, self._management, self._broker = store, management, broker
+        self._terms, self._clock = terms, clock
+        self._lease = Lease(terms.lease_millis)
+        press = Press(terms.exchange, terms.producer)
+        self._relay = Relay(store, press, self._lease, self.holder, terms.window)
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._beating: dict[UUID, Heartbeat] = {}
+        self._fences: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def relay(self) -> Relay:
+        return self._relay
+
+    def say_down(self) -> None:
+        """Tell every tenant of ours `subscribed="0"`, once."""
+        for heartbeat in self._beating.values():
+            heartbeat.say_down()
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Tell tenants until `stopping`, then let go of them in good order. Raises `Lapsed` when
+        this life is over, anything else when something is wrong with the program."""
+        password = await patiently("making our user", lambda: holders.enlist(self._management, self.holder))
+        user = holders.user_of(self.holder)
+        address = msgspec.structs.replace(self._broker, user=user, password=password)
+        door = Door(address, f"matchfeed-feed/{self.holder}", self._terms.exchange)
+        work = asyncio.create_task(self._work(door))
+        stop = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                await self._let_go()
+        finally:
+            self._lease.lost()
+            stop.cancel()
+            for fence in self._fences.values():
+                fence.cancel()
+            work.cancel()
+            await asyncio.wait({work})
+            feed_tenants.set(0)
+        if not work.cancelled():
+            await work
+
+    async def _work(self, door: Door) -> None:
+        await patiently("reading the change log", self._relay.start)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for loop in (self._relay.listen, self._relay.read, self._relay.catch_up, self._relay.save):
+                    group.create_task(loop())
+                group.create_task(self._rounds(group, door))
+        except ExceptionGroup as group:
+            if group.split((Lapsed, ShutOut))[1]:
+                raise
+            raise Lapsed("this life is over") from group
+
+    async def _rounds(self, group: asyncio.TaskGroup, door: Door) -> None:
+        """Three times a lease: renew, take what is free, drop what is not ours any more."""
+        while True:
+            try:
+                for taken in await self._round():
+                    self._tasks[taken.tenant_id] = group.create_task(self._serve(taken, door))
+            except Unavailable as error:
+                log.warning("leases cannot be renewed", error=error.detail)
+            await asyncio.sleep(self._lease.millis / 3000)
+
+    async def _round(self) -> list[Taken]:
+        relay, mine = self._relay, self.holder
+        if self._tasks and not self._lease.held:
+            raise Lapsed("our lease ran out")
+        released = [each.tenant_id for each in relay.deliveries.values() if each.closing and each.quiet]
+        async with relay.lock, self._store.transaction() as tx:
+            asked_at = self._lease.asking()
+            await cursors.release(tx, mine, released)
+            held = await cursors.renew(tx, mine, self._lease.millis)
+            await cursors.admit(tx)
+            await beats.beat(tx, mine, FEED, self._clock())
+            share = await self._share(tx)
+            taken = await cursors.take(tx, mine, max(0, share - len(held)), self._lease.millis)
+            relay.unbooked = await tenants.unbooked(tx)
+        self._lease.renewed(asked_at)
+        for tenant_id in set(self._tasks) - set(held):
+            self._drop(tenant_id)
+        self._shed(share)
+        feed_tenants.set(len(held) + len(taken))
+        return taken
+
+    async def _share(self, tx: Tx) -> int:
+        """How many tenants are ours to tell, as many feed processes as there are."""
+        others = await cursors.holders(tx, FEED, self._clock() - self._lease.millis)
+        return math.ceil(await cursors.demand(tx) / max(1, others))
+
+    def _shed(self, share: int) -> None:
+        """Stop publishing to what is more than our share; it is released once it is quiet."""
+        kept = [each for each in self._relay.deliveries.values() if not each.closing]
+        for delivery in kept[share:]:
+            log.info("letting another process have a tenant", tenant=delivery.slug)
+            delivery.closing = True
+
+    async def _serve(self, taken: Taken, door: Door) -> None:
+        """Tell one tenant until it is dropped."""
+        if taken.former and taken.former != self.holder:
+            await asyncio.shield(self._fence(taken.former))
+        delivery = self._relay.adopt(taken)
+        heartbeat = Heartbeat(
+            door,
+            delivery,
+            self._relay,
+            product=self._terms.producer,
+            seconds=self._terms.alive_seconds,
+            silent_for=taken.idle / 1000,
+        )
+        self._beating[taken.tenant_id] = heartbeat
+        log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(keep_linked(delivery, door, lambda: self._enter(taken.slug)))
+            group.create_task(heartbeat.run())
+
+    async def _enter(self, slug: str) -> None:
+        await holders.admit(self._management, self.holder, slug, self._terms.exchange)
+
+    def _fence(self, former: str) -> asyncio.Task[None]:
+        """Shut the former holder out; one attempt for all of its tenants, which ends only with success."""
+        if former not in self._fences:
+            log.warning("taking over from another process", former=former)
+            expel = patiently("shutting a former holder out", lambda: holders.expel(self._management, former))
+            self._fences[former] = asyncio.create_task(expel)
+        return self._fences[former]
+
+    def _drop(self, tenant_id: UUID) -> None:
+        self._relay.drop(tenant_id)
+        self._beating.pop(tenant_id, None)
+        self._tasks.pop(tenant_id).cancel()
+
+    async def _let_go(self) -> None:
+        """Leave nothing in flight, free the leases, take our user away; whatever fails runs out by itself."""
+        asked_at = time.monotonic()
+        with suppress(Unavailable):
+            quiet = await self._relay.drain(_DRAIN_SECONDS)
+            async with self._relay.lock, self._store.transaction() as tx:
+                await cursors.release(tx, self.holder, quiet)
+                await beats.leave(tx, self.holder)
+            await holders.expel(self._management, self.holder)
+        log.info("let go of every tenant", millis=round((time.monotonic() - asked_at) * 1000))

@@ -1,0 +1,49 @@
+"""The dead man's handle of ingest: no price stays open that nobody tends."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from app.channels.feed.patience import patiently
+from app.kit.clock import Clock, system_clock
+from app.kit.logging import get_logger
+from app.store import beats
+from app.store.connections import Store
+
+_LOOK_SECONDS = 1.0
+SuspendEverything = Callable[[], Awaitable[object]]
+log = get_logger(__name__)
+
+
+class Watch:
+    """Looks each second when an ingest worker last beat; after `dead_seconds` without any, calls `suspend`
+    and then `told` (once, until a worker beats again)."""
+
+    def __init__(
+        self,
+        store: Store,
+        suspend: SuspendEverything,
+        told: Callable[[], None],
+        *,
+        dead_seconds: float,
+        clock: Clock = system_clock,
+    ) -> None:
+        self._store, self._suspend, self._told, self._clock = store, suspend, told, clock
+        self._dead_millis = dead_seconds * 1000
+        self._since = clock()
+        self._handled = False
+
+    async def run(self) -> None:
+        while True:
+            await patiently("watching ingest", self.look)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Look once; raises `Unavailable`. Before the first beat, time counts from our own start."""
+        async with self._store.reading() as tx:
+            newest = await beats.newest(tx, beats.INGEST)
+        dead = self._clock() - max(newest, self._since) > self._dead_millis
+        if dead and not self._handled:
+            log.error("no ingest worker beats; every open market is suspended", last_beat=newest)
+            await self._suspend()
+            self._told()
+        self._handled = dead

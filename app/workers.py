@@ -1,0 +1,76 @@
+"""The background processes: `feed` tells tenants, `ingest` applies what sources say.
+
+Each runs until SIGTERM or SIGINT and then ends in good order; whatever else ends it, the next start (or
+another process) takes up where it was.
+"""
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+
+from app.broker.address import parse
+from app.broker.management import Management
+from app.channels.feed.patience import patiently
+from app.channels.feed.session import Lapsed, Session, Terms
+from app.channels.feed.watch import Watch
+from app.ingest.apply import suspend_everything
+from app.ingest.watch import AWAY
+from app.kit import logging
+from app.kit.clock import system_clock
+from app.settings import Settings
+from app.store.connections import Store, open_store
+
+log = logging.get_logger(__name__)
+
+
+async def run_feed(settings: Settings) -> None:
+    """The feed process: publishes the change log to the tenants that it holds, until told to stop."""
+    logging.configure("feed", level=settings.log_level)
+    stopping = stop_on_signals()
+    async with AsyncExitStack() as stack:
+        store = await patiently(
+            "opening the database",
+            lambda: open_store(settings.database_url, settings.database_pool_size),
+        )
+        await stack.enter_async_context(store)
+        management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
+        await patiently("reaching the broker", management.check)
+        await _feed_lives(settings, store, management, stopping)
+
+
+def stop_on_signals() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set."""
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    return stopping
+
+
+async def _feed_lives(
+    settings: Settings, store: Store, management: Management, stopping: asyncio.Event
+) -> None:
+    """One session after another, and beside them the watch over ingest."""
+    terms = Terms(
+        exchange=settings.exchange,
+        producer=settings.producer_id,
+        window=settings.feed_window,
+        lease_millis=settings.feed_lease_millis,
+        alive_seconds=settings.alive_seconds,
+    )
+    broker = parse(settings.rabbitmq_url)
+    sessions: list[Session] = []
+    watch = Watch(
+        store,
+        suspend=lambda: suspend_everything(store, AWAY, system_clock()),
+        told=lambda: sessions[-1].say_down(),
+        dead_seconds=settings.ingest_dead_seconds,
+    )
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(watch.run())
+        while not stopping.is_set():
+            sessions[:] = [Session(store, management, broker, terms)]
+            try:
+                await sessions[-1].run(stopping)
+            except Lapsed as end:
+                log.warning("beginning anew under another name", why=str(end))
+        watching.cancel()
