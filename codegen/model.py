@@ -13,7 +13,6 @@ Kind = Literal["text", "integer", "decimal", "flag", "boolean", "time", "date", 
 _FLAG_PATTERN = "[01]"
 _KINDS: dict[DataType, Kind] = {
     DataType.STRING: "text",
-    DataType.ANY_URI: "text",
     DataType.INT: "integer",
     DataType.LONG: "integer",
     DataType.INTEGER: "integer",

@@ -1,0 +1,1481 @@
+"""Generated from `schemas/facade.xsd` by `python -m codegen`: do not edit."""
+
+from datetime import date
+from enum import StrEnum
+
+import msgspec
+
+from app.wire.generated.common import (
+    STATUS_CODE_TEXT,
+    PeriodScores,
+    Scoreboard,
+    StatusCode,
+    render_period_scores,
+    render_scoreboard,
+)
+from app.wire.text import escaped, utc
+
+
+class LiveOdds(StrEnum):
+    """Whether live odds can be had for an event."""
+
+    #: They are sent on the feed.
+    BOOKED = "booked"
+    #: There are none.
+    NOT_AVAILABLE = "not_available"
+
+
+LIVE_ODDS_TEXT = {
+    LiveOdds.BOOKED: "booked",
+    LiveOdds.NOT_AVAILABLE: "not_available",
+}
+
+
+class ProducerScope(StrEnum):
+    """What a producer speaks of."""
+
+    #: Matches being played.
+    LIVE = "live"
+    #: Matches to come.
+    PREMATCH = "prematch"
+
+
+PRODUCER_SCOPE_TEXT = {
+    ProducerScope.LIVE: "live",
+    ProducerScope.PREMATCH: "prematch",
+}
+
+
+class Qualifier(StrEnum):
+    """A team by its place in the match."""
+
+    #: The team listed first.
+    HOME = "home"
+    #: The team listed second.
+    AWAY = "away"
+
+
+QUALIFIER_TEXT = {
+    Qualifier.HOME: "home",
+    Qualifier.AWAY: "away",
+}
+
+
+class ResponseCode(StrEnum):
+    """How a request went."""
+
+    #: Here it is.
+    OK = "OK"
+    #: The work has been taken on and goes on in the background.
+    ACCEPTED = "ACCEPTED"
+    #: There is no such thing.
+    NOT_FOUND = "NOT_FOUND"
+
+
+RESPONSE_CODE_TEXT = {
+    ResponseCode.OK: "OK",
+    ResponseCode.ACCEPTED: "ACCEPTED",
+    ResponseCode.NOT_FOUND: "NOT_FOUND",
+}
+
+
+class SpecifierType(StrEnum):
+    """What the value of a specifier is."""
+
+    #: A whole number.
+    INTEGER = "integer"
+    #: A number with decimals.
+    DECIMAL = "decimal"
+    #: A word or a name.
+    VARIABLE_TEXT = "variable_text"
+
+
+SPECIFIER_TYPE_TEXT = {
+    SpecifierType.INTEGER: "integer",
+    SpecifierType.DECIMAL: "decimal",
+    SpecifierType.VARIABLE_TEXT: "variable_text",
+}
+
+
+class StatusWord(StrEnum):
+    """Where a match is in its life, as a word."""
+
+    #: Play has not begun.
+    NOT_STARTED = "not_started"
+    #: Being played.
+    LIVE = "live"
+    #: Finished, the result stands.
+    CLOSED = "closed"
+    #: Will not be played (to the end).
+    CANCELLED = "cancelled"
+
+
+STATUS_WORD_TEXT = {
+    StatusWord.NOT_STARTED: "not_started",
+    StatusWord.LIVE: "live",
+    StatusWord.CLOSED: "closed",
+    StatusWord.CANCELLED: "cancelled",
+}
+
+
+class AllowedSport(msgspec.Struct, frozen=True, kw_only=True):
+    """One sport that the key may use.
+
+    Attributes:
+        slug: The sport, as paths begin with it.
+    """
+
+    slug: str
+
+
+def render_allowed_sport(node: AllowedSport) -> str:
+    """The element `<sport>`."""
+    return f'<sport slug="{escaped[node.slug]}"/>'
+
+
+class Category(msgspec.Struct, frozen=True, kw_only=True):
+    """The category of a tournament.
+
+    Attributes:
+        id: The category.
+        name: Its name.
+        country_code: The country that it stands for.
+    """
+
+    id: str
+    name: str
+    country_code: str | None = None
+
+
+def render_category(node: Category) -> str:
+    """The element `<category>`."""
+    x_country_code = "" if node.country_code is None else f' country_code="{escaped[node.country_code]}"'
+    return f'<category id="{escaped[node.id]}" name="{escaped[node.name]}"{x_country_code}/>'
+
+
+class DescribedOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """An outcome of a market type.
+
+    Attributes:
+        id: The outcome.
+        name: Its template: {key} stands for the value of that specifier.
+        description: What has to happen.
+    """
+
+    id: str
+    name: str
+    description: str | None = None
+
+
+def render_described_outcome(node: DescribedOutcome) -> str:
+    """The element `<outcome>`."""
+    x_description = "" if node.description is None else f' description="{escaped[node.description]}"'
+    return f'<outcome id="{escaped[node.id]}" name="{escaped[node.name]}"{x_description}/>'
+
+
+class GrantedScope(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that the key may do.
+
+    Attributes:
+        name: The scope.
+    """
+
+    name: str
+
+
+def render_granted_scope(node: GrantedScope) -> str:
+    """The element `<scope>`."""
+    return f'<scope name="{escaped[node.name]}"/>'
+
+
+class Info(msgspec.Struct, frozen=True, kw_only=True):
+    """One further fact.
+
+    Attributes:
+        key: What it is: sport_format, best_of, match_id.
+        value: What it says.
+    """
+
+    key: str
+    value: str
+
+
+def render_info(node: Info) -> str:
+    """The element `<info>`."""
+    return f'<info key="{escaped[node.key]}" value="{escaped[node.value]}"/>'
+
+
+class Player(msgspec.Struct, frozen=True, kw_only=True):
+    """A player.
+
+    Attributes:
+        id: The player.
+        name: The name used in the game.
+        full_name: The civil name.
+        sport: The sport.
+        underage: 1 or 0 whether under age, -1 when unknown.
+        country_code: The code of the country.
+        icon_path: Where the picture is.
+    """
+
+    id: str
+    name: str
+    full_name: str | None = None
+    sport: str
+    underage: int | None = None
+    country_code: str | None = None
+    icon_path: str | None = None
+
+
+def render_player(node: Player) -> str:
+    """The element `<player>`."""
+    x_full_name = "" if node.full_name is None else f' full_name="{escaped[node.full_name]}"'
+    x_underage = "" if node.underage is None else f' underage="{node.underage}"'
+    x_country_code = "" if node.country_code is None else f' country_code="{escaped[node.country_code]}"'
+    x_icon_path = "" if node.icon_path is None else f' icon_path="{escaped[node.icon_path]}"'
+    return (
+        f"<player"
+        f' id="{escaped[node.id]}"'
+        f' name="{escaped[node.name]}"'
+        f"{x_full_name}"
+        f' sport="{escaped[node.sport]}"'
+        f"{x_underage}"
+        f"{x_country_code}"
+        f"{x_icon_path}"
+        "/>"
+    )
+
+
+class Sport(msgspec.Struct, frozen=True, kw_only=True):
+    """A sport of the list, which is a category of the hierarchy.
+
+    Attributes:
+        id: The category.
+        name: Its name, the same in every language.
+        abbreviation: A short name.
+        icon_path: Where its picture is.
+    """
+
+    id: str
+    name: str
+    abbreviation: str | None = None
+    icon_path: str | None = None
+
+
+def render_sport(node: Sport) -> str:
+    """The element `<sport>`."""
+    x_abbreviation = "" if node.abbreviation is None else f' abbreviation="{escaped[node.abbreviation]}"'
+    x_icon_path = "" if node.icon_path is None else f' icon_path="{escaped[node.icon_path]}"'
+    return f'<sport id="{escaped[node.id]}" name="{escaped[node.name]}"{x_abbreviation}{x_icon_path}/>'
+
+
+class TournamentLength(msgspec.Struct, frozen=True, kw_only=True):
+    """The days of a tournament.
+
+    Attributes:
+        start_date: The first day.
+        end_date: The last day.
+    """
+
+    start_date: date
+    end_date: date
+
+
+def render_tournament_length(node: TournamentLength) -> str:
+    """The element `<tournament_length>`."""
+    return (
+        f"<tournament_length"
+        f' start_date="{node.start_date.isoformat()}"'
+        f' end_date="{node.end_date.isoformat()}"'
+        "/>"
+    )
+
+
+class VoidReason(msgspec.Struct, frozen=True, kw_only=True):
+    """One reason.
+
+    Attributes:
+        id: The reason, as bet_cancel names it.
+        name: Its short name.
+        description: What it means.
+    """
+
+    id: int
+    name: str
+    description: str
+
+
+def render_void_reason(node: VoidReason) -> str:
+    """The element `<void_reason>`."""
+    return (
+        f'<void_reason id="{node.id}" name="{escaped[node.name]}" description="{escaped[node.description]}"/>'
+    )
+
+
+class AllowedSports(msgspec.Struct, frozen=True, kw_only=True):
+    """The sports that the key may use.
+
+    Attributes:
+        sport: One sport.
+    """
+
+    sport: tuple[AllowedSport, ...] = ()
+
+
+def render_allowed_sports(node: AllowedSports) -> str:
+    """The element `<sport_allowlist>`."""
+    x_sport = ""
+    for leaf in node.sport:
+        x_sport += f'<sport slug="{escaped[leaf.slug]}"/>'
+    content = f"{x_sport}"
+    end = f">{content}</sport_allowlist>" if content else "/>"
+    return f"<sport_allowlist{end}"
+
+
+class Competitor(msgspec.Struct, frozen=True, kw_only=True):
+    """A team.
+
+    Attributes:
+        id: The competitor.
+        name: Its proper name, the same in every language.
+        abbreviation: A short name.
+        qualifier: Its place in the match; only within an event.
+        underage: 1 or 0 whether under age, -1 when unknown.
+        country: Its country.
+        country_code: The code of its country.
+        icon_path: Where its picture is.
+        sport: Its sport.
+    """
+
+    id: str
+    name: str
+    abbreviation: str
+    qualifier: Qualifier | None = None
+    underage: int
+    country: str | None = None
+    country_code: str | None = None
+    icon_path: str | None = None
+    sport: Sport | None = None
+
+
+def render_competitor(node: Competitor) -> str:
+    """The element `<competitor>`."""
+    x_qualifier = "" if node.qualifier is None else f' qualifier="{QUALIFIER_TEXT[node.qualifier]}"'
+    x_country = "" if node.country is None else f' country="{escaped[node.country]}"'
+    x_country_code = "" if node.country_code is None else f' country_code="{escaped[node.country_code]}"'
+    x_icon_path = "" if node.icon_path is None else f' icon_path="{escaped[node.icon_path]}"'
+    x_sport = "" if node.sport is None else render_sport(node.sport)
+    content = f"{x_sport}"
+    end = f">{content}</competitor>" if content else "/>"
+    return (
+        f"<competitor"
+        f' id="{escaped[node.id]}"'
+        f' name="{escaped[node.name]}"'
+        f' abbreviation="{escaped[node.abbreviation]}"'
+        f"{x_qualifier}"
+        f' underage="{node.underage}"'
+        f"{x_country}"
+        f"{x_country_code}"
+        f"{x_icon_path}"
+        f"{end}"
+    )
+
+
+class DescribedOutcomes(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcomes of a market type; a Counter-Strike market has one.
+
+    Attributes:
+        outcome: One outcome.
+    """
+
+    outcome: tuple[DescribedOutcome, ...] = ()
+
+
+def render_described_outcomes(node: DescribedOutcomes) -> str:
+    """The element `<outcomes>`."""
+    x_outcome = ""
+    for leaf in node.outcome:
+        leaf_description = "" if leaf.description is None else f' description="{escaped[leaf.description]}"'
+        x_outcome += f'<outcome id="{escaped[leaf.id]}" name="{escaped[leaf.name]}"{leaf_description}/>'
+    content = f"{x_outcome}"
+    end = f">{content}</outcomes>" if content else "/>"
+    return f"<outcomes{end}"
+
+
+class DescribedSpecifier(msgspec.Struct, frozen=True, kw_only=True):
+    """A specifier of a market type.
+
+    Attributes:
+        name: Its key.
+        type: What its value is.
+        description: What it says.
+    """
+
+    name: str
+    type: SpecifierType
+    description: str | None = None
+
+
+def render_described_specifier(node: DescribedSpecifier) -> str:
+    """The element `<specifier>`."""
+    x_description = "" if node.description is None else f' description="{escaped[node.description]}"'
+    return f'<specifier name="{escaped[node.name]}" type="{SPECIFIER_TYPE_TEXT[node.type]}"{x_description}/>'
+
+
+class ExtraInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Further facts about a match.
+
+    Attributes:
+        info: One fact.
+    """
+
+    info: tuple[Info, ...] = ()
+
+
+def render_extra_info(node: ExtraInfo) -> str:
+    """The element `<extra_info>`."""
+    x_info = ""
+    for leaf in node.info:
+        x_info += f'<info key="{escaped[leaf.key]}" value="{escaped[leaf.value]}"/>'
+    content = f"{x_info}"
+    end = f">{content}</extra_info>" if content else "/>"
+    return f"<extra_info{end}"
+
+
+class GrantedScopes(msgspec.Struct, frozen=True, kw_only=True):
+    """What the key may do.
+
+    Attributes:
+        scope: One scope.
+    """
+
+    scope: tuple[GrantedScope, ...] = ()
+
+
+def render_granted_scopes(node: GrantedScopes) -> str:
+    """The element `<scopes>`."""
+    x_scope = ""
+    for leaf in node.scope:
+        x_scope += f'<scope name="{escaped[leaf.name]}"/>'
+    content = f"{x_scope}"
+    end = f">{content}</scopes>" if content else "/>"
+    return f"<scopes{end}"
+
+
+class MatchStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One code of the dictionary.
+
+    Attributes:
+        id: The code.
+        description: What it means.
+    """
+
+    id: StatusCode
+    description: str
+
+
+def render_match_status(node: MatchStatus) -> str:
+    """The element `<match_status>`."""
+    return f'<match_status id="{STATUS_CODE_TEXT[node.id]}" description="{escaped[node.description]}"/>'
+
+
+class NotFound(msgspec.Struct, frozen=True, kw_only=True):
+    """In the place of the content: there is no such thing.
+
+    Attributes:
+        response_code: NOT_FOUND.
+    """
+
+    response_code: ResponseCode
+
+
+def render_not_found(node: NotFound) -> str:
+    """The element `<response>`."""
+    return f'<response response_code="{RESPONSE_CODE_TEXT[node.response_code]}"/>'
+
+
+class Players(msgspec.Struct, frozen=True, kw_only=True):
+    """A squad.
+
+    Attributes:
+        player: One player.
+    """
+
+    player: tuple[Player, ...] = ()
+
+
+def render_players(node: Players) -> str:
+    """The element `<players>`."""
+    x_player = ""
+    for leaf in node.player:
+        leaf_full_name = "" if leaf.full_name is None else f' full_name="{escaped[leaf.full_name]}"'
+        leaf_underage = "" if leaf.underage is None else f' underage="{leaf.underage}"'
+        leaf_country_code = (
+            "" if leaf.country_code is None else f' country_code="{escaped[leaf.country_code]}"'
+        )
+        leaf_icon_path = "" if leaf.icon_path is None else f' icon_path="{escaped[leaf.icon_path]}"'
+        x_player += (
+            "<player"
+            f' id="{escaped[leaf.id]}"'
+            f' name="{escaped[leaf.name]}"'
+            f"{leaf_full_name}"
+            f' sport="{escaped[leaf.sport]}"'
+            f"{leaf_underage}"
+            f"{leaf_country_code}"
+            f"{leaf_icon_path}"
+            "/>"
+        )
+    content = f"{x_player}"
+    end = f">{content}</players>" if content else "/>"
+    return f"<players{end}"
+
+
+class Producer(msgspec.Struct, frozen=True, kw_only=True):
+    """One stream of the feed.
+
+    Attributes:
+        id: The product of its messages.
+        name: Its name, as recovery paths use it.
+        description: What it tells.
+        api_url: Where its recoveries are asked for.
+        active: Whether it is sent.
+        scope: What it speaks of.
+        stateful_recovery_window_in_minutes: How far back a recovery may reach.
+    """
+
+    id: int
+    name: str
+    description: str
+    api_url: str
+    active: bool
+    scope: ProducerScope
+    stateful_recovery_window_in_minutes: int
+
+
+def render_producer(node: Producer) -> str:
+    """The element `<producer>`."""
+    return (
+        f"<producer"
+        f' id="{node.id}"'
+        f' name="{escaped[node.name]}"'
+        f' description="{escaped[node.description]}"'
+        f' api_url="{escaped[node.api_url]}"'
+        f' active="{"true" if node.active else "false"}"'
+        f' scope="{PRODUCER_SCOPE_TEXT[node.scope]}"'
+        f' stateful_recovery_window_in_minutes="{node.stateful_recovery_window_in_minutes}"'
+        "/>"
+    )
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a recovery request.
+
+    Attributes:
+        response_code: ACCEPTED.
+        request_id: The id that every envelope of the recovery carries.
+        node_id: The node that it is for, as sent.
+        after: The moment after which it replays history, as sent.
+        scheduled_at: When it was taken on.
+        action: What was asked for.
+        message: What comes of it.
+    """
+
+    response_code: ResponseCode
+    request_id: str | None = None
+    node_id: str | None = None
+    after: int | None = None
+    scheduled_at: int | None = None
+    action: str
+    message: str
+
+
+def write_response(node: Response) -> bytes:
+    """The document `<response>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_node_id = "" if node.node_id is None else f' node_id="{escaped[node.node_id]}"'
+    x_after = "" if node.after is None else f' after="{node.after}"'
+    x_scheduled_at = "" if node.scheduled_at is None else f' scheduled_at="{node.scheduled_at}"'
+    x_action = f"<action>{escaped[node.action]}</action>"
+    x_message = f"<message>{escaped[node.message]}</message>"
+    return (
+        f"<response"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f"{x_request_id}"
+        f"{x_node_id}"
+        f"{x_after}"
+        f"{x_scheduled_at}"
+        f">{x_action}{x_message}</response>"
+    ).encode()
+
+
+class Sports(msgspec.Struct, frozen=True, kw_only=True):
+    """The sports list: one entry a category.
+
+    Attributes:
+        sport: One category.
+    """
+
+    sport: tuple[Sport, ...] = ()
+
+
+def write_sports(node: Sports) -> bytes:
+    """The document `<sports>`."""
+    x_sport = ""
+    for leaf in node.sport:
+        leaf_abbreviation = (
+            "" if leaf.abbreviation is None else f' abbreviation="{escaped[leaf.abbreviation]}"'
+        )
+        leaf_icon_path = "" if leaf.icon_path is None else f' icon_path="{escaped[leaf.icon_path]}"'
+        x_sport += (
+            f'<sport id="{escaped[leaf.id]}" name="{escaped[leaf.name]}"{leaf_abbreviation}{leaf_icon_path}/>'
+        )
+    content = f"{x_sport}"
+    end = f">{content}</sports>" if content else "/>"
+    return (f"<sports{end}").encode()
+
+
+class SummaryStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a match.
+
+    Attributes:
+        status: Where the match is in its life.
+        match_status_code: The same, as an id of the match status dictionary.
+        home_score: Maps won by home.
+        away_score: Maps won by away.
+        winner_id: The competitor that won; once the match is closed.
+        scoreboard_available: Whether a scoreboard follows.
+        period_scores: The score by map.
+        scoreboard: The map being played, while one is.
+    """
+
+    status: StatusWord
+    match_status_code: StatusCode
+    home_score: int
+    away_score: int
+    winner_id: str | None = None
+    scoreboard_available: bool | None = None
+    period_scores: PeriodScores | None = None
+    scoreboard: Scoreboard | None = None
+
+
+def assemble_summary_status(
+    *,
+    status: StatusWord,
+    match_status_code: StatusCode,
+    home_score: int,
+    away_score: int,
+    winner_id: str | None = None,
+    scoreboard_available: bool | None = None,
+    period_scores: str = "",
+    scoreboard: str = "",
+) -> str:
+    """The element `<sport_event_status>` around children that are markup already."""
+    x_winner_id = "" if winner_id is None else f' winner_id="{escaped[winner_id]}"'
+    x_scoreboard_available = (
+        ""
+        if scoreboard_available is None
+        else f' scoreboard_available="{"true" if scoreboard_available else "false"}"'
+    )
+    content = f"{period_scores}{scoreboard}"
+    end = f">{content}</sport_event_status>" if content else "/>"
+    return (
+        f"<sport_event_status"
+        f' status="{STATUS_WORD_TEXT[status]}"'
+        f' match_status_code="{STATUS_CODE_TEXT[match_status_code]}"'
+        f' home_score="{home_score}"'
+        f' away_score="{away_score}"'
+        f"{x_winner_id}"
+        f"{x_scoreboard_available}"
+        f"{end}"
+    )
+
+
+def render_summary_status(node: SummaryStatus) -> str:
+    """The element `<sport_event_status>`."""
+    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
+    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
+    return assemble_summary_status(
+        status=node.status,
+        match_status_code=node.match_status_code,
+        home_score=node.home_score,
+        away_score=node.away_score,
+        winner_id=node.winner_id,
+        scoreboard_available=node.scoreboard_available,
+        period_scores=x_period_scores,
+        scoreboard=x_scoreboard,
+    )
+
+
+class VoidReasonsDescriptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The reasons why markets are void.
+
+    Attributes:
+        response_code: OK.
+        void_reason: One reason.
+    """
+
+    response_code: ResponseCode
+    void_reason: tuple[VoidReason, ...] = ()
+
+
+def write_void_reasons_descriptions(node: VoidReasonsDescriptions) -> bytes:
+    """The document `<void_reasons_descriptions>`."""
+    x_void_reason = ""
+    for leaf in node.void_reason:
+        x_void_reason += (
+            "<void_reason"
+            f' id="{leaf.id}"'
+            f' name="{escaped[leaf.name]}"'
+            f' description="{escaped[leaf.description]}"'
+            "/>"
+        )
+    content = f"{x_void_reason}"
+    end = f">{content}</void_reasons_descriptions>" if content else "/>"
+    return (
+        f'<void_reasons_descriptions response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{end}'
+    ).encode()
+
+
+class BookmakerDetails(msgspec.Struct, frozen=True, kw_only=True):
+    """Who the presented key belongs to, and what it may do.
+
+    Attributes:
+        response_code: OK.
+        bookmaker_id: The number of the tenant.
+        virtual_host: Its virtual host on the message queue.
+        expire_at: Until when the key is good. (Unix ms)
+        tenant_id: The id of the tenant.
+        name: The name of the tenant.
+        rate_limit_rpm: Requests a minute that the key may make.
+        scopes: What the key may do.
+        sport_allowlist: The sports that it may use.
+    """
+
+    response_code: ResponseCode
+    bookmaker_id: int
+    virtual_host: str
+    expire_at: int
+    tenant_id: str
+    name: str
+    rate_limit_rpm: int
+    scopes: GrantedScopes
+    sport_allowlist: AllowedSports
+
+
+def assemble_bookmaker_details(
+    *,
+    response_code: ResponseCode,
+    bookmaker_id: int,
+    virtual_host: str,
+    expire_at: int,
+    tenant_id: str,
+    name: str,
+    rate_limit_rpm: int,
+    scopes: str,
+    sport_allowlist: str,
+) -> bytes:
+    """The document `<bookmaker_details>` around children that are markup already."""
+    return (
+        f"<bookmaker_details"
+        f' response_code="{RESPONSE_CODE_TEXT[response_code]}"'
+        f' bookmaker_id="{bookmaker_id}"'
+        f' virtual_host="{escaped[virtual_host]}"'
+        f' expire_at="{utc(expire_at)}"'
+        f' tenant_id="{escaped[tenant_id]}"'
+        f' name="{escaped[name]}"'
+        f' rate_limit_rpm="{rate_limit_rpm}"'
+        f">{scopes}{sport_allowlist}</bookmaker_details>"
+    ).encode()
+
+
+def write_bookmaker_details(node: BookmakerDetails) -> bytes:
+    """The document `<bookmaker_details>`."""
+    x_scopes = render_granted_scopes(node.scopes)
+    x_sport_allowlist = render_allowed_sports(node.sport_allowlist)
+    return assemble_bookmaker_details(
+        response_code=node.response_code,
+        bookmaker_id=node.bookmaker_id,
+        virtual_host=node.virtual_host,
+        expire_at=node.expire_at,
+        tenant_id=node.tenant_id,
+        name=node.name,
+        rate_limit_rpm=node.rate_limit_rpm,
+        scopes=x_scopes,
+        sport_allowlist=x_sport_allowlist,
+    )
+
+
+class CompetitorProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """One team.
+
+    Attributes:
+        competitor: The team.
+        players: Its squad.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    competitor: Competitor | None = None
+    players: Players | None = None
+    response: NotFound | None = None
+
+
+def assemble_competitor_profile(
+    *,
+    competitor: str = "",
+    players: str = "",
+    response: str = "",
+) -> bytes:
+    """The document `<competitor_profile>` around children that are markup already."""
+    content = f"{competitor}{players}{response}"
+    end = f">{content}</competitor_profile>" if content else "/>"
+    return (f"<competitor_profile{end}").encode()
+
+
+def write_competitor_profile(node: CompetitorProfile) -> bytes:
+    """The document `<competitor_profile>`."""
+    x_competitor = "" if node.competitor is None else render_competitor(node.competitor)
+    x_players = "" if node.players is None else render_players(node.players)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    return assemble_competitor_profile(
+        competitor=x_competitor,
+        players=x_players,
+        response=x_response,
+    )
+
+
+class Competitors(msgspec.Struct, frozen=True, kw_only=True):
+    """Teams; in a match home comes first.
+
+    Attributes:
+        competitor: One team.
+    """
+
+    competitor: tuple[Competitor, ...] = ()
+
+
+def assemble_competitors(
+    *,
+    competitor: str = "",
+) -> str:
+    """The element `<competitors>` around children that are markup already."""
+    content = f"{competitor}"
+    end = f">{content}</competitors>" if content else "/>"
+    return f"<competitors{end}"
+
+
+def render_competitors(node: Competitors) -> str:
+    """The element `<competitors>`."""
+    x_competitor = "".join([render_competitor(item) for item in node.competitor])
+    return assemble_competitors(
+        competitor=x_competitor,
+    )
+
+
+class DescribedSpecifiers(msgspec.Struct, frozen=True, kw_only=True):
+    """The specifiers of a market type, in the order in which a live market has them.
+
+    Attributes:
+        specifier: One specifier.
+    """
+
+    specifier: tuple[DescribedSpecifier, ...]
+
+
+def render_described_specifiers(node: DescribedSpecifiers) -> str:
+    """The element `<specifiers>`."""
+    x_specifier = ""
+    for leaf in node.specifier:
+        leaf_description = "" if leaf.description is None else f' description="{escaped[leaf.description]}"'
+        x_specifier += (
+            "<specifier"
+            f' name="{escaped[leaf.name]}"'
+            f' type="{SPECIFIER_TYPE_TEXT[leaf.type]}"'
+            f"{leaf_description}"
+            "/>"
+        )
+    return f"<specifiers>{x_specifier}</specifiers>"
+
+
+class MatchStatusDescriptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The match status dictionary: the codes that the feed sends.
+
+    Attributes:
+        response_code: OK.
+        match_status: One code.
+    """
+
+    response_code: ResponseCode
+    match_status: tuple[MatchStatus, ...] = ()
+
+
+def write_match_status_descriptions(node: MatchStatusDescriptions) -> bytes:
+    """The document `<match_status_descriptions>`."""
+    x_match_status = ""
+    for leaf in node.match_status:
+        x_match_status += (
+            f'<match_status id="{STATUS_CODE_TEXT[leaf.id]}" description="{escaped[leaf.description]}"/>'
+        )
+    content = f"{x_match_status}"
+    end = f">{content}</match_status_descriptions>" if content else "/>"
+    return (
+        f'<match_status_descriptions response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{end}'
+    ).encode()
+
+
+class PlayerProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """One player.
+
+    Attributes:
+        player: The player.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    player: Player | None = None
+    response: NotFound | None = None
+
+
+def write_player_profile(node: PlayerProfile) -> bytes:
+    """The document `<player_profile>`."""
+    x_player = "" if node.player is None else render_player(node.player)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    content = f"{x_player}{x_response}"
+    end = f">{content}</player_profile>" if content else "/>"
+    return (f"<player_profile{end}").encode()
+
+
+class Producers(msgspec.Struct, frozen=True, kw_only=True):
+    """The streams of the feed.
+
+    Attributes:
+        response_code: OK.
+        producer: One stream.
+    """
+
+    response_code: ResponseCode
+    producer: tuple[Producer, ...] = ()
+
+
+def write_producers(node: Producers) -> bytes:
+    """The document `<producers>`."""
+    x_producer = ""
+    for leaf in node.producer:
+        x_producer += (
+            "<producer"
+            f' id="{leaf.id}"'
+            f' name="{escaped[leaf.name]}"'
+            f' description="{escaped[leaf.description]}"'
+            f' api_url="{escaped[leaf.api_url]}"'
+            f' active="{"true" if leaf.active else "false"}"'
+            f' scope="{PRODUCER_SCOPE_TEXT[leaf.scope]}"'
+            f' stateful_recovery_window_in_minutes="{leaf.stateful_recovery_window_in_minutes}"'
+            "/>"
+        )
+    content = f"{x_producer}"
+    end = f">{content}</producers>" if content else "/>"
+    return (f'<producers response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{end}').encode()
+
+
+class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A market type.
+
+    Attributes:
+        id: The type.
+        name: Its template: {key} stands for the value of that specifier.
+        description: How it settles; English in every language.
+        groups: What it belongs to, words joined by a bar.
+        variant: The variant that was asked for.
+        outcomes: Its outcomes.
+        specifiers: Its specifiers; left out when it has none.
+    """
+
+    id: int
+    name: str
+    description: str | None = None
+    groups: str | None = None
+    variant: str | None = None
+    outcomes: DescribedOutcomes
+    specifiers: DescribedSpecifiers | None = None
+
+
+def assemble_described_market(
+    *,
+    id: int,
+    name: str,
+    description: str | None = None,
+    groups: str | None = None,
+    variant: str | None = None,
+    outcomes: str,
+    specifiers: str = "",
+) -> str:
+    """The element `<market>` around children that are markup already."""
+    x_description = "" if description is None else f' description="{escaped[description]}"'
+    x_groups = "" if groups is None else f' groups="{escaped[groups]}"'
+    x_variant = "" if variant is None else f' variant="{escaped[variant]}"'
+    return (
+        f"<market"
+        f' id="{id}"'
+        f' name="{escaped[name]}"'
+        f"{x_description}"
+        f"{x_groups}"
+        f"{x_variant}"
+        f">{outcomes}{specifiers}</market>"
+    )
+
+
+def render_described_market(node: DescribedMarket) -> str:
+    """The element `<market>`."""
+    x_outcomes = render_described_outcomes(node.outcomes)
+    x_specifiers = "" if node.specifiers is None else render_described_specifiers(node.specifiers)
+    return assemble_described_market(
+        id=node.id,
+        name=node.name,
+        description=node.description,
+        groups=node.groups,
+        variant=node.variant,
+        outcomes=x_outcomes,
+        specifiers=x_specifiers,
+    )
+
+
+class Tournament(msgspec.Struct, frozen=True, kw_only=True):
+    """A tournament.
+
+    Attributes:
+        id: The tournament.
+        name: Its proper name, the same in every language.
+        abbreviation: A short name; may be empty.
+        risk_tier: How much it weighs, 1 the most, 0 when not rated.
+        scheduled: When it begins. (Unix ms)
+        scheduled_end: When it ends. (Unix ms)
+        icon_path: Where its picture is.
+        tournament_length: Its days.
+        sport: Its sport.
+        category: Its category.
+        competitors: Who takes part.
+    """
+
+    id: str
+    name: str
+    abbreviation: str
+    risk_tier: int
+    scheduled: int | None = None
+    scheduled_end: int | None = None
+    icon_path: str | None = None
+    tournament_length: TournamentLength | None = None
+    sport: Sport
+    category: Category | None = None
+    competitors: Competitors | None = None
+
+
+def assemble_tournament(
+    *,
+    id: str,
+    name: str,
+    abbreviation: str,
+    risk_tier: int,
+    scheduled: int | None = None,
+    scheduled_end: int | None = None,
+    icon_path: str | None = None,
+    tournament_length: str = "",
+    sport: str,
+    category: str = "",
+    competitors: str = "",
+) -> str:
+    """The element `<tournament>` around children that are markup already."""
+    x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
+    x_scheduled_end = "" if scheduled_end is None else f' scheduled_end="{utc(scheduled_end)}"'
+    x_icon_path = "" if icon_path is None else f' icon_path="{escaped[icon_path]}"'
+    return (
+        f"<tournament"
+        f' id="{escaped[id]}"'
+        f' name="{escaped[name]}"'
+        f' abbreviation="{escaped[abbreviation]}"'
+        f' risk_tier="{risk_tier}"'
+        f"{x_scheduled}"
+        f"{x_scheduled_end}"
+        f"{x_icon_path}"
+        f">{tournament_length}{sport}{category}{competitors}</tournament>"
+    )
+
+
+def render_tournament(node: Tournament) -> str:
+    """The element `<tournament>`."""
+    x_tournament_length = (
+        "" if node.tournament_length is None else render_tournament_length(node.tournament_length)
+    )
+    x_sport = render_sport(node.sport)
+    x_category = "" if node.category is None else render_category(node.category)
+    x_competitors = "" if node.competitors is None else render_competitors(node.competitors)
+    return assemble_tournament(
+        id=node.id,
+        name=node.name,
+        abbreviation=node.abbreviation,
+        risk_tier=node.risk_tier,
+        scheduled=node.scheduled,
+        scheduled_end=node.scheduled_end,
+        icon_path=node.icon_path,
+        tournament_length=x_tournament_length,
+        sport=x_sport,
+        category=x_category,
+        competitors=x_competitors,
+    )
+
+
+class Fixture(msgspec.Struct, frozen=True, kw_only=True):
+    """A match with all that is known before it is played.
+
+    Attributes:
+        id: The match.
+        name: Both names, joined as the language does.
+        scheduled: When it is to begin. (Unix ms)
+        start_time_tbd: Whether the hour is still open.
+        start_time: When play began, else when it is to begin. (Unix ms)
+        status: Where it is in its life.
+        liveodds: Whether live odds can be had.
+        tournament: The tournament that it belongs to.
+        competitors: The two teams, home first.
+        extra_info: Further facts.
+    """
+
+    id: str
+    name: str
+    scheduled: int | None = None
+    start_time_tbd: bool | None = None
+    start_time: int | None = None
+    status: StatusWord | None = None
+    liveodds: LiveOdds | None = None
+    tournament: Tournament
+    competitors: Competitors
+    extra_info: ExtraInfo | None = None
+
+
+def assemble_fixture(
+    *,
+    id: str,
+    name: str,
+    scheduled: int | None = None,
+    start_time_tbd: bool | None = None,
+    start_time: int | None = None,
+    status: StatusWord | None = None,
+    liveodds: LiveOdds | None = None,
+    tournament: str,
+    competitors: str,
+    extra_info: str = "",
+) -> str:
+    """The element `<fixture>` around children that are markup already."""
+    x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
+    x_start_time_tbd = (
+        "" if start_time_tbd is None else f' start_time_tbd="{"true" if start_time_tbd else "false"}"'
+    )
+    x_start_time = "" if start_time is None else f' start_time="{utc(start_time)}"'
+    x_status = "" if status is None else f' status="{STATUS_WORD_TEXT[status]}"'
+    x_liveodds = "" if liveodds is None else f' liveodds="{LIVE_ODDS_TEXT[liveodds]}"'
+    return (
+        f"<fixture"
+        f' id="{escaped[id]}"'
+        f' name="{escaped[name]}"'
+        f"{x_scheduled}"
+        f"{x_start_time_tbd}"
+        f"{x_start_time}"
+        f"{x_status}"
+        f"{x_liveodds}"
+        f">{tournament}{competitors}{extra_info}</fixture>"
+    )
+
+
+def render_fixture(node: Fixture) -> str:
+    """The element `<fixture>`."""
+    x_tournament = render_tournament(node.tournament)
+    x_competitors = render_competitors(node.competitors)
+    x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
+    return assemble_fixture(
+        id=node.id,
+        name=node.name,
+        scheduled=node.scheduled,
+        start_time_tbd=node.start_time_tbd,
+        start_time=node.start_time,
+        status=node.status,
+        liveodds=node.liveodds,
+        tournament=x_tournament,
+        competitors=x_competitors,
+        extra_info=x_extra_info,
+    )
+
+
+class MarketDescriptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The market catalogue in one language.
+
+    Attributes:
+        response_code: OK, or NOT_FOUND beside a response element.
+        market: One market type.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    response_code: ResponseCode
+    market: tuple[DescribedMarket, ...] = ()
+    response: NotFound | None = None
+
+
+def assemble_market_descriptions(
+    *,
+    response_code: ResponseCode,
+    market: str = "",
+    response: str = "",
+) -> bytes:
+    """The document `<market_descriptions>` around children that are markup already."""
+    content = f"{market}{response}"
+    end = f">{content}</market_descriptions>" if content else "/>"
+    return (f'<market_descriptions response_code="{RESPONSE_CODE_TEXT[response_code]}"{end}').encode()
+
+
+def write_market_descriptions(node: MarketDescriptions) -> bytes:
+    """The document `<market_descriptions>`."""
+    x_market = "".join([render_described_market(item) for item in node.market])
+    x_response = "" if node.response is None else render_not_found(node.response)
+    return assemble_market_descriptions(
+        response_code=node.response_code,
+        market=x_market,
+        response=x_response,
+    )
+
+
+class SportEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A match, in short.
+
+    Attributes:
+        id: The match.
+        name: Both names, joined as the language does.
+        scheduled: When it is to begin. (Unix ms)
+        start_time_tbd: Whether the hour is still open.
+        status: Where it is in its life.
+        liveodds: Whether live odds can be had.
+        tournament: The tournament that it belongs to.
+        competitors: The two teams, home first.
+        extra_info: Further facts.
+    """
+
+    id: str
+    name: str
+    scheduled: int | None = None
+    start_time_tbd: bool | None = None
+    status: StatusWord | None = None
+    liveodds: LiveOdds | None = None
+    tournament: Tournament
+    competitors: Competitors
+    extra_info: ExtraInfo | None = None
+
+
+def assemble_sport_event(
+    *,
+    id: str,
+    name: str,
+    scheduled: int | None = None,
+    start_time_tbd: bool | None = None,
+    status: StatusWord | None = None,
+    liveodds: LiveOdds | None = None,
+    tournament: str,
+    competitors: str,
+    extra_info: str = "",
+) -> str:
+    """The element `<sport_event>` around children that are markup already."""
+    x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
+    x_start_time_tbd = (
+        "" if start_time_tbd is None else f' start_time_tbd="{"true" if start_time_tbd else "false"}"'
+    )
+    x_status = "" if status is None else f' status="{STATUS_WORD_TEXT[status]}"'
+    x_liveodds = "" if liveodds is None else f' liveodds="{LIVE_ODDS_TEXT[liveodds]}"'
+    return (
+        f"<sport_event"
+        f' id="{escaped[id]}"'
+        f' name="{escaped[name]}"'
+        f"{x_scheduled}"
+        f"{x_start_time_tbd}"
+        f"{x_status}"
+        f"{x_liveodds}"
+        f">{tournament}{competitors}{extra_info}</sport_event>"
+    )
+
+
+def render_sport_event(node: SportEvent) -> str:
+    """The element `<sport_event>`."""
+    x_tournament = render_tournament(node.tournament)
+    x_competitors = render_competitors(node.competitors)
+    x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
+    return assemble_sport_event(
+        id=node.id,
+        name=node.name,
+        scheduled=node.scheduled,
+        start_time_tbd=node.start_time_tbd,
+        status=node.status,
+        liveodds=node.liveodds,
+        tournament=x_tournament,
+        competitors=x_competitors,
+        extra_info=x_extra_info,
+    )
+
+
+class TournamentInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One tournament.
+
+    Attributes:
+        tournament: The tournament.
+        competitors: Who takes part; the same as within the tournament.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    tournament: Tournament | None = None
+    competitors: Competitors | None = None
+    response: NotFound | None = None
+
+
+def assemble_tournament_info(
+    *,
+    tournament: str = "",
+    competitors: str = "",
+    response: str = "",
+) -> bytes:
+    """The document `<tournament_info>` around children that are markup already."""
+    content = f"{tournament}{competitors}{response}"
+    end = f">{content}</tournament_info>" if content else "/>"
+    return (f"<tournament_info{end}").encode()
+
+
+def write_tournament_info(node: TournamentInfo) -> bytes:
+    """The document `<tournament_info>`."""
+    x_tournament = "" if node.tournament is None else render_tournament(node.tournament)
+    x_competitors = "" if node.competitors is None else render_competitors(node.competitors)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    return assemble_tournament_info(
+        tournament=x_tournament,
+        competitors=x_competitors,
+        response=x_response,
+    )
+
+
+class Tournaments(msgspec.Struct, frozen=True, kw_only=True):
+    """The tournaments.
+
+    Attributes:
+        tournament: One tournament.
+    """
+
+    tournament: tuple[Tournament, ...] = ()
+
+
+def assemble_tournaments(
+    *,
+    tournament: str = "",
+) -> bytes:
+    """The document `<tournaments>` around children that are markup already."""
+    content = f"{tournament}"
+    end = f">{content}</tournaments>" if content else "/>"
+    return (f"<tournaments{end}").encode()
+
+
+def write_tournaments(node: Tournaments) -> bytes:
+    """The document `<tournaments>`."""
+    x_tournament = "".join([render_tournament(item) for item in node.tournament])
+    return assemble_tournaments(
+        tournament=x_tournament,
+    )
+
+
+class FixturesFixture(msgspec.Struct, frozen=True, kw_only=True):
+    """One match before it is played.
+
+    Attributes:
+        fixture: The match.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    fixture: Fixture | None = None
+    response: NotFound | None = None
+
+
+def assemble_fixtures_fixture(
+    *,
+    fixture: str = "",
+    response: str = "",
+) -> bytes:
+    """The document `<fixtures_fixture>` around children that are markup already."""
+    content = f"{fixture}{response}"
+    end = f">{content}</fixtures_fixture>" if content else "/>"
+    return (f"<fixtures_fixture{end}").encode()
+
+
+def write_fixtures_fixture(node: FixturesFixture) -> bytes:
+    """The document `<fixtures_fixture>`."""
+    x_fixture = "" if node.fixture is None else render_fixture(node.fixture)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    return assemble_fixtures_fixture(
+        fixture=x_fixture,
+        response=x_response,
+    )
+
+
+class MatchSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One match and where it stands.
+
+    Attributes:
+        sport_event: The match.
+        sport_event_status: Where it stands.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    sport_event: SportEvent | None = None
+    sport_event_status: SummaryStatus | None = None
+    response: NotFound | None = None
+
+
+def assemble_match_summary(
+    *,
+    sport_event: str = "",
+    sport_event_status: str = "",
+    response: str = "",
+) -> bytes:
+    """The document `<match_summary>` around children that are markup already."""
+    content = f"{sport_event}{sport_event_status}{response}"
+    end = f">{content}</match_summary>" if content else "/>"
+    return (f"<match_summary{end}").encode()
+
+
+def write_match_summary(node: MatchSummary) -> bytes:
+    """The document `<match_summary>`."""
+    x_sport_event = "" if node.sport_event is None else render_sport_event(node.sport_event)
+    x_sport_event_status = (
+        "" if node.sport_event_status is None else render_summary_status(node.sport_event_status)
+    )
+    x_response = "" if node.response is None else render_not_found(node.response)
+    return assemble_match_summary(
+        sport_event=x_sport_event,
+        sport_event_status=x_sport_event_status,
+        response=x_response,
+    )
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """Matches, in the order of their scheduled start.
+
+    Attributes:
+        sport_event: One match.
+    """
+
+    sport_event: tuple[SportEvent, ...] = ()
+
+
+def assemble_schedule(
+    *,
+    sport_event: str = "",
+) -> bytes:
+    """The document `<schedule>` around children that are markup already."""
+    content = f"{sport_event}"
+    end = f">{content}</schedule>" if content else "/>"
+    return (f"<schedule{end}").encode()
+
+
+def write_schedule(node: Schedule) -> bytes:
+    """The document `<schedule>`."""
+    x_sport_event = "".join([render_sport_event(item) for item in node.sport_event])
+    return assemble_schedule(
+        sport_event=x_sport_event,
+    )
