@@ -58,6 +58,13 @@ class SideSwitched(Fact, frozen=True):
     side: Side
 
 
+class Sighted(Fact, frozen=True):
+    """A player did something on a side (bought, picked up): it shows the sides while they are open."""
+
+    player: Player
+    side: Side
+
+
 class FreezeStarted(Fact, frozen=True):
     pass
 

@@ -27,7 +27,7 @@ from app.domain.rounds import (
 )
 from app.domain.score import score_told
 from app.domain.series import end_as_told, finish_map, may_start, playing, start_map, was_played
-from app.domain.sides import name_side, switch, update_map
+from app.domain.sides import believe_players, name_side, switch, update_map
 
 __all__ = ["cancel", "fold", "schedule", "suspend", "unsuspend"]
 
@@ -131,6 +131,13 @@ def restore_announced(match: Match, fact: f.RestoreAnnounced, told: Told) -> Mat
 
 def side_named(match: Match, fact: f.SideNamed, told: Told) -> Match:
     return judge(name_side(match, fact.side, fact.team), told)
+
+
+def sighted(match: Match, fact: f.Sighted, told: Told) -> Match:
+    play, current = playing(match), match.current
+    if play is None or play.home_side is not None or current is None or current.phase == "over":
+        return match
+    return believe_players(match, ((fact.player, fact.side),))
 
 
 def side_switched(match: Match, fact: f.SideSwitched, told: Told) -> Match:
@@ -256,6 +263,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.RestoreAnnounced: restore_announced,
     f.SideNamed: side_named,
     f.SideSwitched: side_switched,
+    f.Sighted: sighted,
     f.FreezeStarted: freeze_started,
     f.RoundStarted: round_started,
     f.Killed: killed,

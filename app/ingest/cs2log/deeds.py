@@ -5,21 +5,21 @@ from collections.abc import Callable
 
 from app.domain import facts as f
 from app.domain.match import Player, Side
-from app.ingest.cs2log.players import TOKEN, parse_player, side_named
+from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
 from app.ingest.cs2log.world import Read
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
-_KILLED = re.compile(rf'{TOKEN}{_AT} killed {TOKEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z')
-_ASSISTED = re.compile(rf"{TOKEN} (flash-)?assisted killing {TOKEN}\s*\Z")
-_SUICIDE = re.compile(rf"{TOKEN}{_AT} committed suicide with ")
-_BOMBED = re.compile(rf"{TOKEN}{_AT} was killed by the bomb")
-_TRIGGERED = re.compile(rf'{TOKEN} triggered "(\w+)"(?: at bombsite (\w))?')
+_KILLED = re.compile(rf'{WRITTEN}{_AT} killed {WRITTEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z')
+_ASSISTED = re.compile(rf"{WRITTEN} (flash-)?assisted killing {WRITTEN}\s*\Z")
+_SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ")
+_BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb")
+_TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?')
 _SWITCHED = re.compile(r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>')
 
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 _NO_FACT = frozenset(
     (
-        *("attacked", "picked", "purchased", "money", "left", "threw", "dropped", "blinded"),
+        *("attacked", "money", "left", "threw", "dropped", "blinded"),
         *("connected,", "entered", "STEAM", "disconnected", "joined", "changed", "say", "say_team"),
         *(f"sv_throw_{grenade}" for grenade in _THROWS),
     )
@@ -69,6 +69,11 @@ def assisted(message: str, at: int) -> Read:
     return f.Assisted(at=at, assister=assister[0], victim=victim[0], flash=bool(found[2]))
 
 
+def sighted(message: str, at: int) -> Read:
+    actor = _in_play(message[1:].partition('" ')[0])
+    return f.Sighted(at=at, player=actor[0], side=actor[1]) if actor else True
+
+
 def died(message: str, at: int) -> Read:
     found = _SUICIDE.match(message) or _BOMBED.match(message)
     victim = _in_play(found[1]) if found else None
@@ -109,6 +114,8 @@ _VERBS: dict[str, Callable[[str, int], Read]] = {
     "killed": killed,
     "assisted": assisted,
     "flash-assisted": assisted,
+    "picked": sighted,
+    "purchased": sighted,
     "committed": died,
     "was": died,
     "triggered": triggered,

@@ -1,15 +1,15 @@
-"""A player as a log line writes one: ``name<slot><id><side>``; lines about changing sides leave the last out."""
+"""A player as a log line writes one: ``name<slot><id><side>``; a change of sides leaves the side out."""
 
 import re
 from functools import lru_cache
 
 from app.domain.match import Player, Side
 
-TOKEN = r'"([^"]*<-?\d+><[^<>"]*><[^<>"]*>)"'  #: one group: the token without its quotes
+WRITTEN = r'"([^"]*<-?\d+><[^<>"]*><[^<>"]*>)"'  #: one group: the token without its quotes
 
 _PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.DOTALL)
-_ACCOUNT = re.compile(r"\[U:1:\s*(\d+)\]\Z")
-_LEGACY = re.compile(r"STEAM_[01]:([01]):(\d+)\Z")
+_ACCOUNT = re.compile(r"\[U:1:\s*(\d{1,10})\]\Z")
+_LEGACY = re.compile(r"STEAM_[01]:([01]):(\d{1,10})\Z")
 _SIDES: dict[str, Side] = {"CT": "CT", "TERRORIST": "T"}
 
 

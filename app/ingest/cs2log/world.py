@@ -10,14 +10,16 @@ from app.ingest.cs2log.players import side_named
 Read = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
 
 _STATUS_TEAM = re.compile(r'(?:MatchStatus: )?Team playing "(CT|TERRORIST)": ?(.*)\Z')
-_STATUS_SCORE = re.compile(r'MatchStatus: Score: (\d+):(\d+) on map "([^"]*)" RoundsPlayed: (-?\d+)')
-_ROUND_WON = re.compile(r'Team "(CT|TERRORIST)" triggered "(\w+)" \(CT "(\d+)"\) \(T "(\d+)"\)')
-_GAME_OVER = re.compile(r"Game Over: .*?(\S+) score (\d+):(\d+)(?: |\Z)")
+_STATUS_SCORE = re.compile(
+    r'MatchStatus: Score: (\d{1,4}):(\d{1,4}) on map "([^"]*)" RoundsPlayed: (-?\d{1,4})'
+)
+_ROUND_WON = re.compile(r'Team "(CT|TERRORIST)" triggered "(\w+)" \(CT "(\d{1,4})"\) \(T "(\d{1,4})"\)')
+_GAME_OVER = re.compile(r"Game Over: .*?(\S+) score (\d{1,4}):(\d{1,4})(?: |\Z)")
 _MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"')
 _MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"')
 _PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z")
-_CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d+)"')
-_RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d+)\S*"')
+_CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"')
+_RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"')
 
 Reason = Literal["kills", "bomb", "time", "defuse"]
 _REASONS: dict[str, Reason] = {

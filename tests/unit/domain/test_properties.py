@@ -35,6 +35,7 @@ def facts() -> st.SearchStrategy[f.Fact]:
         st.builds(f.FormatSet, at=at, max_rounds=st.sampled_from([4, 24, 30, None])),
         st.builds(f.PlayStarted, at=at, map_name=maps),
         st.builds(f.SideNamed, at=at, side=sides, team=st.sampled_from([HOME, AWAY, "Nobody", ""])),
+        st.builds(f.Sighted, at=at, player=players, side=sides),
         st.builds(f.SideSwitched, at=at, player=players, side=sides),
         st.builds(
             f.Killed,

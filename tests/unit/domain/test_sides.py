@@ -63,6 +63,16 @@ def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> 
     assert event and (event.actor_slot, event.target_slot) == ("away", "home")
 
 
+def test_a_player_seen_buying_shows_open_sides() -> None:
+    server = to_half_time(6)
+    server.swap()
+    lagging_status(server)
+    server.tell(f.Sighted(at=server.later(), player=TEAMS["away"][3], side="CT"))
+    assert home_side(server.match) is None
+    server.tell(f.Sighted(at=server.later(), player=TEAMS["away"][0], side="CT"))
+    assert home_side(server.match) == "T"
+
+
 def test_a_result_waits_until_its_team_is_known() -> None:
     server = to_half_time(6)
     server.swap()

@@ -1,6 +1,8 @@
 """Lines as servers and senders write them."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.match import Player
@@ -183,6 +185,8 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
             f'{HERON} [1 2 3] committed suicide with "world"',
             f.Died(at=ARRIVED, victim=Player(88, "heron"), side="T"),
         ),
+        (f'{FOX} picked up "ak47"', f.Sighted(at=ARRIVED, player=Player(77, "fox"), side="CT")),
+        (f'{HERON} purchased "deagle"', f.Sighted(at=ARRIVED, player=Player(88, "heron"), side="T")),
         (
             '"fox<3><[U:1: 77]>" switched from team <CT> to <TERRORIST>',
             f.SideSwitched(at=ARRIVED, player=Player(77, "fox"), side="T"),
@@ -195,3 +199,23 @@ def test_one_line_one_fact(message: str, fact: f.Fact) -> None:
 
 def test_a_cvar_of_nought_rounds_sets_no_format() -> None:
     assert read(stamped('server_cvar: "mp_maxrounds" "0"'), ARRIVED).facts == ()
+
+
+LINES = [
+    stamped(message).strip() for message in (KILL, f'{FOX} picked up "ak47"', "Game Over: x de_a score 1:2")
+]
+LINES += [stamped('MatchStatus: Score: 2:10 on map "de_nuke" RoundsPlayed: -1').strip()]
+
+
+@settings(deadline=None)
+@given(st.text(), st.sampled_from(LINES), st.integers(0, 120), st.integers(0, 30))
+def test_no_line_is_an_error(noise: str, line: str, cut: int, width: int) -> None:
+    for body in (noise, line[:cut] + noise + line[cut + width :]):
+        reading = read(body, ARRIVED)
+        assert reading.known + reading.unknown >= len(reading.facts)
+
+
+def test_absurd_numbers_are_no_error() -> None:
+    digits = "9" * 5_000
+    read(stamped(f'{FOX} [1 2 3] killed "x<4><[U:1:{digits}]><CT>" [1 2 3] with "awp"'), ARRIVED)
+    assert read(stamped(f"Game Over: x de_a score {digits}:2"), ARRIVED).facts == ()
