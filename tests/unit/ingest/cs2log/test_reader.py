@@ -201,10 +201,9 @@ def test_a_cvar_of_nought_rounds_sets_no_format() -> None:
     assert read(stamped('server_cvar: "mp_maxrounds" "0"'), ARRIVED).facts == ()
 
 
-LINES = [
-    stamped(message).strip() for message in (KILL, f'{FOX} picked up "ak47"', "Game Over: x de_a score 1:2")
-]
-LINES += [stamped('MatchStatus: Score: 2:10 on map "de_nuke" RoundsPlayed: -1').strip()]
+PLAYED = (KILL, f'{FOX} picked up "ak47"', "Game Over: x de_a score 1:2")
+STATUS = 'MatchStatus: Score: 2:10 on map "de_nuke" RoundsPlayed: -1'
+LINES = [stamped(message).strip() for message in (*PLAYED, STATUS)]
 
 
 @settings(deadline=None)
