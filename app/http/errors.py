@@ -1,0 +1,77 @@
+"""Every refusal as JSON `{detail}`, in one place; what nobody expected is logged and says nothing."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from litestar import MediaType, Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+
+from app.http import request_id
+from app.kit.errors import Field, Invalid, Refusal
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+_WORDS = {404: "There is nothing at this address.", 405: "This method is not allowed here."}
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """An error body: a sentence, or the offending fields."""
+
+    detail: str | tuple[Field, ...]
+
+
+def refusal(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
+    """An expected refusal, with the status that its class means."""
+    detail = error.fields if isinstance(error, Invalid) else error.detail
+    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    return _answer(error.status, detail, headers)
+
+
+def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Response[Any]:
+    """The framework's own validation, in our words and with 422."""
+    return _answer(422, tuple(_fields(request, error)))
+
+
+def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    """What the framework refuses: unknown paths and methods, bodies too large or malformed."""
+    detail = _WORDS.get(error.status_code) or str(error.detail)
+    return _answer(error.status_code, detail, error.headers or {})
+
+
+def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """A fault of ours: the log has the trace, the answer has the request's id."""
+    name = request_id.of(request.scope)
+    log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
+    return _answer(500, f"The service failed; tell us the request id {name}.")
+
+
+def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iterable[Field]:
+    extra = error.extra if isinstance(error.extra, list) else []
+    for item in extra:
+        source = str(getattr(item.get("source"), "value", "body"))
+        key = str(item.get("key", ""))
+        loc = (source, *key.split(".")) if key and key != "data" else (source,)
+        given = request.query_params.get(key) if source == "query" else None
+        yield Field(loc, str(item.get("message", "This does not fit.")), "value_error", given)
+    if not extra:
+        yield Field(("body",), str(error.detail), "value_error")
+
+
+def _answer(
+    status: int, detail: str | tuple[Field, ...], headers: dict[str, str] | None = None
+) -> Response[Any]:
+    return Response(
+        msgspec.json.encode(Problem(detail)),
+        status_code=status,
+        media_type=MediaType.JSON,
+        headers=headers or {},
+    )
+
+
+HANDLERS: dict[int | type[Exception], Any] = {
+    Refusal: refusal,
+    ValidationException: invalid,
+    HTTPException: http,
+    Exception: unexpected,
+}
