@@ -1,5 +1,15 @@
 """How facts arrive: server logs over HTTP, and operators' commands.
 
-One payload is one transaction: the match row is locked, facts are folded through the pure centre, and
-state, ledger and change log are written together or not at all. Ingest never knows a channel.
+    routes → queues → consumer → apply → domain, trading → record → store
+             (durable)            operator ────────────────┘
+
+The sink only makes a batch safe and answers; the worker applies it later. One batch is one transaction:
+the match row is locked, the batch is put in its place among the sender's bytes (`offsets`), its facts are
+folded through the pure centre, and state, ledger and change log are written together or not at all. A
+batch is acknowledged after the commit, so every batch is applied at least once, and its offsets or its
+message id make that exactly once. What is missing is never guessed: the match is suspended until a round
+begins whole. Facts applied long after they arrived score, suspend and settle, but open and reprice
+nothing.
+
+Ingest never knows a channel. Litestar is spoken in `routes` only. Imported by `main` and `workers`.
 """

@@ -90,13 +90,17 @@ async def find(tx: Tx, ref: str) -> Match | None:
 
 
 async def listing(
-    tx: Tx, *, statuses: Collection[Status], limit: int, finished_only: bool = False
+    tx: Tx,
+    *,
+    statuses: Collection[Status],
+    limit: int,
+    finished_only: bool = False,
+    newest_first: bool = False,
 ) -> list[Match]:
     """At most `limit` matches in these states, by scheduled time; `finished_only` leaves the others out."""
     wanted = [status for status in statuses if not finished_only or status in _FINISHED]
-    rows = await tx.fetch(
-        f"{_STATE} WHERE status = ANY($1) ORDER BY scheduled_at NULLS LAST, number LIMIT $2", wanted, limit
-    )
+    order = "scheduled_at DESC NULLS LAST, number DESC" if newest_first else "scheduled_at NULLS LAST, number"
+    rows = await tx.fetch(f"{_STATE} WHERE status = ANY($1) ORDER BY {order} LIMIT $2", wanted, limit)
     return [_match(row) for row in rows]
 
 
@@ -135,6 +139,19 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     ids = [row["id"] for row in rows]
     await _remove(tx, ids)
     return ids
+
+
+async def trim_to(tx: Tx, keep: int, limit: int = 20) -> list[UUID]:
+    """`trim`, but for all except the `keep` matches that ended last; the ids that went."""
+    before: int | None = await tx.value(
+        """
+        SELECT finished_at + 1 FROM match WHERE finished_at IS NOT NULL AND status = ANY($1)
+        ORDER BY finished_at DESC OFFSET $2 LIMIT 1
+        """,
+        [Status.FINISHED, Status.CANCELLED],
+        keep,
+    )
+    return await trim(tx, before, limit) if before is not None else []
 
 
 async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:

@@ -1,0 +1,110 @@
+"""What a transaction tells the channels, as rows of the change log; pure.
+
+The order is part of the contract: events and rounds, the fixture change, settlements in ledger order,
+and last the group that one `odds_change` carries (the match's headline, then every changed market).
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from app.domain import changes as c
+from app.domain.ids import match_urn
+from app.domain.market import Book, Market, MarketStatus
+from app.domain.match import Match, Status, headline
+from app.domain.settlement import LedgerEntry
+from app.store.changes import Draft
+
+KICK_OFF = 1
+CANCELLATION = 3
+_encode = msgspec.json.Encoder().encode
+
+
+class FixtureChange(msgspec.Struct, frozen=True):
+    """The body of a fixture change: 1 kick-off, 3 cancellation."""
+
+    change_type: int
+
+
+def compose(
+    before: Match | None,
+    after: Match,
+    changes: Sequence[c.Change],
+    book: Book,
+    markets: Sequence[Market],
+    entries: Sequence[LedgerEntry],
+) -> list[Draft]:
+    """All rows of one transaction. `before` is None for a new match; `book` holds the markets as
+    they were, `markets` the changed ones."""
+    return [
+        *(draft for change in changes for draft in _happenings(change)),
+        *_fixture_changes(after, changes),
+        *map(_settlement, entries),
+        *_odds(before, after, book, markets),
+    ]
+
+
+def _happenings(change: c.Change) -> Iterable[Draft]:
+    match change:
+        case c.Happened(event):
+            yield Draft("event", str(event.id), f"event.{event.type}", "", _encode(event))
+        case c.Amended(event):
+            yield Draft("event", str(event.id), "", "", _encode(event))
+        case c.RoundLive():
+            yield Draft("round", f"{change.map}:{change.round}", "round.started", "", _encode(change))
+        case c.RoundFinished(played):
+            yield Draft("round", str(played.id), "round.finished", "", _encode(played))
+        case c.RoundsVoided(_, rounds):
+            for played in rounds:
+                void = msgspec.structs.replace(played, void=True)
+                yield Draft("round", str(played.id), "", "", _encode(void))
+
+
+def _fixture_changes(match: Match, changes: Sequence[c.Change]) -> Iterable[Draft]:
+    for change in changes:
+        if isinstance(change, c.MatchStarted | c.MatchCancelled):
+            kind = KICK_OFF if isinstance(change, c.MatchStarted) else CANCELLATION
+            yield Draft("match", match_urn(match.number), "", "fixture_change", _encode(FixtureChange(kind)))
+
+
+def _settlement(entry: LedgerEntry) -> Draft:
+    key = f"{entry.type_id}:{entry.specifiers}"
+    return Draft("settlement", key, "bet_settlement", entry.message, _encode(entry))
+
+
+def _odds(before: Match | None, after: Match, book: Book, markets: Sequence[Market]) -> Iterable[Draft]:
+    told = headline(after)
+    frame = _match_frame(before, after)
+    if markets or before is None or told != headline(before):
+        yield Draft("match", match_urn(after.number), frame, "odds_change", _encode(told))
+    elif frame:
+        yield Draft("match", match_urn(after.number), frame, "", _encode(told))
+    for market in markets:
+        key = f"{market.type_id}:{market.specifiers}"
+        frame = _market_frame(book.get(market.key), market)
+        yield Draft("market", key, frame, "odds_change", _encode(market))
+
+
+def _match_frame(before: Match | None, after: Match) -> str:
+    if before is None:
+        return "match.created"
+    if after.status is Status.FINISHED and before.status is not Status.FINISHED:
+        return "match.finished"
+    changed = headline(after) != headline(before) or _beside_headline(after) != _beside_headline(before)
+    return "match.updated" if changed else ""
+
+
+def _beside_headline(match: Match) -> tuple[object, ...]:
+    """What the match resource shows and its headline does not."""
+    times = (match.scheduled_at, match.started_at, match.finished_at)
+    return match.suspended, times, match.best_of, match.event
+
+
+def _market_frame(old: Market | None, new: Market) -> str:
+    if old is None:
+        return "market.created"
+    if new.status is MarketStatus.SUSPENDED and old.status is not MarketStatus.SUSPENDED:
+        return "market.suspended"
+    if new.status is MarketStatus.ACTIVE and old.status is not MarketStatus.ACTIVE:
+        return "market.unsuspended"
+    return "market.updated"

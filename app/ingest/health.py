@@ -1,0 +1,33 @@
+"""How ingest is, as any process can see it."""
+
+from app.ingest.queues import Queues
+from app.kit.clock import Clock
+from app.store import beats, sources
+from app.store.connections import Store
+
+OK = "ok"
+
+
+async def database_answers(store: Store) -> str:
+    async with store.reading() as tx:
+        await tx.value("SELECT 1")
+    return OK
+
+
+async def queues_answer(queues: Queues) -> str:
+    return OK if await queues.healthy() else "the broker of the internal queues does not answer"
+
+
+async def worker_beats(store: Store, clock: Clock, dead_seconds: int) -> str:
+    """Whether some ingest worker has said lately that it lives."""
+    async with store.reading() as tx:
+        newest = await beats.newest(tx, beats.INGEST)
+    alive = clock() - newest < dead_seconds * 1000
+    return OK if alive else f"no ingest worker has been alive for {dead_seconds} s"
+
+
+async def nothing_parked(store: Store) -> str:
+    """Whether every log batch could be applied."""
+    async with store.reading() as tx:
+        count = await sources.parked_count(tx)
+    return f"{count} log batches could not be applied" if count else OK

@@ -1,0 +1,66 @@
+"""Where a batch belongs in its sender's log, pure.
+
+Within one run of the sender (`instance`) a range begins where the last one ended. The same bytes again
+are a repeat; a later range waits for the missing one. Another run, or a sender without offsets, is taken
+as it comes; ranges of a run that was left behind before their turn came are lost.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from app.ingest.batch import Batch
+from app.store.sources import Pending, Source
+
+
+def as_pending(batch: Batch) -> Pending | None:
+    """The batch as a range, or None when its sender tells no offsets (or impossible ones)."""
+    if not batch.instance or batch.begin is None or batch.end is None or not 0 <= batch.begin <= batch.end:
+        return None
+    return Pending(batch.instance, batch.begin, batch.end, batch.body, batch.arrived_at)
+
+
+def is_repeat(source: Source, batch: Batch) -> bool:
+    """Whether all of it has been applied already."""
+    if batch.id == source.last_message:
+        return True
+    given = as_pending(batch)
+    return given is not None and _is_behind(source, given)
+
+
+def is_early(source: Source, given: Pending) -> bool:
+    """Whether bytes before it are still missing."""
+    return _same_run(source, given) and source.next_offset is not None and given.begin > source.next_offset
+
+
+def take(source: Source, given: Pending) -> tuple[Source, bytes]:
+    """The source after this range, and the part of the range that is new."""
+    new = given.body
+    if _same_run(source, given) and source.next_offset is not None and given.begin < source.next_offset:
+        new = given.body[-(given.end - source.next_offset) :] if given.end > source.next_offset else b""
+    return replace(source, instance=given.instance, next_offset=given.end), new
+
+
+def next_in_line(source: Source, waiting: Sequence[Pending]) -> Pending | None:
+    """The range whose turn has come among those held back, or None."""
+    ready = (given for given in waiting if _same_run(source, given) and not is_early(source, given))
+    return min(ready, key=lambda given: given.begin, default=None)
+
+
+def first_waiting(source: Source, waiting: Sequence[Pending]) -> Pending | None:
+    """The earliest range of the present run that is held back: where to go on after a hole."""
+    present = (given for given in waiting if _same_run(source, given))
+    return min(present, key=lambda given: given.begin, default=None)
+
+
+def left_behind(source: Source, waiting: Sequence[Pending]) -> list[Pending]:
+    """Ranges of another run that nobody will ask for any more."""
+    return [given for given in waiting if not _same_run(source, given)]
+
+
+def _same_run(source: Source, given: Pending) -> bool:
+    return source.instance == given.instance
+
+
+def _is_behind(source: Source, given: Pending) -> bool:
+    return _same_run(source, given) and source.next_offset is not None and given.end <= source.next_offset

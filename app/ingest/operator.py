@@ -1,0 +1,83 @@
+"""What operators command: matches created, rescheduled, suspended and cancelled.
+
+Each command is one transaction that ends as a log batch does: trading reacts, all of it is written.
+"""
+
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
+import msgspec
+from msgspec.structs import replace
+
+from app.domain.changes import Change
+from app.domain.match import Match, Status
+from app.ingest import record
+from app.ingest.terms import Terms
+from app.kit.errors import Conflict, NotFound
+from app.store import matches, references
+from app.store.connections import Store
+from app.store.transaction import Tx
+
+Move = Callable[[Match], tuple[Match, tuple[Change, ...]]]
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by;
+    `reference` is the operator's own id, by which asking again answers the same match."""
+
+    home: str
+    away: str
+    event: str
+    best_of: int = 1
+    scheduled_at: int | None = None
+    home_strength: float = 0.0
+    away_strength: float = 0.0
+    reference: str | None = None
+
+
+async def create(store: Store, asked: NewMatch, now: int, terms: Terms) -> Match:
+    """Create a match, or answer the one that was created under the same reference.
+
+    Raises `Conflict` when that reference stands for a match that was asked for in other words.
+    """
+    match_id = uuid4()
+    async with store.transaction() as tx:
+        if asked.reference is not None:
+            known = await _referred(tx, asked, match_id)
+            if known is not None:
+                return known
+        match = _new(asked, match_id, await matches.next_number(tx))
+        return await record.react(tx, None, match, (), now=now, quoting=True, margin=terms.margin)
+
+
+async def move(store: Store, ref: str, moved: Move, now: int, terms: Terms) -> Match:
+    """Do what a function of `transitions` does (cancel, schedule, suspend, unsuspend) to a match.
+
+    Raises `NotFound`, or `Conflict` when the match's present state forbids it.
+    """
+    async with store.transaction() as tx:
+        found = await matches.find(tx, ref)
+        if found is None:
+            raise NotFound(f"There is no match {ref!r}.")
+        match = await matches.lock(tx, found.id)
+        after, told = moved(match)
+        return await record.react(tx, match, after, told, now=now, quoting=True, margin=terms.margin)
+
+
+async def _referred(tx: Tx, asked: NewMatch, match_id: UUID) -> Match | None:
+    """The match that the reference stands for already; None when it is now tied to `match_id`."""
+    wanted = _encode(asked)
+    known_id, known = await references.take(tx, asked.reference or "", match_id, wanted)
+    if known_id == match_id:
+        return None
+    if known != wanted:
+        raise Conflict(f"Reference {asked.reference!r} stands for a match that was created differently.")
+    return await matches.get(tx, known_id)
+
+
+def _new(asked: NewMatch, match_id: UUID, number: int) -> Match:
+    fields = msgspec.structs.asdict(replace(asked, reference=None))
+    del fields["reference"]
+    status = Status.DISCOVERED if asked.scheduled_at is None else Status.UPCOMING
+    return Match(id=match_id, number=number, status=status, **fields)

@@ -1,0 +1,112 @@
+"""The durable internal queues between the log sink and the ingest worker, spoken through FastStream.
+
+A match's batches all go to one queue, so their order is kept; a queue has one active consumer at a time.
+Queues live in a vhost of our own, which is made through the management API when it is missing.
+"""
+
+import asyncio
+from typing import Self
+
+from aio_pika.exceptions import AMQPException
+from faststream.exceptions import FastStreamException
+from faststream.rabbit import Channel, RabbitBroker, RabbitQueue
+
+from app.broker.address import parse
+from app.broker.management import Management
+from app.ingest.batch import Batch, headers
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+
+PARTITIONS = 8
+_PUBLISH_SECONDS = 1.5
+_PING_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
+_STOP_SECONDS = 5.0
+_FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError)
+log = get_logger(__name__)
+
+
+def queue(partition: int) -> RabbitQueue:
+    return RabbitQueue(f"ingest.{partition}", durable=True, arguments={"x-single-active-consumer": True})
+
+
+def partition(number: int) -> int:
+    """The queue that the batches of match `number` go to."""
+    return number % PARTITIONS
+
+
+class Queues:
+    """One process's connection to the internal queues. Use as a context; it connects in the background."""
+
+    def __init__(self, rabbitmq_url: str, vhost: str, api_url: str) -> None:
+        self._vhost = vhost
+        self._api_url = api_url
+        self._connected = False
+        self._connecting: asyncio.Task[None] | None = None
+        self.broker = RabbitBroker(
+            parse(rabbitmq_url).url(vhost),
+            default_channel=Channel(on_return_raises=True),
+            graceful_timeout=_STOP_SECONDS,
+            reconnect_interval=_RETRY_SECONDS,
+            apply_types=False,
+            logger=None,
+        )
+
+    async def publish(self, batch: Batch) -> None:
+        """Make a batch safe: returns once the broker has it on its queue.
+
+        Raises `Unavailable` within two seconds when it cannot; it may have been queued all the same.
+        """
+        try:
+            if not self._connected:
+                raise ConnectionError("not connected to the broker")
+            async with asyncio.timeout(_PUBLISH_SECONDS):
+                await self.broker.publish(
+                    batch.body,
+                    queue(partition(batch.number)),
+                    headers=headers(batch),
+                    message_id=batch.id,
+                    content_type="text/plain",
+                    persist=True,
+                )
+        except _FAILURES as error:
+            log.warning("log batch not taken", match=batch.number, error=repr(error))
+            raise Unavailable("The log cannot be taken now; send it again.", retry_after=1) from error
+
+    async def healthy(self) -> bool:
+        """Whether the broker answers now."""
+        return self._connected and await self.broker.ping(timeout=_PING_SECONDS)
+
+    async def connect(self) -> None:
+        """Connect and make sure of the queues, trying until it works."""
+        while not self._connected:
+            try:
+                await self.broker.start()
+                for number in range(PARTITIONS):
+                    await self.broker.declare_queue(queue(number))
+                self._connected = True
+            except _FAILURES as error:
+                log.warning("no connection to the internal queues, trying again", error=repr(error))
+                await self._prepare_vhost()
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _prepare_vhost(self) -> None:
+        try:
+            async with Management(self._api_url) as management:
+                await management.put_vhost(self._vhost)
+                everything = ".*"
+                await management.permit(
+                    self._vhost, management.user, configure=everything, write=everything, read=everything
+                )
+        except Unavailable as error:
+            log.warning("the internal vhost cannot be checked", error=error.detail)
+
+    async def __aenter__(self) -> Self:
+        self._connecting = asyncio.create_task(self.connect())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.wait([self._connecting])
+        await self.broker.stop()

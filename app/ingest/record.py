@@ -1,0 +1,80 @@
+"""The second half of every transaction on a match: trading reacts, and all of it is written."""
+
+from collections.abc import Iterable, Sequence
+
+from app.domain import changes as c
+from app.domain.market import Book, Market
+from app.domain.match import Match, Round, TimelineEvent
+from app.domain.settlement import LedgerEntry
+from app.ingest import drafts
+from app.store import changes as change_log
+from app.store import history, markets, matches
+from app.store.transaction import Tx
+from app.trading import engine
+
+
+async def react(
+    tx: Tx,
+    before: Match | None,
+    after: Match,
+    changes: Sequence[c.Change],
+    *,
+    now: int,
+    quoting: bool,
+    margin: float,
+) -> Match:
+    """Offer, reprice, suspend and settle what the changes ask for, then write everything.
+
+    The match must be locked in `tx`, whose last act this is; `before` is None for a new one. `quoting`
+    False opens and reprices nothing. The match comes back with the stamps of what it told.
+    """
+    book = await markets.book(tx, after.id)
+    reaction = engine.react(after, changes, book, now=now, quoting=quoting, margin=margin)
+    return await _write(tx, before, after, changes, book, reaction.markets, reaction.entries, now)
+
+
+async def suspend(
+    tx: Tx, before: Match | None, after: Match, changes: Sequence[c.Change], *, reason: str, now: int
+) -> Match:
+    """Take every price off offer for `reason`, and write that; otherwise as `react`."""
+    book = await markets.book(tx, after.id)
+    closed = engine.suspend_all(book, reason, now)
+    return await _write(tx, before, after, changes, book, closed, (), now)
+
+
+async def _write(
+    tx: Tx,
+    before: Match | None,
+    after: Match,
+    changes: Sequence[c.Change],
+    book: Book,
+    changed: Sequence[Market],
+    entries: Sequence[LedgerEntry],
+    now: int,
+) -> Match:
+    rows = drafts.compose(before, after, changes, book, changed, entries)
+    if before is None:
+        await matches.insert(tx, after)
+    else:
+        await matches.save(tx, after)
+    await history.add(tx, after.id, _rounds(changes), _events(changes), _voided(changes))
+    await markets.save(tx, after.id, changed)
+    return (await change_log.append(tx, after, rows, now)).match
+
+
+def _rounds(changes: Iterable[c.Change]) -> list[Round]:
+    return [change.round for change in changes if isinstance(change, c.RoundFinished)]
+
+
+def _events(changes: Iterable[c.Change]) -> list[TimelineEvent]:
+    """The latest telling of each event."""
+    told = {change.event.id: change.event for change in changes if isinstance(change, c.Happened | c.Amended)}
+    return list(told.values())
+
+
+def _voided(changes: Iterable[c.Change]) -> list[int]:
+    ids: list[int] = []
+    for change in changes:
+        if isinstance(change, c.RoundsVoided):
+            ids += [*(played.id for played in change.rounds), *change.events]
+    return ids

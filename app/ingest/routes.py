@@ -1,0 +1,205 @@
+"""What comes in over HTTP under /ops/v1: server logs, and operators' commands."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID, uuid4
+
+import msgspec
+from litestar import MediaType, Request, Response, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+from msgspec import Meta
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from app.access import admin
+from app.domain import transitions
+from app.domain.match import Match
+from app.http.auth import Caller
+from app.ingest import operator, tokens
+from app.ingest.batch import Batch
+from app.ingest.queues import Queues
+from app.ingest.terms import Terms
+from app.kit.clock import Clock
+from app.kit.errors import Field, Invalid, NotFound
+from app.store import matches
+from app.store.connections import Store
+from app.wire.views.match import MatchView, basic_view
+from app.wire.views.meta import Single
+
+_OPERATOR: dict[str, Any] = {"operator": True}
+_LOG: dict[str, Any] = {"open": True, "query": ("token",)}
+_INSTANCE = "x-server-instance-token"
+_BEGIN, _END = "x-logbytes-beginoffset", "x-logbytes-endoffset"
+Name = Annotated[str, Meta(min_length=1, max_length=120)]
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | Annotated[str, Meta(max_length=40)]
+
+
+class Intake(msgspec.Struct, frozen=True):
+    """What the routes work with. `secret` signs log tokens, `public_url` begins the addresses we give out."""
+
+    store: Store
+    queues: Queues
+    terms: Terms
+    clock: Clock
+    secret: str
+    public_url: str
+
+    def sink_url(self, match: Match) -> str:
+        token = tokens.issue(self.secret, match.id, match.number)
+        return f"{self.public_url}/ops/v1/matches/{match.id}/log?token={token}"
+
+
+class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`scheduled_at`: Unix ms, or ISO 8601 with an offset. `request_id` is the operator's own: asking again
+    with it answers the match that it made. Strengths are on the scale of `domain.match.Match`."""
+
+    team_a: Name
+    team_b: Name
+    event: Name
+    bo_type: Literal["bo1", "bo3", "bo5"] | Literal[1, 3, 5] = "bo1"
+    scheduled_at: Moment | None = None
+    home_strength: float = 0.0
+    away_strength: float = 0.0
+    request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+
+
+class Trim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many of the newest finished matches stay."""
+
+    keep_finished: Annotated[int, Meta(ge=0, le=100_000)]
+
+
+class Created(msgspec.Struct, frozen=True):
+    """A match as its operator sees it; `log_sink_url` goes into the game server's `logaddress_add_http`."""
+
+    id: str
+    urn: str
+    number: int
+    match: MatchView
+    log_sink_url: str
+
+
+class Trimmed(msgspec.Struct, frozen=True):
+    """How many matches went."""
+
+    matches: int
+
+
+class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    booked: bool
+
+
+@post("/ops/v1/matches/{match_id:uuid}/log", opt=_LOG, status_code=200, media_type=MediaType.TEXT)
+async def log_sink(
+    request: Request[Any, Any, Any],
+    intake: NamedDependency[Intake],
+    match_id: FromPath[UUID],
+    token: Annotated[str, QueryParameter(description="The token from the match's log sink address.")],
+) -> str:
+    """Take lines of a game server's log; answered once they are safe on a durable queue."""
+    number = tokens.check(intake.secret, match_id, token)
+    begin, end = (_offset(request.headers.get(name)) for name in (_BEGIN, _END))
+    batch = Batch(
+        id=uuid4().hex,
+        match_id=match_id,
+        number=number,
+        arrived_at=intake.clock(),
+        body=await request.body(),
+        instance=request.headers.get(_INSTANCE, ""),
+        begin=begin,
+        end=end,
+    )
+    await intake.queues.publish(batch)
+    return "OK"
+
+
+@post("/ops/v1/matches", opt=_OPERATOR)
+async def create_match(intake: NamedDependency[Intake], data: JSONBody[NewMatchBody]) -> Single[Created]:
+    """Create a match; with a `request_id` of the operator's own, only once."""
+    if data.team_a == data.team_b:
+        what = "A team does not play against itself."
+        raise Invalid(Field(("body", "team_b"), what, "same_team", data.team_b))
+    asked = operator.NewMatch(
+        home=data.team_a,
+        away=data.team_b,
+        event=data.event,
+        best_of=int(str(data.bo_type).removeprefix("bo")),
+        scheduled_at=_millis(data.scheduled_at),
+        home_strength=data.home_strength,
+        away_strength=data.away_strength,
+        reference=data.request_id,
+    )
+    match = await operator.create(intake.store, asked, intake.clock(), intake.terms)
+    return Single(_created(intake, match))
+
+
+@get("/ops/v1/matches/{match_id:str}", opt=_OPERATOR)
+async def show_match(intake: NamedDependency[Intake], match_id: FromPath[str]) -> Single[Created]:
+    """A match and the address for its game server's log."""
+    async with intake.store.reading() as tx:
+        match = await matches.find(tx, match_id)
+    if match is None:
+        raise NotFound(f"There is no match {match_id!r}.")
+    return Single(_created(intake, match))
+
+
+@post("/ops/v1/matches/{match_id:str}/cancel", opt=_OPERATOR, status_code=200)
+async def cancel_match(intake: NamedDependency[Intake], match_id: FromPath[str]) -> Single[MatchView]:
+    """Call a match off; whatever is undecided is voided."""
+    now = intake.clock()
+    cancelled = await operator.move(
+        intake.store, match_id, lambda match: transitions.cancel(match, now), now, intake.terms
+    )
+    return Single(basic_view(cancelled))
+
+
+@put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=_OPERATOR)
+async def set_booking(
+    request: Caller,
+    intake: NamedDependency[Intake],
+    slug: FromPath[str],
+    match_id: FromPath[str],
+    data: JSONBody[Booking],
+) -> Single[Booking]:
+    """Keep a match from a tenant, or let it have the match again."""
+    async with intake.store.transaction() as tx:
+        by = request.auth.tenant.slug
+        await admin.set_booked(tx, slug, match_id, data.booked, by=by, now=intake.clock())
+    return Single(data)
+
+
+@post("/ops/v1/trim", opt=_OPERATOR, status_code=200)
+async def trim(intake: NamedDependency[Intake], data: JSONBody[Trim]) -> Single[Trimmed]:
+    """Forget all but the newest finished matches, with everything that hangs on them; for demonstrations."""
+    async with intake.store.transaction() as tx:
+        gone = await matches.trim_to(tx, data.keep_finished)
+    return Single(Trimmed(len(gone)))
+
+
+@get("/ops/v1/metrics", opt=_OPERATOR)
+async def show_metrics() -> Response[bytes]:
+    """Counters and gauges of this process, as Prometheus reads them."""
+    return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+def _created(intake: Intake, match: Match) -> Created:
+    view = basic_view(match)
+    return Created(str(match.id), str(view.urn), match.number, view, intake.sink_url(match))
+
+
+def _offset(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _millis(given: int | str | None) -> int | None:
+    if given is None or isinstance(given, int):
+        return given
+    try:
+        return int(msgspec.convert(given, Annotated[datetime, Meta(tz=True)]).timestamp() * 1000)
+    except msgspec.ValidationError as error:
+        what = "A time is Unix milliseconds, or ISO 8601 with an offset."
+        raise Invalid(Field(("body", "scheduled_at"), what, "time", given)) from error
+
+
+ROUTES: Sequence[Any] = (log_sink, create_match, show_match, cancel_match, set_booking, trim, show_metrics)

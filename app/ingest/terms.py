@@ -1,0 +1,14 @@
+"""The few figures that ingest works by, taken from the settings at the top."""
+
+import msgspec
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """`margin`: of every book, a fraction. The rest in ms: facts applied later than `fresh_millis` after
+    their arrival quote nothing; a source silent for `silence_millis` is lost; a hole is declared when the
+    missing bytes have not come within `hole_millis`."""
+
+    margin: float = 0.06
+    fresh_millis: int = 10_000
+    silence_millis: int = 30_000
+    hole_millis: int = 2_000

@@ -1,0 +1,149 @@
+"""No price stays open untended: what is suspended although no line says so."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from app.domain.facts import SourceBack, SourceLost
+from app.domain.match import Match
+from app.domain.transitions import fold
+from app.ingest import offsets, record
+from app.ingest.batch import Batch
+from app.ingest.run import Run
+from app.ingest.terms import Terms
+from app.kit.errors import NotFound, Unavailable
+from app.kit.logging import get_logger
+from app.store import markets, matches, sources
+from app.store.connections import Store
+from app.store.sources import Parked
+from app.store.transaction import Tx
+
+AWAY = "log processing stands still"
+SILENT = "the game server is silent"
+HOLE = "a part of the game server's log is missing"
+log = get_logger(__name__)
+
+
+async def suspend_silent(store: Store, now: int, terms: Terms) -> int:
+    """Suspend live matches with open prices whose source has been silent for too long; how many."""
+    before = now - terms.silence_millis
+    async with store.reading() as tx:
+        silent = await matches.silent(tx, before)
+
+    async def lose(tx: Tx, match: Match) -> None:
+        if match.last_fact_at < before:
+            await _lose(tx, match, SILENT, now)
+
+    return await _each(store, silent, lose)
+
+
+async def suspend_everything(store: Store, reason: str, now: int) -> int:
+    """Suspend every open price of every match for `reason`; how many matches had one.
+
+    For whoever sees that no ingest worker is alive. A worker that comes back lifts it: before play at
+    once (`lift`), in play with the next fresh lines.
+    """
+    async with store.reading() as tx:
+        offered = await markets.matches_with_open(tx)
+
+    async def lose(tx: Tx, match: Match) -> None:
+        await _lose(tx, match, reason, now)
+
+    return await _each(store, offered, lose)
+
+
+async def lift(store: Store, reason: str, now: int, terms: Terms) -> int:
+    """Let matches that have not begun be offered again after `suspend_everything`; how many."""
+    async with store.reading() as tx:
+        waiting = await sources.suspended_before_play(tx, reason)
+
+    async def back(tx: Tx, match: Match) -> None:
+        after, changes = fold(match, [SourceBack(at=now)])
+        await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
+
+    return await _each(store, waiting, back)
+
+
+async def close_holes(store: Store, now: int, terms: Terms) -> int:
+    """Give up missing ranges that have not come in time, and go on behind them; how many matches."""
+    async with store.reading() as tx:
+        overdue = await sources.overdue(tx, now - terms.hole_millis)
+
+    async def close(tx: Tx, match: Match) -> None:
+        await _close_hole(tx, match, now, terms)
+
+    return await _each(store, overdue, close)
+
+
+async def _each(store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Awaitable[None]]) -> int:
+    """Do `act` to each match, locked, in a transaction of its own; how many it was done to.
+
+    One match that fails must not keep the others open, so only a database that is away ends this.
+    """
+    done = 0
+    for match_id in ids:
+        try:
+            async with store.transaction() as tx:
+                await act(tx, await matches.lock(tx, match_id))
+            done += 1
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("a match could not be looked after", match_id=str(match_id))
+    return done
+
+
+async def _close_hole(tx: Tx, match: Match, now: int, terms: Terms) -> None:
+    source = await sources.get(tx, match.id)
+    first = offsets.first_waiting(source, await sources.pending(tx, match.id))
+    if first is None:
+        run = Run(tx, match, source)
+    else:
+        missing = (source.next_offset, first.begin)
+        log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
+        run = Run(tx, match, replace(source, broken=True, next_offset=first.begin))
+        run.facts.append(SourceLost(at=first.arrived_at, reason=HOLE))
+    await run.take_waiting()
+    await run.finish(now, terms)
+
+
+async def park(store: Store, batch: Batch, error: str, now: int) -> None:
+    """Lay a batch aside that cannot be applied, and suspend its match until a round begins whole."""
+    async with store.transaction() as tx:
+        await sources.park(
+            tx,
+            Parked(
+                batch.id,
+                batch.match_id,
+                batch.instance,
+                batch.begin,
+                batch.end,
+                batch.body,
+                batch.arrived_at,
+                now,
+                error,
+            ),
+        )
+        try:
+            match = await matches.lock(tx, batch.match_id)
+        except NotFound:
+            log.error("a log batch names a match that is not there", match_id=str(batch.match_id))
+            return
+        await _skip(tx, match.id, batch)
+        await _lose(tx, match, HOLE, now)
+
+
+async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
+    """Go on behind the batch as if it had been read."""
+    source = await sources.get(tx, match_id)
+    given = offsets.as_pending(batch)
+    if given is not None:
+        source, _ = offsets.take(source, given)
+    await sources.save(tx, replace(source, broken=True, last_message=batch.id))
+
+
+async def _lose(tx: Tx, match: Match, reason: str, now: int) -> None:
+    after, changes = fold(match, [SourceLost(at=now, reason=reason)])
+    await record.suspend(tx, match, after, changes, reason=reason, now=now)
+    log.warning("suspended", match_id=str(match.id), reason=reason)

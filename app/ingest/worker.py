@@ -1,0 +1,51 @@
+"""The ingest worker: consumes the internal queues and, each second, looks after what no line tells."""
+
+import asyncio
+import os
+import socket
+from uuid import uuid4
+
+from app.ingest import consumer, watch
+from app.ingest.queues import Queues
+from app.ingest.terms import Terms
+from app.kit.clock import Clock, system_clock
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+from app.store import beats
+from app.store.connections import Store
+
+_TICK_SECONDS = 1.0
+log = get_logger(__name__)
+
+
+async def run(
+    store: Store, queues: Queues, terms: Terms, stopping: asyncio.Event, clock: Clock = system_clock
+) -> None:
+    """Work until `stopping` is set; batches in hand are finished, the rest stays queued."""
+    consumer.subscribe(queues, consumer.Consumer(store, terms, clock).handle)
+    name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
+    async with queues:
+        log.info("ingest works", worker=name)
+        while not stopping.is_set():
+            await tick(store, name, clock(), terms)
+            await _until(stopping, _TICK_SECONDS)
+    log.info("ingest has ended", worker=name)
+
+
+async def tick(store: Store, name: str, now: int, terms: Terms) -> None:
+    """One beat, and everything that is due at `now`; a database that is away is waited for."""
+    try:
+        async with store.transaction() as tx:
+            await beats.beat(tx, name, beats.INGEST, now)
+        await watch.close_holes(store, now, terms)
+        await watch.suspend_silent(store, now, terms)
+        await watch.lift(store, watch.AWAY, now, terms)
+    except Unavailable as error:
+        log.warning("the database is away", error=error.detail)
+
+
+async def _until(stopping: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(stopping.wait(), seconds)
+    except TimeoutError:
+        return
