@@ -9,34 +9,38 @@ match is kept from one tenant: before it ends, the newest upcoming one takes its
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from uuid import uuid4
 
 import httpx
 
-from app.simulator.operator import Created, Operator
+from app.simulator.operator import Created, Operator, OperatorRefused
 from app.simulator.pace import Pace
 from app.simulator.sender import Manner, Sender, SinkRefused, sink_address
 from app.simulator.series import Line, Plan, simulate
-from app.simulator.world import world
+from app.simulator.world import Squad, world
 
 _QUICK = Manner(every=0.25)
 _RUSH_STEP = 420.0  #: game seconds by which each lane begins further into its first match
+_RUSH = 150.0
 _BEFORE_END = 0.85
 _TRIM_SECONDS = 60.0
+_TROUBLE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class Programme:
-    """`speed`: game seconds a real second. What ended `keep_minutes` ago is trimmed.
-    `unbooked_for`: the tenant that one match is kept from."""
+    """`live`, `upcoming`, `finished`: how many matches of each kind. `speed`: game seconds a real second.
+    Of finished matches the newest `keep_finished` stay. `unbooked_for`: the tenant that one match is kept
+    from, "" for none."""
 
     live: int = 5
     upcoming: int = 4
     finished: int = 3
-    keep_minutes: float = 45.0
+    keep_finished: int = 40
     speed: float = 8.0
     seed: int = 1
     event: str = "Matchfeed Invitational"
@@ -66,13 +70,16 @@ class MatchDay:
         self.upcoming: deque[Fixture] = deque()
         self.unbooked: Fixture | None = None
         self._filling = asyncio.Lock()
+        self._busy: set[str] = set()
 
     async def run(self) -> None:
         """Cancel what an earlier day has left, then keep the day going."""
-        await self._clear()
+        while not await self._patiently(self._clear):
+            pass
         async with asyncio.TaskGroup() as group:
             for _ in range(self.programme.finished):
-                group.create_task(self._quick())
+                group.create_task(self._patiently(self._quick))
+            group.create_task(self._patiently(self._fill))
             for lane in range(self.programme.live):
                 group.create_task(self._lane(lane))
             group.create_task(self._trim())
@@ -83,21 +90,40 @@ class MatchDay:
                 await self.operator.cancel(match["id"])
                 self.report(f"cancelled {match['id']}, left over from an earlier day")
 
+    async def _patiently(self, act: Callable[[], Awaitable[None]]) -> bool:
+        """Whether it went well; a service that is away or says no is reported and left alone for a while."""
+        try:
+            await act()
+        except (OperatorRefused, SinkRefused) as refusal:
+            self.report(f"trouble: {refusal}")
+            await asyncio.sleep(_TROUBLE_SECONDS)
+            return False
+        return True
+
     async def _quick(self) -> None:
+        """A map played in seconds, for there to be something finished."""
         fixture = await self._schedule(0, best_of=1)
-        await self._play(fixture, Pace(150.0), _QUICK)
+        await self._play(fixture, Pace(_RUSH), _QUICK)
 
     async def _lane(self, lane: int) -> None:
-        rush = Pace(self.programme.speed, rush_until=lane * _RUSH_STEP)
-        fixture = await self._schedule(0, best_of=1)
-        if self.unbooked is None:
-            await self._keep_back(fixture)
-        await self._fill()
-        await self._play(fixture, rush, _QUICK if lane else Manner())
+        while not await self._patiently(partial(self._first, lane)):
+            pass
         while True:
-            fixture = self.upcoming.popleft()
-            await self._fill()
-            await self._play(fixture, Pace(self.programme.speed), Manner())
+            await self._patiently(self._next)
+
+    async def _first(self, lane: int) -> None:
+        """A lane's first match, found in mid-play."""
+        fixture = await self._schedule(0, best_of=1)
+        if lane == 0:
+            await self._keep_back(fixture)
+        rush = Pace(self.programme.speed, rush_until=lane * _RUSH_STEP, rush=_RUSH)
+        await self._play(fixture, rush, _QUICK if lane else Manner())
+
+    async def _next(self) -> None:
+        await self._fill()
+        fixture = self.upcoming.popleft()
+        await self._fill()
+        await self._play(fixture, Pace(self.programme.speed), Manner())
 
     async def _fill(self) -> None:
         """Schedule matches until enough are to come, each a little later than the one before."""
@@ -109,7 +135,7 @@ class MatchDay:
                 self.upcoming.append(await self._schedule(round(wait * 1000), best_of=best_of))
 
     async def _schedule(self, wait_ms: int, *, best_of: int) -> Fixture:
-        home, away = world().pair(self.rng)
+        home, away = self._free_pair()
         now = time.time_ns() // 1_000_000
         plan = Plan(
             home,
@@ -126,6 +152,14 @@ class MatchDay:
         )
         return Fixture(plan, match)
 
+    def _free_pair(self) -> tuple[Squad, Squad]:
+        """Two teams that have no other match to play today yet."""
+        while True:
+            home, away = world().pair(self.rng)
+            if self._busy.isdisjoint((home.name, away.name)):
+                self._busy |= {home.name, away.name}
+                return home, away
+
     async def _play(self, fixture: Fixture, pace: Pace, manner: Manner) -> None:
         plan = replace(fixture.plan, begin=time.time_ns() // 1_000_000, pace=pace)
         lines, truth = simulate(plan)
@@ -135,9 +169,11 @@ class MatchDay:
         self.report(f"start {title} (best of {plan.best_of})")
         try:
             await self._send(sender, lines, pace, fixture)
-        except SinkRefused as refusal:
-            self.report(f"given up: {title}: {refusal}")
-            return
+        except SinkRefused:
+            await self.operator.cancel(fixture.match.id)
+            raise
+        finally:
+            self._busy -= {plan.home.name, plan.away.name}
         score = f"{truth.maps_won('home')}:{truth.maps_won('away')}"
         rounds = ", ".join(f"{played.home_score}:{played.away_score}" for played in truth.maps)
         self.report(f"end   {title} {score} ({rounds})")
@@ -145,16 +181,16 @@ class MatchDay:
     async def _send(self, sender: Sender, lines: list[Line], pace: Pace, fixture: Fixture) -> None:
         turn = int(len(lines) * _BEFORE_END)
         await sender.send(lines[:turn], pace)
-        if fixture is self.unbooked:
+        if fixture is self.unbooked and self.upcoming:
             await self._keep_back(self.upcoming[-1])
         await sender.send(lines[turn:], pace)
 
     async def _keep_back(self, fixture: Fixture) -> None:
-        self.unbooked = fixture
         if self.programme.unbooked_for:
             await self.operator.set_booked(self.programme.unbooked_for, fixture.match.id, False)
+        self.unbooked = fixture
 
     async def _trim(self) -> None:
         while True:
             await asyncio.sleep(_TRIM_SECONDS)
-            await self.operator.trim(self.programme.keep_minutes)
+            await self._patiently(partial(self.operator.trim, self.programme.keep_finished))

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -47,10 +46,10 @@ class Operator:
             "team_b": plan.away.name,
             "event": event,
             "bo_type": f"bo{plan.best_of}",
-            "scheduled_at": datetime.fromtimestamp(scheduled_at // 1000, UTC).isoformat(),
-            "strength_a": plan.home.points,
-            "strength_b": plan.away.points,
-            "id": reference,
+            "scheduled_at": scheduled_at,
+            "home_strength": plan.home.points,
+            "away_strength": plan.away.points,
+            "request_id": reference,
         }
         data = await self._call("POST", "/ops/v1/matches", body)
         return Created(data["id"], data["number"], data["log_sink_url"])
@@ -61,9 +60,9 @@ class Operator:
     async def set_booked(self, slug: str, match_id: str, booked: bool) -> None:
         await self._call("PUT", f"/ops/v1/tenants/{slug}/bookings/{match_id}", {"booked": booked})
 
-    async def trim(self, minutes: float) -> None:
-        """Let the service forget the matches that ended longer ago than this."""
-        await self._call("POST", "/ops/v1/trim", {"older_than_minutes": minutes})
+    async def trim(self, keep_finished: int) -> None:
+        """Let the service forget all but the newest finished matches."""
+        await self._call("POST", "/ops/v1/trim", {"keep_finished": keep_finished})
 
     async def unfinished(self) -> list[dict[str, Any]]:
         """Matches that are upcoming or live, as the public list shows them."""
