@@ -23,6 +23,7 @@ from app.wire.envelopes import feed
 
 _PUBLISH_SECONDS = 5.0
 _RETRY_SECONDS = 0.2
+_HANG_UP_SECONDS = 2.0
 log = get_logger(__name__)
 
 
@@ -108,4 +109,8 @@ class Heartbeat:
     async def _hang_up(self) -> None:
         broker, self._broker = self._broker, None
         if broker:
-            await broker.stop()
+            try:
+                async with asyncio.timeout(_HANG_UP_SECONDS):
+                    await broker.stop()
+            except (AMQPError, OSError, TimeoutError, RuntimeError) as error:
+                log.info("a connection ended roughly", tenant=self._delivery.slug, error=repr(error))

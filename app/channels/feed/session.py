@@ -9,8 +9,6 @@ import math
 import os
 import secrets
 import socket
-import time
-from contextlib import suppress
 from uuid import UUID
 
 import msgspec
@@ -100,6 +98,7 @@ class Session:
             feed_tenants.set(0)
         if not work.cancelled():
             await work
+        await self._vanish()
 
     async def _work(self, door: Door) -> None:
         await patiently("reading the change log", self._relay.start)
@@ -192,12 +191,19 @@ class Session:
         self._tasks.pop(tenant_id).cancel()
 
     async def _let_go(self) -> None:
-        """Leave nothing in flight, free the leases, take our user away; whatever fails runs out by itself."""
-        asked_at = time.monotonic()
-        with suppress(Unavailable):
+        """Leave nothing in flight and free the leases; where that fails, they run out by themselves."""
+        try:
             quiet = await self._relay.drain(_DRAIN_SECONDS)
             async with self._relay.lock, self._store.transaction() as tx:
                 await cursors.release(tx, self.holder, quiet)
                 await beats.leave(tx, self.holder)
+            log.info("let go of tenants", count=len(quiet), of=len(self._relay.deliveries))
+        except Unavailable as error:
+            log.warning("the leases are left to run out", error=error.detail)
+
+    async def _vanish(self) -> None:
+        """Take our user away; one that stays can do no harm, for nobody has its password any more."""
+        try:
             await holders.expel(self._management, self.holder)
-        log.info("let go of every tenant", millis=round((time.monotonic() - asked_at) * 1000))
+        except Unavailable as error:
+            log.warning("our user on the broker stays", user=holders.user_of(self.holder), error=error.detail)

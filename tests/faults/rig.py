@@ -1,0 +1,235 @@
+"""A feed to be hurt: tenants, traffic, real feed processes, and consumers that remember what came."""
+
+import asyncio
+import os
+import secrets
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import aio_pika
+import msgspec
+from aio_pika.abc import AbstractIncomingMessage
+
+from app.broker import provisioning
+from app.broker.address import parse
+from app.broker.management import Management
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match, Status, headline
+from app.domain.tenant import Tenant
+from app.settings import Settings
+from app.store import changes, matches, tenants
+from app.store.changes import Draft
+from app.store.connections import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+_FEED = "import asyncio; from app import settings, workers; asyncio.run(workers.run_feed(settings.load()))"
+
+
+async def until(what: str, true: Callable[[], object], seconds: float = 20.0) -> None:
+    """Wait until `true()` holds; fails, naming what was waited for, after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain: {what}"
+        await asyncio.sleep(0.02)
+
+
+async def until_async(what: str, true: Callable[[], Awaitable[object]], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not await true():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain: {what}"
+        await asyncio.sleep(0.05)
+
+
+class Got(msgspec.Struct, frozen=True):
+    """One message as it came: `seq` is None for `alive`."""
+
+    key: str
+    seq: int | None
+    prev: int | None
+    message_id: str
+    body: bytes
+    at: float
+
+
+class Consumer:
+    """A tenant's client: one exclusive queue bound to everything, every message in order of arrival."""
+
+    def __init__(self, url: str, exchange: str) -> None:
+        self.url, self.exchange = url, exchange
+        self.got: list[Got] = []
+
+    async def take(self, message: AbstractIncomingMessage) -> None:
+        headers = message.headers
+        self.got.append(
+            Got(
+                key=message.routing_key or "",
+                seq=headers.get("x-seq"),  # type: ignore[arg-type]
+                prev=headers.get("x-prev-seq"),  # type: ignore[arg-type]
+                message_id=message.message_id or "",
+                body=message.body,
+                at=time.monotonic(),
+            )
+        )
+
+    @property
+    def live(self) -> list[Got]:
+        return [got for got in self.got if got.seq is not None]
+
+    @property
+    def alives(self) -> list[Got]:
+        return [got for got in self.got if ".alive." in got.key]
+
+    @property
+    def seqs(self) -> set[int]:
+        return {got.seq for got in self.live if got.seq is not None}
+
+    @property
+    def repeats(self) -> int:
+        """How many deliveries were not the first of their number."""
+        return len(self.live) - len(self.seqs)
+
+    def check_identity(self) -> None:
+        """The same number is always the same message."""
+        ids = {(got.seq, got.message_id, got.key, got.prev, got.body) for got in self.live}
+        assert len(ids) == len(self.seqs)
+
+    def check_order(self) -> None:
+        """Each first delivery comes after those of all lower numbers."""
+        firsts = list(dict.fromkeys(got.seq for got in self.live))
+        assert firsts == sorted(self.seqs)
+
+
+@asynccontextmanager
+async def consuming(url: str, exchange: str) -> AsyncIterator[Consumer]:
+    consumer = Consumer(url, exchange)
+    connection = await aio_pika.connect(url)
+    async with connection:
+        channel = await connection.channel()
+        queue = await channel.declare_queue(exclusive=True)
+        await queue.bind(exchange, "#")
+        await queue.consume(consumer.take, no_ack=True)
+        yield consumer
+
+
+class FeedProcess:
+    """A feed process of its own; `kill`, `stop` (SIGSTOP), `go_on` (SIGCONT), `end` (SIGTERM)."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+        self.process, self.log = process, log
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    async def end(self) -> int:
+        """Ask it to end; its exit status (killed after ten seconds)."""
+        if self.process.returncode is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        try:
+            return await asyncio.wait_for(self.process.wait(), 10)
+        except TimeoutError:
+            self.process.kill()
+            return await self.process.wait()
+
+    def said(self, text: str) -> bool:
+        return text in self.log.read_text()
+
+
+class Rig:
+    """Everything that a test of the feed needs, on fresh tenants and matches."""
+
+    def __init__(self, settings: Settings, store: Store, management: Management, directory: Path) -> None:
+        self.settings, self.store, self.management = settings, store, management
+        self.directory = directory
+        self.slugs: list[str] = []
+        self.processes: list[FeedProcess] = []
+        self.told: Counter[UUID] = Counter()
+
+    async def tenant(self) -> tuple[Tenant, str]:
+        """A tenant with a vhost, and its AMQP URL."""
+        slug = f"t{secrets.token_hex(5)}"
+        tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True)
+        url = await provisioning.provision(
+            self.management,
+            slug,
+            self.settings.exchange,
+            self.settings.rabbitmq_public_host,
+            broker=parse(self.settings.rabbitmq_url),
+        )
+        self.slugs.append(slug)
+        async with self.store.transaction() as tx:
+            await tenants.insert(tx, tenant, 0)
+        return tenant, url
+
+    async def match(self) -> Match:
+        async with self.store.transaction() as tx:
+            number = await matches.next_number(tx)
+            match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=Status.LIVE)
+            await matches.insert(tx, match)
+        return match
+
+    async def tell(self, match: Match, times: int = 1) -> list[int]:
+        """Write `times` odds changes of `match`, each in its own transaction; their numbers."""
+        return [await self._tell(match) for _ in range(times)]
+
+    async def _tell(self, match: Match) -> int:
+        self.told[match.id] += 1
+        odds = Decimal(101 + self.told[match.id] % 900) / 100
+        market = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, odds, float(1 / odds))
+        drafts = [
+            Draft("match", str(match.id), "match.updated", "odds_change", encode(headline(match))),
+            Draft("market", market.specifiers, "market.updated", "odds_change", encode(market)),
+        ]
+        async with self.store.transaction() as tx:
+            done = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)
+        return done.seqs[-1]
+
+    async def feed(self, **overrides: str) -> FeedProcess:
+        """Start a feed process with our settings; nothing is waited for."""
+        values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(self.settings).items()}
+        log = self.directory / f"feed-{len(self.processes)}.log"
+        with log.open("wb") as sink:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                _FEED,
+                cwd=ROOT,
+                env={**os.environ, **values, **overrides},
+                stderr=sink,
+                stdout=sink,
+            )
+        self.processes.append(FeedProcess(process, log))
+        return self.processes[-1]
+
+    async def close(self) -> None:
+        for process in self.processes:
+            await process.end()
+        for slug in self.slugs:
+            await provisioning.withdraw(self.management, slug)
+
+
+@asynccontextmanager
+async def rigged(settings: Settings, store: Store, directory: Path) -> AsyncIterator[Rig]:
+    async with Management(settings.rabbitmq_api_url) as management:
+        rig = Rig(settings, store, management, directory)
+        try:
+            yield rig
+        finally:
+            await rig.close()
+
+
+def encode(value: object) -> bytes:
+    return msgspec.json.encode(value)

@@ -1,0 +1,112 @@
+"""A feed process that dies or is stopped in the middle of traffic: nothing lost, little repeated."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from app.domain.match import Match
+from tests.faults.rig import Consumer, Rig, consuming, until
+
+pytestmark = pytest.mark.anyio
+TENANTS = 3
+
+
+class Traffic:
+    """Odds changes of two matches, without pause, until `end`."""
+
+    def __init__(self, rig: Rig, matches: list[Match]) -> None:
+        self._rig, self._matches = rig, matches
+        self.seqs: list[int] = []
+        self._task = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        while True:
+            for match in self._matches:
+                self.seqs += await self._rig.tell(match)
+
+    async def end(self) -> set[int]:
+        """Everything that was told."""
+        self._task.cancel()
+        await asyncio.wait({self._task})
+        return set(self.seqs)
+
+
+async def consumers(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
+    urls = [(await rig.tenant())[1] for _ in range(TENANTS)]
+    return [await stack.enter_async_context(consuming(url, rig.settings.exchange)) for url in urls]
+
+
+async def began(rig: Rig, told: list[Consumer]) -> Traffic:
+    """Traffic that has reached every consumer."""
+    await until("every tenant hears alive", lambda: all(each.alives for each in told))
+    traffic = Traffic(rig, [await rig.match(), await rig.match()])
+    await until("every tenant is told", lambda: all(len(each.live) > 50 for each in told))
+    return traffic
+
+
+async def finished(traffic: Traffic, told: list[Consumer], count: int) -> None:
+    """Some more traffic, then its end: every consumer has all of it, in order, and the same when repeated."""
+    await until("traffic goes on", lambda: len(traffic.seqs) > count)
+    await until("the tenants are told again", lambda: all(each.seqs & set(traffic.seqs[count:]) for each in told))
+    everything = await traffic.end()
+    await until("all has arrived", lambda: all(each.seqs >= everything for each in told))
+    for each in told:
+        each.check_identity()
+        each.check_order()
+
+
+async def test_killed_and_started_again(rig: Rig) -> None:
+    async with AsyncExitStack() as stack:
+        told = await consumers(rig, stack)
+        process = await rig.feed()
+        traffic = await began(rig, told)
+        process.kill()
+        await process.process.wait()
+        count = len(traffic.seqs) + 50
+        await rig.feed()
+        await finished(traffic, told, count)
+        print("repeated:", [each.repeats for each in told])
+        assert all(each.repeats <= rig.settings.feed_window for each in told)
+
+
+async def test_stopped_and_taken_over(rig: Rig) -> None:
+    async with AsyncExitStack() as stack:
+        told = await consumers(rig, stack)
+        process = await rig.feed()
+        traffic = await began(rig, told)
+        process.stop()
+        count = len(traffic.seqs) + 50
+        await rig.feed()
+        await until("the tenants are told again", lambda: all(each.seqs & set(traffic.seqs[count:]) for each in told))
+        before = [each.repeats for each in told]
+        process.go_on()
+        await until("it has noticed", lambda: process.said("beginning anew under another name"))
+        await finished(traffic, told, len(traffic.seqs) + 50)
+        print("repeated:", before)
+        assert [each.repeats for each in told] == before, "the stopped process said something"
+        assert all(repeats <= rig.settings.feed_window for repeats in before)
+
+
+async def test_ended_in_good_order_repeats_nothing(rig: Rig) -> None:
+    async with AsyncExitStack() as stack:
+        told = await consumers(rig, stack)
+        process = await rig.feed()
+        traffic = await began(rig, told)
+        assert await process.end() == 0
+        count = len(traffic.seqs) + 20
+        await rig.feed()
+        await finished(traffic, told, count)
+        assert [each.repeats for each in told] == [0] * TENANTS
+
+
+async def test_a_second_process_shares_the_tenants(rig: Rig) -> None:
+    async with AsyncExitStack() as stack:
+        told = await consumers(rig, stack)
+        first = await rig.feed()
+        traffic = await began(rig, told)
+        second = await rig.feed()
+        await until("the second tells some", lambda: second.said("telling a tenant"))
+        assert first.said("letting another process have a tenant")
+        await finished(traffic, told, len(traffic.seqs) + 50)
+        assert [each.repeats for each in told] == [0] * TENANTS
