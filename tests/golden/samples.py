@@ -2,6 +2,6 @@
 
 from collections.abc import Callable
 
-from tests.golden import feed_samples
+from tests.golden import facade_samples, feed_samples
 
-SAMPLES: dict[str, Callable[[], bytes]] = {**feed_samples.SAMPLES}
+SAMPLES: dict[str, Callable[[], bytes]] = {**feed_samples.SAMPLES, **facade_samples.SAMPLES}

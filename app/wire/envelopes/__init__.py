@@ -1,5 +1,17 @@
 """One builder per document: domain values in, XML bytes out.
 
 `feed` builds the messages of the AMQP feed, live and replayed alike: a replay differs by `request_id` and
-`timestamp` only. The only package that imports `app.wire.generated`; what it is given is taken as valid.
+`timestamp` only. The resources of the facade are split by noun: `events` (fixture, summary, schedule),
+`entrants` (tournaments, teams, players), `dictionaries` (what clients read once), `answers` (identity,
+acknowledgement, not found); `state` holds what feed and facade share about a match.
+
+The `.xml` siblings of the canonical paths have no shapes of their own:
+
+    alive                 feed.alive                    whoami    answers.bookmaker_details
+    matches list          events.schedule               match     events.fixtures_fixture
+    match summary         events.match_summary
+    match markets         feed.odds_change              market descriptions   dictionaries.market_descriptions
+
+The only package that imports `app.wire.generated`. Values are taken as valid; bytes depend on nothing but the
+arguments, so that the same state has the same ETag.
 """

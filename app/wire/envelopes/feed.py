@@ -2,23 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.domain.ids import competitor_urn
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Headline, MapPlay, Slot, Status
+from app.domain.match import Headline
 from app.domain.settlement import LedgerEntry
+from app.wire.envelopes import state
 from app.wire.generated import common, feed
 from app.wire.kept import Kept
 
 OUTCOME = "1"  #: every Counter-Strike market has one outcome: "it happens"
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
-_TEAM: dict[Slot, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
 _RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
 _STATUS = {status: feed.MarketStatus(status) for status in MarketStatus}
-_PLAY = {
-    "upcoming": common.StatusCode.NOT_STARTED,
-    "live": common.StatusCode.LIVE,
-    "finished": common.StatusCode.CLOSED,
-}
 
 
 def odds_change(
@@ -169,53 +163,18 @@ def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMark
 
 
 def event_status(head: Headline) -> feed.EventStatus:
+    """The state of a match as the feed tells it."""
     code = common.StatusCode(head.status.code)
-    board = _scoreboard(head)
-    periods = tuple([_period_score(play) for play in head.maps])
+    board = state.scoreboard(head)
     return feed.EventStatus(
         status=code,
         match_status=code,
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=_winner(head),
+        winner_id=state.winner_id(head),
         scoreboard_available=board is not None,
-        period_scores=common.PeriodScores(period_score=periods) if periods else None,
+        period_scores=state.period_scores(head),
         scoreboard=board,
-    )
-
-
-def _winner(head: Headline) -> str | None:
-    """Told once the match is closed, and only when the winner is a competitor that we know."""
-    if head.status is not Status.FINISHED or head.winner is None:
-        return None
-    number = head.home_id if head.winner == "home" else head.away_id
-    return None if number is None else competitor_urn(number)
-
-
-def _period_score(play: MapPlay) -> common.PeriodScore:
-    begun = play.status != "upcoming"
-    return common.PeriodScore(
-        type=common.PeriodType.MAP,
-        number=play.number,
-        match_status_code=_PLAY[play.status],
-        home_score=int(play.winner == "home"),
-        away_score=int(play.winner == "away"),
-        home_won_rounds=play.home_score if begun else None,
-        away_won_rounds=play.away_score if begun else None,
-    )
-
-
-def _scoreboard(head: Headline) -> common.Scoreboard | None:
-    play = next((play for play in head.maps if play.status == "live"), None)
-    if head.status is not Status.LIVE or play is None:
-        return None
-    counter_terrorist: dict[str | None, Slot] = {"CT": "home", "T": "away"}
-    slot = counter_terrorist.get(play.home_side)
-    return common.Scoreboard(
-        current_ct_team=_TEAM[slot] if slot else None,
-        home_won_rounds=play.home_score,
-        away_won_rounds=play.away_score,
-        current_round=head.round,
     )
 
 

@@ -1,6 +1,6 @@
 """What an odds_change costs to encode: ours against xsdata, lxml and msgspec's JSON.
 
-    python -m scripts.bench.xml_encode [--markets 20] [--repetitions 31] [--plot docs/xml-encode-cost.svg]
+    python -m scripts.bench.xml [--markets 20] [--repetitions 31] [--plot docs/xml-encode-cost.svg]
 
 All contenders encode the same object, interleaved in one process; figures are medians over the repetitions.
 `--check` fails when a ratio is below what `docs/performance.md` promises.

@@ -1,0 +1,81 @@
+"""What is said to whoever asks: who they are, that a recovery was taken on, that there is no such thing."""
+
+from typing import Literal
+
+import msgspec
+
+from app.domain.tenant import Grant
+from app.wire.generated import facade
+
+NotFoundRoot = Literal[
+    "tournament_info",
+    "competitor_profile",
+    "player_profile",
+    "fixtures_fixture",
+    "match_summary",
+    "market_descriptions",
+]
+
+_MARK = facade.NotFound(response_code=facade.ResponseCode.NOT_FOUND)
+_NOT_FOUND: dict[NotFoundRoot, bytes] = {
+    "tournament_info": facade.write_tournament_info(facade.TournamentInfo(response=_MARK)),
+    "competitor_profile": facade.write_competitor_profile(facade.CompetitorProfile(response=_MARK)),
+    "player_profile": facade.write_player_profile(facade.PlayerProfile(response=_MARK)),
+    "fixtures_fixture": facade.write_fixtures_fixture(facade.FixturesFixture(response=_MARK)),
+    "match_summary": facade.write_match_summary(facade.MatchSummary(response=_MARK)),
+    "market_descriptions": facade.write_market_descriptions(
+        facade.MarketDescriptions(response_code=facade.ResponseCode.NOT_FOUND, response=_MARK)
+    ),
+}
+
+
+class Acknowledgement(msgspec.Struct, frozen=True):
+    """A recovery that was taken on. `after` and `scheduled_at` are Unix ms."""
+
+    request_id: str
+    action: str
+    scheduled_at: int
+    node_id: str | None = None
+    after: int | None = None
+
+
+def not_found(root: NotFoundRoot) -> bytes:
+    """The root of the resource that does not exist, holding nothing but the mark."""
+    return _NOT_FOUND[root]
+
+
+def bookmaker_details(grant: Grant, *, bookmaker_id: int, expire_at: int) -> bytes:
+    """Who the key belongs to and what it may do; `expire_at` in Unix ms, for clients that insist on one."""
+    tenant = grant.tenant
+    return facade.write_bookmaker_details(
+        facade.BookmakerDetails(
+            response_code=facade.ResponseCode.OK,
+            bookmaker_id=bookmaker_id,
+            virtual_host=tenant.slug,
+            expire_at=expire_at,
+            tenant_id=str(tenant.id),
+            name=tenant.name,
+            rate_limit_rpm=grant.rate_limit_rpm,
+            scopes=facade.GrantedScopes(
+                scope=tuple([facade.GrantedScope(name=scope) for scope in sorted(grant.scopes)])
+            ),
+            sport_allowlist=facade.AllowedSports(
+                sport=tuple([facade.AllowedSport(slug=slug) for slug in sorted(grant.sports)])
+            ),
+        )
+    )
+
+
+def accepted(found: Acknowledgement) -> bytes:
+    """The answer to a recovery request that goes on in the background."""
+    return facade.write_response(
+        facade.Response(
+            response_code=facade.ResponseCode.ACCEPTED,
+            request_id=found.request_id,
+            node_id=found.node_id,
+            after=found.after,
+            scheduled_at=found.scheduled_at,
+            action=found.action,
+            message=f"Recovery {found.request_id} has been scheduled; snapshot_complete will end it.",
+        )
+    )

@@ -1,0 +1,104 @@
+"""Tournaments, teams and players as the facade shows them."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.ids import CATEGORY, competitor_urn, player_urn, tournament_urn
+from app.domain.sports import CS2
+from app.kit.clock import to_datetime
+from app.wire.generated import facade
+
+UNDERAGE_UNKNOWN = -1
+SPORT = facade.Sport(id=CATEGORY, name=CS2.name, abbreviation=CS2.slug.upper())
+_CATEGORY = facade.Category(id=CATEGORY, name=CS2.name)
+
+
+def tournaments(found: Sequence[Tournament]) -> bytes:
+    """The list of tournaments, without those who take part."""
+    return facade.write_tournaments(
+        facade.Tournaments(tournament=tuple([tournament_element(item) for item in found]))
+    )
+
+
+def tournament_info(found: Tournament) -> bytes:
+    """One tournament. Who takes part stands within it and beside it: clients look in either place."""
+    competitors = _competitors(found.competitors)
+    return facade.write_tournament_info(
+        facade.TournamentInfo(tournament=tournament_element(found, competitors), competitors=competitors)
+    )
+
+
+def competitor_profile(found: Competitor) -> bytes:
+    """One team and its squad."""
+    return facade.write_competitor_profile(
+        facade.CompetitorProfile(
+            competitor=competitor_element(found, sport=SPORT),
+            players=facade.Players(player=tuple([_player(player) for player in found.players])),
+        )
+    )
+
+
+def player_profile(found: Player) -> bytes:
+    """One player."""
+    return facade.write_player_profile(facade.PlayerProfile(player=_player(found)))
+
+
+def tournament_element(found: Tournament, competitors: facade.Competitors | None = None) -> facade.Tournament:
+    """A tournament as every resource nests it."""
+    return facade.Tournament(
+        id=tournament_urn(found.id),
+        name=found.name,
+        abbreviation=found.abbreviation,
+        risk_tier=found.risk_tier,
+        scheduled=found.starts_at,
+        scheduled_end=found.ends_at,
+        icon_path=found.icon_url or None,
+        tournament_length=_length(found),
+        sport=SPORT,
+        category=_CATEGORY,
+        competitors=competitors,
+    )
+
+
+def competitor_element(
+    found: Competitor, *, qualifier: facade.Qualifier | None = None, sport: facade.Sport | None = None
+) -> facade.Competitor:
+    """A team as every resource nests it; `qualifier` within a match only."""
+    return facade.Competitor(
+        id=competitor_urn(found.id),
+        name=found.name,
+        abbreviation=found.abbreviation,
+        qualifier=qualifier,
+        underage=UNDERAGE_UNKNOWN,
+        country=found.country or None,
+        country_code=found.country_code or None,
+        icon_path=found.icon_url or None,
+        sport=sport,
+    )
+
+
+def _competitors(found: Sequence[Competitor]) -> facade.Competitors:
+    return facade.Competitors(competitor=tuple([competitor_element(item) for item in found]))
+
+
+def _player(found: Player) -> facade.Player:
+    return facade.Player(
+        id=player_urn(found.id),
+        name=found.name,
+        full_name=found.full_name or None,
+        sport=CATEGORY,
+        underage=UNDERAGE_UNKNOWN,
+        country_code=found.country_code or None,
+        icon_path=found.icon_url or None,
+    )
+
+
+def _length(found: Tournament) -> facade.TournamentLength | None:
+    if found.starts_at is None or found.ends_at is None:
+        return None
+    return facade.TournamentLength(start_date=_day(found.starts_at), end_date=_day(found.ends_at))
+
+
+def _day(ms: int) -> date:
+    return to_datetime(ms).date()

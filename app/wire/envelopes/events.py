@@ -1,0 +1,131 @@
+"""Matches as the facade and the `.xml` siblings show them: fixture, summary, schedule."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from app.domain.entrants import Competitor, Tournament
+from app.domain.ids import match_urn
+from app.domain.match import Headline, Match, Status, headline
+from app.wire.envelopes import state
+from app.wire.envelopes.entrants import competitor_element, tournament_element
+from app.wire.generated import common, facade
+
+Locale = Literal["en", "ru"]
+
+SPORT_FORMAT = "classic"  #: two teams; the only other word that clients know is "race"
+_JOINED: dict[Locale, str] = {"en": "{home} vs {away}", "ru": "{home} против {away}"}
+_WORD = {
+    Status.DISCOVERED: facade.StatusWord.NOT_STARTED,
+    Status.UPCOMING: facade.StatusWord.NOT_STARTED,
+    Status.LIVE: facade.StatusWord.LIVE,
+    Status.FINISHED: facade.StatusWord.CLOSED,
+    Status.CANCELLED: facade.StatusWord.CANCELLED,
+}
+_TO_COME = (Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A match with those who meet in it, as far as XML tells it. Times are Unix ms; `booked` says whether
+    the tenant gets its odds on the feed."""
+
+    id: UUID
+    headline: Headline
+    tournament: Tournament
+    home: Competitor
+    away: Competitor
+    best_of: int = 1
+    scheduled_at: int | None = None
+    started_at: int | None = None
+    booked: bool = True
+
+
+def event(
+    match: Match, tournament: Tournament, home: Competitor, away: Competitor, *, booked: bool = True
+) -> Event:
+    """`match` as XML tells it, with its entrants."""
+    return Event(
+        id=match.id,
+        headline=headline(match),
+        tournament=tournament,
+        home=home,
+        away=away,
+        best_of=match.best_of,
+        scheduled_at=match.scheduled_at,
+        started_at=match.started_at,
+        booked=booked,
+    )
+
+
+def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
+    """One match before it is played."""
+    fixture = facade.Fixture(
+        start_time=found.scheduled_at if found.started_at is None else found.started_at,
+        **_common(found, locale),
+    )
+    return facade.write_fixtures_fixture(facade.FixturesFixture(fixture=fixture))
+
+
+def match_summary(found: Event, locale: Locale = "en") -> bytes:
+    """One match and where it stands."""
+    return facade.write_match_summary(
+        facade.MatchSummary(
+            sport_event=_sport_event(found, locale), sport_event_status=_status(found.headline)
+        )
+    )
+
+
+def schedule(found: Sequence[Event], locale: Locale = "en") -> bytes:
+    """Matches in the order given."""
+    return facade.write_schedule(
+        facade.Schedule(sport_event=tuple([_sport_event(item, locale) for item in found]))
+    )
+
+
+def _sport_event(found: Event, locale: Locale) -> facade.SportEvent:
+    return facade.SportEvent(**_common(found, locale))
+
+
+def _common(found: Event, locale: Locale) -> dict[str, Any]:
+    """What a fixture and an event in a schedule or summary share."""
+    head = found.headline
+    live_odds = (
+        facade.LiveOdds.BOOKED if found.booked and head.status in _TO_COME else facade.LiveOdds.NOT_AVAILABLE
+    )
+    return {
+        "id": match_urn(head.number),
+        "name": _JOINED[locale].format(home=found.home.name, away=found.away.name),
+        "scheduled": found.scheduled_at,
+        "start_time_tbd": found.scheduled_at is None,
+        "status": _WORD[head.status],
+        "liveodds": live_odds,
+        "tournament": tournament_element(found.tournament),
+        "competitors": facade.Competitors(
+            competitor=(
+                competitor_element(found.home, qualifier=facade.Qualifier.HOME),
+                competitor_element(found.away, qualifier=facade.Qualifier.AWAY),
+            )
+        ),
+        "extra_info": _extra_info(found),
+    }
+
+
+def _extra_info(found: Event) -> facade.ExtraInfo:
+    facts = {"sport_format": SPORT_FORMAT, "best_of": str(found.best_of), "match_id": str(found.id)}
+    return facade.ExtraInfo(info=tuple([facade.Info(key=key, value=value) for key, value in facts.items()]))
+
+
+def _status(head: Headline) -> facade.SummaryStatus:
+    board = state.scoreboard(head)
+    return facade.SummaryStatus(
+        status=_WORD[head.status],
+        match_status_code=common.StatusCode(head.status.code),
+        home_score=head.score_home,
+        away_score=head.score_away,
+        winner_id=state.winner_id(head),
+        scoreboard_available=board is not None,
+        period_scores=state.period_scores(head),
+        scoreboard=board,
+    )

@@ -1,0 +1,107 @@
+"""The REST interface's XML resources in each of their forms."""
+
+from collections.abc import Callable
+from typing import get_args
+from uuid import UUID
+
+import msgspec
+
+from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.ids import match_urn
+from app.domain.tenant import Grant, Tenant
+from app.wire.envelopes import answers, dictionaries, entrants, events
+from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
+
+APRIL_2031 = 1_932_912_000_000
+DAY = 86_400_000
+
+PLAYERS = (
+    Player(101, "k0va", "Ilmar Kovač", "EST", "https://img.example/players/101.png"),
+    Player(102, '<b>"ant"</b> & co'),
+)
+HOME = Competitor(11, "Northern Lights", "NOL", "Estonia", "EST", "https://img.example/teams/11.png", PLAYERS)
+AWAY = Competitor(12, "Iron Tide")
+TOURNAMENT = Tournament(
+    id=5,
+    name="Northern Cup 4",
+    abbreviation="NC4",
+    risk_tier=2,
+    starts_at=APRIL_2031,
+    ends_at=APRIL_2031 + 9 * DAY,
+    icon_url="https://img.example/cups/5.svg",
+    competitors=(HOME, AWAY),
+)
+BARE = Tournament(6, "Untitled")
+
+LIVE_EVENT = events.Event(
+    id=UUID(int=4711),
+    headline=LIVE,
+    tournament=TOURNAMENT,
+    home=HOME,
+    away=AWAY,
+    best_of=3,
+    scheduled_at=APRIL_2031,
+    started_at=APRIL_2031 + 123_456,
+)
+UPCOMING_EVENT = events.Event(UUID(int=4712), UPCOMING, BARE, HOME, AWAY)
+FINISHED_EVENT = msgspec.structs.replace(LIVE_EVENT, headline=FINISHED)
+CANCELLED_EVENT = msgspec.structs.replace(UPCOMING_EVENT, headline=CANCELLED, booked=False)
+
+TYPES = (
+    dictionaries.MarketType(
+        1, "{team} to win", "{team} wins", "The team that wins the match.", (("team", "variable_text"),)
+    ),
+    dictionaries.MarketType(
+        8,
+        "Map {map}: over {threshold} rounds",
+        "over {threshold}",
+        specifiers=(("map", "integer"), ("threshold", "decimal")),
+        groups=("all", "map"),
+    ),
+    dictionaries.MarketType(99, "No specifiers", "yes"),
+)
+GRANT = Grant(
+    key_id=UUID(int=1),
+    tenant=Tenant(UUID(int=2), "acme", "Acme & Sons", amqp=True),
+    scopes=frozenset({"cs2:matches:list", "cs2:matches:read"}),
+    sports=frozenset({"cs2", "soccer"}),
+)
+PRODUCER = dictionaries.Producer(2, "live", "Matches being played", "https://api.example/v1/")
+STATUSES = {"en": ((0, "Not started"), (1, "Live"), (4, "Closed"), (5, "Cancelled")), "ru": ((1, "Идёт"),)}
+REASON = dictionaries.VoidReason(4, "Not played", "The thing that the market is about did not take place.")
+TAKEN_ON = answers.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
+
+SAMPLES: dict[str, Callable[[], bytes]] = {
+    "sports": lambda: dictionaries.sports("https://img.example/categories/cs2.svg"),
+    "tournaments": lambda: entrants.tournaments([TOURNAMENT, BARE]),
+    "tournaments_empty": lambda: entrants.tournaments([]),
+    "tournament_info": lambda: entrants.tournament_info(TOURNAMENT),
+    "tournament_info_bare": lambda: entrants.tournament_info(BARE),
+    "competitor_profile": lambda: entrants.competitor_profile(HOME),
+    "competitor_profile_bare": lambda: entrants.competitor_profile(AWAY),
+    "player_profile": lambda: entrants.player_profile(PLAYERS[0]),
+    "player_profile_bare": lambda: entrants.player_profile(PLAYERS[1]),
+    "fixtures_fixture_live": lambda: events.fixtures_fixture(LIVE_EVENT),
+    "fixtures_fixture_upcoming": lambda: events.fixtures_fixture(UPCOMING_EVENT),
+    "match_summary_live": lambda: events.match_summary(LIVE_EVENT),
+    "match_summary_ru": lambda: events.match_summary(LIVE_EVENT, "ru"),
+    "match_summary_finished": lambda: events.match_summary(FINISHED_EVENT),
+    "match_summary_cancelled": lambda: events.match_summary(CANCELLED_EVENT),
+    "schedule": lambda: events.schedule([UPCOMING_EVENT, LIVE_EVENT], "ru"),
+    "schedule_empty": lambda: events.schedule([]),
+    "market_descriptions": lambda: dictionaries.market_descriptions(TYPES),
+    "market_descriptions_variant": lambda: dictionaries.market_descriptions(TYPES[:1], "way:two"),
+    "match_status_descriptions": lambda: dictionaries.match_status_descriptions(STATUSES["en"]),
+    "match_status_descriptions_ru": lambda: dictionaries.match_status_descriptions(STATUSES["ru"]),
+    "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions([REASON]),
+    "producers": lambda: dictionaries.producers([PRODUCER]),
+    "bookmaker_details": lambda: answers.bookmaker_details(GRANT, bookmaker_id=53, expire_at=APRIL_2031),
+    "response_accepted": lambda: answers.accepted(TAKEN_ON),
+    "response_accepted_with_all": lambda: answers.accepted(
+        msgspec.structs.replace(TAKEN_ON, node_id="3", after=APRIL_2031 - DAY)
+    ),
+    **{
+        f"not_found_{root}": lambda root=root: answers.not_found(root)
+        for root in get_args(answers.NotFoundRoot)
+    },
+}
