@@ -1,0 +1,96 @@
+"""What the facade's resources promise beyond the schema."""
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from lxml import etree
+
+from app.domain.match import Match, Status
+from app.wire.envelopes import answers, dictionaries, entrants, events
+from tests.golden.facade_samples import AWAY, GRANT, HOME, LIVE_EVENT, TOURNAMENT, TYPES, UPCOMING_EVENT
+
+
+def read(document: bytes) -> Any:
+    return etree.fromstring(document)
+
+
+def info(root: Any) -> dict[str, str]:
+    return {node.get("key"): node.get("value") for node in root.iter("info")}
+
+
+@pytest.mark.parametrize("build", [events.fixtures_fixture, events.match_summary])
+def test_home_comes_first_and_the_format_is_classic(build: Any) -> None:
+    root = read(build(LIVE_EVENT))
+    assert [node.get("qualifier") for node in root.iter("competitor")] == ["home", "away"]
+    assert info(root)["sport_format"] == "classic"
+    assert info(root)["best_of"] == "3"
+
+
+def test_only_the_composed_name_depends_on_the_language() -> None:
+    english, russian = events.match_summary(LIVE_EVENT, "en"), events.match_summary(LIVE_EVENT, "ru")
+    assert english.replace(b" vs ", " против ".encode()) == russian
+
+
+def test_start_is_the_schedule_until_play_begins() -> None:
+    fixture = read(events.fixtures_fixture(LIVE_EVENT)).find("fixture")
+    assert fixture.get("start_time") > fixture.get("scheduled")
+    waiting = msgspec.structs.replace(LIVE_EVENT, started_at=None)
+    fixture = read(events.fixtures_fixture(waiting)).find("fixture")
+    assert fixture.get("start_time") == fixture.get("scheduled")
+
+
+def test_what_is_not_known_is_left_out_for_an_empty_date_is_an_error() -> None:
+    fixture = read(events.fixtures_fixture(UPCOMING_EVENT)).find("fixture")
+    assert fixture.get("scheduled") is None
+    assert fixture.get("start_time") is None
+    assert fixture.get("start_time_tbd") == "true"
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("booked", [True, False])
+def test_live_odds_are_to_be_had_while_a_booked_match_is_not_over(status: Status, booked: bool) -> None:
+    head = msgspec.structs.replace(LIVE_EVENT.headline, status=status)
+    event = msgspec.structs.replace(LIVE_EVENT, headline=head, booked=booked)
+    (node,) = read(events.schedule([event]))
+    expected = booked and status not in (Status.FINISHED, Status.CANCELLED)
+    assert node.get("liveodds") == ("booked" if expected else "not_available")
+
+
+def test_an_event_is_made_of_a_match_and_its_entrants() -> None:
+    match = Match(id=LIVE_EVENT.id, number=9, home="A", away="B", event="E", best_of=5, scheduled_at=1000)
+    event = events.event(match, TOURNAMENT, HOME, AWAY, booked=False)
+    assert event.headline.number == 9
+    assert (event.best_of, event.scheduled_at, event.started_at, event.booked) == (5, 1000, None, False)
+
+
+def test_those_who_take_part_stand_within_the_tournament_and_beside_it() -> None:
+    root = read(entrants.tournament_info(TOURNAMENT))
+    within, beside = root.find("tournament/competitors"), root.find("competitors")
+    assert etree.tostring(within) == etree.tostring(beside)
+    assert len(beside) == 2
+
+
+@pytest.mark.parametrize("root", get_args(answers.NotFoundRoot))
+def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
+    found = read(answers.not_found(root))  # type: ignore[arg-type]
+    assert found.tag == root
+    assert [(node.tag, dict(node.attrib)) for node in found] == [("response", {"response_code": "NOT_FOUND"})]
+
+
+def test_a_status_code_that_the_feed_never_sends_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 is not a valid"):
+        dictionaries.match_status_descriptions([(2, "Suspended")])
+
+
+def test_every_described_market_has_its_one_outcome() -> None:
+    for market in read(dictionaries.market_descriptions(TYPES)):
+        assert [node.get("id") for node in market.find("outcomes")] == ["1"]
+
+
+def test_identity_tells_what_whoami_tells_and_no_secret() -> None:
+    root = read(answers.bookmaker_details(GRANT, bookmaker_id=1, expire_at=0))
+    assert {node.get("name") for node in root.find("scopes")} == GRANT.scopes
+    assert {node.get("slug") for node in root.find("sport_allowlist")} == GRANT.sports
+    assert root.get("virtual_host") == GRANT.tenant.slug
+    assert root.get("rate_limit_rpm") == "600"
