@@ -13,7 +13,10 @@ from app.broker.management import Management
 from app.channels.feed.patience import patiently
 from app.channels.feed.session import Lapsed, Session, Terms
 from app.channels.feed.watch import Watch
+from app.ingest import terms as ingest_terms
+from app.ingest import worker
 from app.ingest.apply import suspend_everything
+from app.ingest.queues import Queues
 from app.ingest.watch import AWAY
 from app.kit import logging
 from app.kit.clock import system_clock
@@ -36,6 +39,20 @@ async def run_feed(settings: Settings) -> None:
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         await patiently("reaching the broker", management.check)
         await _feed_lives(settings, store, management, stopping)
+
+
+async def run_ingest(settings: Settings) -> None:
+    """The ingest process: applies log batches, and suspends what nobody looks after, until told to stop."""
+    logging.configure("ingest", level=settings.log_level)
+    stopping = stop_on_signals()
+    terms = ingest_terms.Terms(
+        margin=settings.margin,
+        fresh_millis=settings.fresh_millis,
+        silence_millis=settings.source_silence_seconds * 1000,
+    )
+    queues = Queues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
+    async with await open_store(settings.database_url, settings.database_pool_size) as store:
+        await worker.run(store, queues, terms, stopping)
 
 
 def stop_on_signals() -> asyncio.Event:

@@ -36,8 +36,8 @@ class Service:
         if path == "/ops/v1/matches":
             return self._create(json.loads(request.content))
         if path.endswith("/log"):
-            return self._log(path.split("/")[4], request.content.decode())
-        if path.endswith("/cancel"):
+            self._log(path.split("/")[4], request.content.decode())
+        elif path.endswith("/cancel"):
             self.matches[path.split("/")[4]] = "cancelled"
         elif "/bookings/" in path:
             self.unbooked.add(path.rsplit("/", 1)[1])

@@ -10,7 +10,7 @@ from app.simulator.contest import target
 from app.simulator.pace import Pace
 from app.simulator.plot import Round, edge_for
 from app.simulator.series import Plan, simulate
-from app.simulator.truth import MapTruth, RoundTruth
+from app.simulator.truth import MapTruth, RoundTruth, Side
 from app.simulator.world import world
 
 BEGIN = 1_790_000_000_000
@@ -93,7 +93,8 @@ def test_stronger_team_wins_more() -> None:
 
 @pytest.mark.parametrize("chance", [0.3, 0.5, 0.7])
 def test_edge_gives_the_chance_wanted(chance: float) -> None:
-    rng, even = Random(7), {"CT": [1.0] * 5, "T": [1.0] * 5}
+    rng = Random(7)
+    even: dict[Side, list[float]] = {"CT": [1.0] * 5, "T": [1.0] * 5}
     kits = [True, True, False, False, True]
     plots = [Round(rng, edge_for(chance), even, kits).play() for _ in range(3000)]
     assert abs(sum(plot.winner == "CT" for plot in plots) / 3000 - chance) < 0.035
