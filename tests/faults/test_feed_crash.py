@@ -45,10 +45,15 @@ async def began(rig: Rig, told: list[Consumer]) -> Traffic:
     return traffic
 
 
+def told_since(traffic: Traffic, told: list[Consumer], count: int) -> bool:
+    """Whether every consumer has something that was told after the first `count` changes."""
+    return all(each.seqs & set(traffic.seqs[count:]) for each in told)
+
+
 async def finished(traffic: Traffic, told: list[Consumer], count: int) -> None:
     """Some more traffic, then its end: every consumer has all of it, in order, and the same when repeated."""
     await until("traffic goes on", lambda: len(traffic.seqs) > count)
-    await until("the tenants are told again", lambda: all(each.seqs & set(traffic.seqs[count:]) for each in told))
+    await until("the tenants are told again", lambda: told_since(traffic, told, count))
     everything = await traffic.end()
     await until("all has arrived", lambda: all(each.seqs >= everything for each in told))
     for each in told:
@@ -78,7 +83,7 @@ async def test_stopped_and_taken_over(rig: Rig) -> None:
         process.stop()
         count = len(traffic.seqs) + 50
         await rig.feed()
-        await until("the tenants are told again", lambda: all(each.seqs & set(traffic.seqs[count:]) for each in told))
+        await until("the tenants are told again", lambda: told_since(traffic, told, count))
         before = [each.repeats for each in told]
         process.go_on()
         await until("it has noticed", lambda: process.said("beginning anew under another name"))

@@ -1,0 +1,65 @@
+"""A tenant's feed made readable: one line a message, one more for each market in it."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import aio_pika
+from lxml import etree
+
+from app.kit.clock import iso_millis
+
+_STATUS = {"1": "open", "0": "inactive", "-1": "suspended", "-3": "settled", "-4": "cancelled"}
+_RESULT = {"1": "won", "0": "lost"}
+_SHOWN = ("status", "change_type", "subscribed", "request_id")
+
+
+def readable(routing_key: str, body: bytes, seq: int | None = None) -> str:
+    """A message as text: time, message, match, score, then its markets, indented."""
+    root = etree.fromstring(body, etree.XMLParser(resolve_entities=False, no_network=True))
+    parts = [iso_millis(int(root.get("timestamp", "0"))), str(root.tag), root.get("event_id", "")]
+    parts += [f"{name}={root.get(name)}" for name in _SHOWN if root.get(name)]
+    parts += [f"#{seq}"] if seq is not None else []
+    parts += ["replayed"] if routing_key.startswith("lo.") else []
+    parts += list(_state(root.find("sport_event_status")))
+    lines = [" ".join(filter(None, parts)), *(f"    {_market(market)}" for market in root.iter("market"))]
+    return "\n".join(lines)
+
+
+async def tail(url: str, exchange: str) -> AsyncIterator[str]:
+    """Every message of a vhost from now on, readable, for as long as it is iterated.
+
+    `url` names the vhost. Raises `OSError` or aio-pika's `AMQPError` when there is no way in.
+    """
+    connection = await aio_pika.connect(url, timeout=10)
+    async with connection:
+        channel = await connection.channel()
+        queue = await channel.declare_queue(exclusive=True, auto_delete=True)
+        await queue.bind(exchange, "#")
+        async with queue.iterator(no_ack=True) as messages:
+            async for message in messages:
+                seq = message.headers.get("x-seq")
+                number = seq if isinstance(seq, int) else None
+                yield readable(message.routing_key or "", message.body, number)
+
+
+def _state(state: etree._Element | None) -> Iterator[str]:
+    if state is None:
+        return
+    yield f"status {state.get('status')}, maps {state.get('home_score')}:{state.get('away_score')}"
+    board = state.find("scoreboard")
+    if board is not None and board.get("current_round"):
+        rounds = f"{board.get('home_won_rounds')}:{board.get('away_won_rounds')}"
+        yield f"rounds {rounds}, round {board.get('current_round')}"
+
+
+def _market(market: etree._Element) -> str:
+    outcome = market.find("outcome")
+    told = [f"{market.get('id'):>3}", market.get("specifiers") or "-"]
+    if market.get("status"):
+        told.append(_STATUS.get(market.get("status", ""), "?"))
+    if outcome is not None and outcome.get("odds"):
+        told.append(f"@{outcome.get('odds')}")
+    if outcome is not None and outcome.get("result"):
+        told.append(_RESULT.get(outcome.get("result", ""), "?"))
+    if market.get("void_reason_id"):
+        told.append(f"void, reason {market.get('void_reason_id')}")
+    return "  ".join(told)
