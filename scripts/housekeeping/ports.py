@@ -1,0 +1,57 @@
+"""TCP ports on loopback: which are free, which are taken, and waiting for one to answer."""
+
+import socket
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
+
+LOOPBACK = "127.0.0.1"
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on this port of loopback now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        return True
+
+
+def free_ports(wanted: Sequence[int]) -> list[int]:
+    """One free port for each wanted one: the wanted port itself where it is free, else any (0 = any)."""
+    probes: list[socket.socket] = []
+    try:
+        for port in wanted:
+            probe = socket.socket()
+            probes.append(probe)
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOOPBACK, port))
+            except OSError:
+                probe.bind((LOOPBACK, 0))
+        return [probe.getsockname()[1] for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def answers(host: str, port: int, timeout: float = 1.0) -> bool:
+    """Whether something accepts connections there."""
+    try:
+        with socket.create_connection((host, port), timeout):
+            return True
+    except OSError:
+        return False
+
+
+def wait_until(ready: Callable[[], bool], *, alive: Callable[[], bool], seconds: float) -> bool:
+    """Ask `ready` until it is true; false when the time is up or `alive` has become false."""
+    deadline = monotonic() + seconds
+    while monotonic() < deadline:
+        if ready():
+            return True
+        if not alive():
+            return False
+        sleep(0.05)
+    return False

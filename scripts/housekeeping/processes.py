@@ -1,0 +1,117 @@
+"""Child processes that may outlive the script which starts them, known by pid and start time."""
+
+import pwd
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+import psutil
+
+#: How far two readings of one process' start time may lie apart, in seconds.
+_SAME_START = 0.05
+#: Handles of our own children, kept so that none is reported as forgotten when it is collected.
+_children: list[subprocess.Popen[bytes]] = []
+
+
+class ServiceError(Exception):
+    """Something that a person must do first; the text is one line that says what."""
+
+
+class Started(msgspec.Struct, frozen=True):
+    """A process that we started: enough to know it again, and to leave a stranger with its pid alone."""
+
+    name: str
+    pid: int
+    #: Seconds since the epoch, as the kernel has it.
+    created: float
+    #: The signal that ends it in good order.
+    ending: int = signal.SIGTERM
+
+
+def launch(
+    name: str,
+    command: Sequence[str | Path],
+    log: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    user: str | None = None,
+    ending: int = signal.SIGTERM,
+) -> Started:
+    """Start `command` in a session of its own (as `user`, when given), its output appended to `log`."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=None if environment is None else dict(environment),
+            cwd=directory,
+            start_new_session=True,
+            **identity(user),
+        )
+    _children.append(child)
+    return Started(name, child.pid, psutil.Process(child.pid).create_time(), ending)
+
+
+def identity(user: str | None) -> dict[str, object]:
+    """What `subprocess` needs to run something as `user`; empty for ourselves."""
+    if user is None:
+        return {}
+    return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
+
+
+def find(started: Started) -> psutil.Process | None:
+    """The process, while it lives and is the one that we started."""
+    try:
+        process = psutil.Process(started.pid)
+        same = abs(process.create_time() - started.created) < _SAME_START
+        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+    except psutil.NoSuchProcess:
+        return None
+
+
+def stop(processes: Iterable[Started], *, patience: float = 20.0) -> list[str]:
+    """End these processes together and wait until they are gone; the names of those that had to be killed.
+
+    What is no longer ours (ended, or its pid taken by another process) is left alone.
+    """
+    ours = [(started, process) for started in processes if (process := find(started))]
+    family = [child for _, process in ours for child in _descendants(process)]
+    for started, process in ours:
+        _signal(process, started.ending)
+    deadline = monotonic() + patience
+    _, stubborn = psutil.wait_procs([process for _, process in ours], timeout=patience)
+    for process in stubborn:
+        _signal(process, signal.SIGKILL)
+    _, orphans = psutil.wait_procs(family, timeout=max(0.5, min(2.0, deadline - monotonic())))
+    for process in orphans:
+        _signal(process, signal.SIGKILL)
+    psutil.wait_procs([*stubborn, *orphans], timeout=5)
+    return [started.name for started, process in ours if process in stubborn]
+
+
+def _descendants(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _signal(process: psutil.Process, number: int) -> None:
+    try:
+        process.send_signal(number)
+    except psutil.NoSuchProcess:
+        return
+
+
+def last_words(log: Path, lines: int = 1) -> str:
+    """The end of a log, on one line, for an error message."""
+    if not log.exists():
+        return "no output"
+    said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return " / ".join(said[-lines:])[-400:] or "no output"

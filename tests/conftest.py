@@ -1,0 +1,104 @@
+"""Fixtures for all tests. Whatever needs servers asks for `services`, so unit tests start none.
+
+Integration tests get a database of their own each (`database_url`, `store`), one vhost for internal queues
+a run, and `settings` that lead to both. Tests are marked by the folder that they lie in.
+"""
+
+import asyncio
+import gzip
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from services import Services
+
+from app.settings import Settings
+from app.store.connections import Store, open_store
+from tests.support import databases
+from tests.support import services as support
+
+ROOT = Path(__file__).resolve().parents[1]
+KINDS = ("unit", "integration", "contract", "e2e", "faults")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        kind = item.path.relative_to(ROOT / "tests").parts[0]
+        if kind in KINDS:
+            item.add_marker(kind)
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def services() -> Iterator[Services]:
+    """PostgreSQL, Redis and RabbitMQ with management; the same for the whole run."""
+    with support.running(os.environ.get(support.SHARED)) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def template(services: Services) -> Iterator[str]:
+    """The name of a migrated, empty database to copy."""
+    name = asyncio.run(databases.make_template(services.database_url))
+    yield name
+    asyncio.run(databases.drop(services.database_url, name))
+
+
+@pytest.fixture
+async def database_url(services: Services, template: str) -> AsyncIterator[str]:
+    """A migrated, empty database of this test's own."""
+    async with databases.copied(services.database_url, template) as url:
+        yield url
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    async with await open_store(database_url, 4) as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
+def vhost(services: Services) -> Iterator[str]:
+    """The vhost of this run's internal queues."""
+    with support.vhost(services) as name:
+        yield name
+
+
+@pytest.fixture
+def settings(services: Services, database_url: str, vhost: str) -> Settings:
+    """Settings that lead to this test's database and this run's vhost."""
+    broker = services.environment()["RABBITMQ_PUBLIC_HOST"]
+    return Settings(
+        database_url=database_url,
+        database_pool_size=4,
+        redis_url=services.redis_url,
+        rabbitmq_url=services.rabbitmq_url,
+        rabbitmq_api_url=services.rabbitmq_api_url,
+        rabbitmq_public_host=broker,
+        rabbitmq_internal_vhost=vhost,
+    )
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The files that lie beside the checkout and not in it; skips, saying so, when they are missing."""
+    place = Path(os.environ.get("MATCHFEED_DATA", ROOT.parent / "shared" / "data"))
+    if not place.is_dir():
+        pytest.skip(
+            f"needs the data files that lie beside the checkout; {place} is missing (or set MATCHFEED_DATA)"
+        )
+    return place
+
+
+@pytest.fixture(scope="session")
+def real_log(data: Path) -> str:
+    """The text of a real server's log: one map of Inferno, with all that goes on around it."""
+    log = data / "cs2-server-inferno.log.gz"
+    if not log.exists():
+        pytest.skip(f"needs the real server log; {log} is missing")
+    return gzip.decompress(log.read_bytes()).decode()

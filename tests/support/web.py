@@ -1,0 +1,40 @@
+"""The web application in this process, and keys to call it with."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+from litestar import Litestar
+
+from app.access import admin
+from app.access.properties import Properties
+from app.kit.clock import Clock, system_clock
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import Store
+
+IssueKey = Callable[..., Awaitable[str]]
+
+
+@asynccontextmanager
+async def serving(settings: Settings, clock: Clock = system_clock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the application, which is started before and stopped after."""
+    app: Litestar = create_app(settings, clock)
+    async with app.lifespan():
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://matchfeed.test") as client:
+            yield client
+
+
+def issuing(store: Store, secret: str) -> IssueKey:
+    """A function that issues a key with the given properties to tenant `acme`, or to another `slug`."""
+
+    async def issue(slug: str = "acme", **properties: Any) -> str:
+        by: dict[str, Any] = {"by": "tester", "now": 1}
+        async with store.transaction() as tx:
+            await admin.create_tenant(tx, slug, slug.title(), **by)
+            issued = await admin.issue_key(tx, slug, Properties(**properties), secret=secret, **by)
+        return issued.raw
+
+    return issue
