@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -21,7 +22,6 @@ from .processes import ServiceError, find, last_words, launch
 from .rabbitmq_package import ensure_installed
 from .state import State, remember
 
-_NODE = "matchfeed@localhost"
 _USER = "matchfeed"
 
 
@@ -118,7 +118,8 @@ def _environment(home: Path, distribution: int) -> dict[str, str]:
             f"-start_epmd false -erl_epmd_port {distribution} -kernel inet_dist_use_interface {{127,0,0,1}}"
         ),
         "RABBITMQ_ALLOW_INPUT": "1",
-        "RABBITMQ_NODENAME": _NODE,
+        "RABBITMQ_NODENAME": _node(home),
+        "ERL_CRASH_DUMP": str(home / "erl_crash.dump"),
         "RABBITMQ_DIST_PORT": str(distribution),
         "RABBITMQ_CONFIG_FILE": str(home / "rabbitmq.conf"),
         "RABBITMQ_ADVANCED_CONFIG_FILE": str(home / "advanced.config"),
@@ -129,6 +130,11 @@ def _environment(home: Path, distribution: int) -> dict[str, str]:
         "RABBITMQ_GENERATED_CONFIG_DIR": str(home / "generated"),
         "RABBITMQ_PID_FILE": str(home / "pid"),
     }
+
+
+def _node(home: Path) -> str:
+    """A name of the directory's own: two brokers of one name refuse to run on one machine."""
+    return f"matchfeed-{blake2b(str(home).encode(), digest_size=4).hexdigest()}@localhost"
 
 
 def _reason(log: Path) -> str:
