@@ -1,0 +1,26 @@
+"""The command line, `matchfeed`: thin commands that read the settings once and call one function below.
+
+A command that fails prints one clear line and leaves with a status other than 0. Secrets (keys, AMQP URLs)
+go to standard output exactly once, when they are made. Nothing imports this package.
+"""
+
+import click
+
+from app.cli.demo import demo_tenants
+from app.cli.matches import match
+from app.cli.processes import PROCESSES
+from app.cli.simulation import simulate
+from app.cli.tail import tail
+from app.cli.tenants import book, key, tenant, unbook
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Match data, odds and settlements: run the services, look after tenants, play matches.
+
+    Settings come from the environment (DATABASE_URL, RABBITMQ_URL, SECRET_KEY …; see app/settings.py).
+    """
+
+
+for command in (*PROCESSES, tenant, key, book, unbook, match, simulate, tail, demo_tenants):
+    main.add_command(command)

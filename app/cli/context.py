@@ -1,0 +1,80 @@
+"""What every command shares: settings, an open store, and errors as one line."""
+
+import asyncio
+import getpass
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from functools import wraps
+from typing import Any, ParamSpec
+
+import click
+import uvloop
+from aio_pika.exceptions import AMQPError
+
+from app import settings as configuration
+from app.access.admin import Broker
+from app.broker import address
+from app.broker.management import Management
+from app.kit.errors import Refusal
+from app.settings import Settings
+from app.simulator.operator import OperatorRefused
+from app.simulator.sender import SinkRefused
+from app.store.connections import Store, open_store
+
+P = ParamSpec("P")
+_EXPECTED = (Refusal, OperatorRefused, SinkRefused, AMQPError, OSError)
+
+
+def settled() -> Settings:
+    return configuration.load()
+
+
+def who() -> str:
+    """Who gives the command, for the audit."""
+    return f"cli:{getpass.getuser()}"
+
+
+def running(command: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """A command's coroutine as a plain function, whose expected failures end as one line."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        failed: BaseExceptionGroup[Exception] | None = None
+        try:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                runner.run(command(*args, **kwargs))
+        except* _EXPECTED as group:
+            failed = group
+        if failed is not None:
+            raise click.ClickException(_first(failed)) from failed
+
+    return run
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> str:
+    """The line about the first of the failures, whatever their nesting."""
+    failure: BaseException = group
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return str(failure) or type(failure).__name__
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Store]:
+    """The store of a command, which needs few connections."""
+    store = await open_store(settings.database_url, min(settings.database_pool_size, 2))
+    async with store:
+        yield store
+
+
+@asynccontextmanager
+async def broker_of(settings: Settings) -> AsyncIterator[Broker]:
+    async with Management(settings.rabbitmq_api_url) as management:
+        where = address.parse(settings.rabbitmq_url)
+        yield Broker(management, settings.exchange, settings.rabbitmq_public_host, where)
+
+
+def show(value: Any) -> None:
+    """A result as JSON on standard output."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,115 @@
+"""Matches: create one, list them, play a log file into one."""
+
+from pathlib import Path
+from uuid import uuid4
+
+import click
+import httpx
+
+from app.cli.context import opened, running, settled, show
+from app.domain.ids import match_urn
+from app.domain.match import Match, Status
+from app.ingest import operator, tokens
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.kit.clock import iso_seconds, system_clock
+from app.kit.errors import NotFound
+from app.settings import Settings
+from app.simulator.pace import Pace
+from app.simulator.sender import Sender, read_log
+from app.store import matches
+
+_PROGRESS_LINES = 500
+
+
+@click.group()
+def match() -> None:
+    """Matches."""
+
+
+@match.command("create")
+@click.argument("home")
+@click.argument("away")
+@click.option("--event", default="Showmatch", show_default=True, help="The tournament's name.")
+@click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
+@click.option("--in", "minutes", type=float, default=0.0, show_default=True, help="Minutes from now.")
+@click.option("--home-strength", type=float, default=0.0, help="On the ranking's scale, e.g. 1650.")
+@click.option("--away-strength", type=float, default=0.0)
+@running
+async def match_create(
+    home: str, away: str, event: str, best_of: str, minutes: float, home_strength: float, away_strength: float
+) -> None:
+    """Create a match between HOME and AWAY; prints where its game server must send its log."""
+    settings, now = settled(), system_clock()
+    asked = NewMatch(
+        home=home,
+        away=away,
+        event=event,
+        best_of=int(best_of),
+        scheduled_at=now + round(minutes * 60_000),
+        home_strength=home_strength,
+        away_strength=away_strength,
+    )
+    async with opened(settings) as store:
+        made = await operator.create(store, asked, now, Terms(margin=settings.margin))
+    show(_shown(made) | {"log_sink_url": sink_url(settings, made, settings.public_url)})
+
+
+@match.command("list")
+@click.option("--status", type=click.Choice([status.value for status in Status]), multiple=True)
+@click.option("--limit", default=50, show_default=True)
+@running
+async def match_list(status: tuple[str, ...], limit: int) -> None:
+    """Matches, newest first."""
+    statuses = [Status(word) for word in status] or list(Status)
+    async with opened(settled()) as store, store.reading() as tx:
+        show([_shown(each) for each in await matches.listing(tx, statuses=statuses, limit=limit)])
+
+
+@match.command("send-log")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--match", "ref", required=True, help="The match's UUID or od:match:<n>.")
+@click.option("--speed", type=click.FloatRange(min=0.1), default=1.0, show_default=True)
+@click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
+@running
+async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> None:
+    """Play the log FILE (plain or .gz) into a match as its game server would, SPEED times as fast."""
+    settings = settled()
+    async with opened(settings) as store, store.reading() as tx:
+        found = await matches.find(tx, ref)
+    if found is None:
+        raise NotFound(f"There is no match {ref!r}.")
+    lines = list(read_log(file))
+    url = sink_url(settings, found, base_url or settings.public_url)
+    async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
+        sender = Sender(client, url, uuid4().hex)
+        told = 0
+
+        def tell() -> None:
+            nonlocal told
+            if sender.lines - told >= _PROGRESS_LINES or sender.lines == len(lines):
+                told = sender.lines
+                click.echo(f"{told}/{len(lines)} lines, {sender.offset} bytes", err=True)
+
+        await sender.send(lines, Pace(speed), tell)
+    click.echo(f"sent {sender.lines} lines ({sender.offset} bytes) to {match_urn(found.number)}")
+
+
+def sink_url(settings: Settings, found: Match, base_url: str) -> str:
+    """Where the match's game server sends its log."""
+    token = tokens.issue(settings.secret_key, found.id, found.number)
+    return f"{base_url.rstrip('/')}/ops/v1/matches/{found.id}/log?token={token}"
+
+
+def _shown(each: Match) -> dict[str, object]:
+    return {
+        "id": str(each.id),
+        "urn": match_urn(each.number),
+        "home": each.home,
+        "away": each.away,
+        "event": each.event,
+        "best_of": each.best_of,
+        "status": each.status.value,
+        "score": f"{each.score_home}:{each.score_away}",
+        "scheduled_at": iso_seconds(each.scheduled_at) if each.scheduled_at else None,
+    }

@@ -1,0 +1,73 @@
+"""The services' processes, and the migrations that come before them."""
+
+import socket
+
+import click
+import uvicorn
+
+from app.cli.context import running, settled
+from app.kit import logging
+from app.main import create_app
+from app.store.migrations import migrate as bring_up_to_date
+from app.workers import run_feed, run_ingest
+
+_GRACE_SECONDS = 5
+_BACKLOG = 2048
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=8000, show_default=True)
+def serve(host: str, port: int) -> None:
+    """Run the web process: REST, streams, the log sink and the operator API."""
+    settings = settled()
+    logging.configure("web", level=settings.log_level)
+    config = uvicorn.Config(
+        create_app(settings),
+        loop="uvloop",
+        http="httptools",
+        ws_per_message_deflate=False,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    with _listening(host, port) as listener:
+        server = uvicorn.Server(config)
+        server.run(sockets=[listener])
+    if not server.started:
+        raise click.ClickException("the web process could not start; its log above says why")
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), backlog=_BACKLOG)
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+
+
+@click.command()
+@running
+async def feed() -> None:
+    """Run the feed process: tell tenants over AMQP what changes."""
+    await run_feed(settled())
+
+
+@click.command()
+@running
+async def ingest() -> None:
+    """Run the ingest process: apply what the log sink has taken."""
+    await run_ingest(settled())
+
+
+@click.command()
+@running
+async def migrate() -> None:
+    """Create the database when it is missing, and bring it to the present schema."""
+    settings = settled()
+    logging.configure("migrate", level=settings.log_level)
+    await bring_up_to_date(settings.database_url)
+    click.echo("the database is up to date")
+
+
+PROCESSES = (serve, feed, ingest, migrate)

@@ -1,0 +1,86 @@
+"""Invented matches, played into a running service."""
+
+import asyncio
+import signal
+import time
+from contextlib import suppress
+from dataclasses import replace
+from random import Random
+from uuid import uuid4
+
+import click
+import httpx
+
+from app.cli.context import running, settled
+from app.simulator.matchday import MatchDay, Programme
+from app.simulator.operator import Operator
+from app.simulator.pace import Pace
+from app.simulator.sender import Sender, sink_address
+from app.simulator.series import Plan
+from app.simulator.series import simulate as played
+from app.simulator.world import world
+
+
+@click.command()
+@click.option("--matches", "count", default=1, show_default=True, help="How many matches.")
+@click.option("--at-once", default=4, show_default=True, help="How many of them at the same time.")
+@click.option("--seed", default=1, show_default=True, help="The same seed gives the same matches.")
+@click.option("--speed", type=click.FloatRange(min=0.1), default=8.0, show_default=True)
+@click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
+@click.option("--matchday", is_flag=True, help="Never end: always some live, some upcoming, some finished.")
+@click.option("--unbooked-for", default="beta", show_default=True, help="With --matchday: '' for nobody.")
+@click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
+@click.option("--operator-key", envvar="MATCHFEED_OPERATOR_KEY", required=True)
+@running
+async def simulate(
+    count: int,
+    at_once: int,
+    seed: int,
+    speed: float,
+    best_of: str,
+    matchday: bool,
+    unbooked_for: str,
+    base_url: str | None,
+    operator_key: str,
+) -> None:
+    """Create matches between invented teams and play them as their game servers would."""
+    async with httpx.AsyncClient(
+        timeout=10, trust_env=False, limits=httpx.Limits(max_connections=50)
+    ) as client:
+        operator = Operator(client, base_url or settled().public_url, operator_key)
+        if matchday:
+            programme = Programme(speed=speed, seed=seed, unbooked_for=unbooked_for)
+            await _until_stopped(MatchDay(client, operator, programme, click.echo))
+            return
+        turns = asyncio.Semaphore(at_once)
+        async with asyncio.TaskGroup() as group:
+            for number in range(count):
+                plan = _plan(seed + number, int(best_of), speed)
+                group.create_task(_play(client, operator, plan, turns))
+
+
+async def _until_stopped(day: MatchDay) -> None:
+    """Run the day until SIGTERM or SIGINT."""
+    task = asyncio.create_task(day.run())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def _plan(seed: int, best_of: int, speed: float) -> Plan:
+    home, away = world().pair(Random(seed))
+    return Plan(home, away, seed, 0, best_of=best_of, pace=Pace(speed), dress="millis")
+
+
+async def _play(client: httpx.AsyncClient, operator: Operator, plan: Plan, turns: asyncio.Semaphore) -> None:
+    async with turns:
+        now = time.time_ns() // 1_000_000
+        match = await operator.create(
+            plan, "Simulated", scheduled_at=now, reference=f"simulate-{uuid4().hex}"
+        )
+        lines, truth = played(replace(plan, begin=now))
+        click.echo(f"od:match:{match.number} {plan.home.name} v {plan.away.name}: {len(lines)} lines")
+        sender = Sender(client, sink_address(operator.base_url, match.log_sink_url), uuid4().hex)
+        await sender.send(lines, plan.pace)
+        click.echo(f"od:match:{match.number} {truth.maps_won('home')}:{truth.maps_won('away')}")

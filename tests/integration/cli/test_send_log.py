@@ -1,0 +1,117 @@
+"""`match send-log` against a small HTTP server of the test's own."""
+
+import gzip
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from app.cli import main
+from app.domain.match import Match
+from app.ingest import tokens
+from app.settings import Settings
+from app.simulator.series import Plan, simulate
+from app.simulator.world import world
+from app.store import matches
+from app.store.connections import Store
+
+
+@dataclass
+class Sink:
+    """A log sink that is away for its first answers, and keeps what it has taken."""
+
+    url: str = ""
+    refusals: int = 2
+    paths: set[str] = field(default_factory=set)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    instances: set[str] = field(default_factory=set)
+    body: bytes = b""
+
+    def take(self, path: str, headers: dict[str, str], body: bytes) -> int:
+        if self.refusals:
+            self.refusals -= 1
+            return 503
+        self.paths.add(path)
+        self.instances.add(headers["x-server-instance-token"])
+        begin, end = (int(headers[f"x-logbytes-{name}offset"]) for name in ("begin", "end"))
+        self.ranges.append((begin, end))
+        self.body += body
+        return 200
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    kept = Sink()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            status = kept.take(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Silent: the test looks at what was kept."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    kept.url = f"http://127.0.0.1:{server.server_port}"
+    yield kept
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+async def match_id(store: Store) -> UUID:
+    async with store.transaction() as tx:
+        number = await matches.next_number(tx)
+        match = Match(id=uuid4(), number=number, home="A", away="B", event="E")
+        await matches.insert(tx, match)
+    return match.id
+
+
+def test_every_byte_reaches_the_sink_in_order(
+    anyio_backend: str,
+    sink: Sink,
+    match_id: UUID,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two hundred game minutes in a second: the bodies follow each other without a hole, and none is lost
+    although the sink is away at first."""
+    for name, value in msgspec.to_builtins(settings).items():
+        monkeypatch.setenv(name, str(value))
+    lines, _ = simulate(Plan(world().squads[0], world().squads[1], 5, 1_790_000_000_000))
+    text = "".join(f"{line.text}\n" for line in lines).encode()
+    log = tmp_path / "server.log.gz"
+    log.write_bytes(gzip.compress(text))
+    words = [
+        "match",
+        "send-log",
+        str(log),
+        "--match",
+        str(match_id),
+        "--speed",
+        "2000",
+        "--base-url",
+        sink.url,
+    ]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert sink.body == text
+    begins, ends = zip(*sink.ranges, strict=True)
+    assert begins == (0, *ends[:-1])
+    assert len(sink.instances) == 1
+    token = tokens.issue(settings.secret_key, match_id, 1)
+    assert sink.paths == {f"/ops/v1/matches/{match_id}/log?token={token}"}
+    assert f"sent {len(lines)} lines" in result.stdout
