@@ -19,7 +19,7 @@ from app.ingest.queues import PARTITIONS, Queues, queue
 from app.ingest.terms import Terms
 from app.kit import metrics
 from app.kit.clock import Clock
-from app.kit.errors import Unavailable
+from app.kit.errors import NotFound, Unavailable
 from app.kit.logging import bind, get_logger
 from app.store.connections import Store
 
@@ -51,6 +51,9 @@ class Consumer:
         while True:
             try:
                 return await apply.apply(self._store, batch, self._clock(), self._terms)
+            except NotFound:
+                log.warning("a log batch is of a match that is gone")
+                return "orphan"
             except Unavailable as error:
                 log.warning("a log batch waits for the database", error=error.detail)
                 await asyncio.sleep(_AWAY_SECONDS)

@@ -12,7 +12,7 @@ from app.ingest import offsets, record
 from app.ingest.batch import Batch
 from app.ingest.run import Run
 from app.ingest.terms import Terms
-from app.kit.errors import NotFound, Unavailable
+from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import markets, matches, sources
 from app.store.connections import Store
@@ -125,11 +125,7 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
                 error,
             ),
         )
-        try:
-            match = await matches.lock(tx, batch.match_id)
-        except NotFound:
-            log.error("a log batch names a match that is not there", match_id=str(batch.match_id))
-            return
+        match = await matches.lock(tx, batch.match_id)
         await _skip(tx, match.id, batch)
         await _lose(tx, match, HOLE, now)
 

@@ -1,0 +1,75 @@
+"""A match and the batches of its log, applied without a queue."""
+
+from itertools import count
+
+import pytest
+
+from app.domain.match import Match
+from app.ingest import operator
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.store import matches
+from app.store.connections import Store
+from tests.support import logs
+
+NOW = 1_800_000_000_000
+TERMS = Terms()
+
+
+@pytest.fixture
+async def match(store: Store) -> Match:
+    """An upcoming match between the two teams of `tests.support.logs`."""
+    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
+    return await operator.create(store, asked, NOW, TERMS)
+
+
+class Server:
+    """Sends a match's log as one run of a game server, straight into `apply`."""
+
+    def __init__(self, store: Store, match: Match, instance: str = "run") -> None:
+        self.store, self.match, self.instance = store, match, instance
+        self.offset = 0
+        self.now = NOW
+        self._names = count()
+
+    def cut(self, *lines: str) -> Batch:
+        """The next range of the log, one second after the last."""
+        text = logs.body(*lines, second=(self.now - NOW) // 1000)
+        begin, self.offset = self.offset, self.offset + len(text)
+        self.now += 1000
+        return Batch(
+            id=f"{self.instance}/{next(self._names)}",
+            match_id=self.match.id,
+            number=self.match.number,
+            arrived_at=self.now,
+            body=text,
+            instance=self.instance,
+            begin=begin,
+            end=self.offset,
+        )
+
+    async def deliver(self, *batches: Batch, late: int = 0) -> list[str]:
+        """Apply batches in this order, `late` ms after their arrival; what became of each."""
+        return [await apply(self.store, batch, batch.arrived_at + late, TERMS) for batch in batches]
+
+    async def send(self, *lines: str) -> None:
+        assert await self.deliver(self.cut(*lines)) == ["applied"]
+
+    async def begin(self) -> None:
+        """Play as far as a live first round with one kill."""
+        await self.send(*logs.kick_off())
+        await self.send(*logs.live())
+        await self.send(logs.kill(logs.CT[0], logs.T[0]))
+
+    async def state(self) -> Match:
+        async with self.store.reading() as tx:
+            found = await matches.get(tx, self.match.id)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def server(store: Store, match: Match) -> Server:
+    return Server(store, match)

@@ -1,0 +1,122 @@
+"""Every byte of a log counts once and in order, however it is delivered."""
+
+from app.domain.match import Match
+from app.ingest import watch
+from app.ingest.batch import Batch
+from app.store import history, sources
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+
+
+async def kills(store: Store, match: Match) -> int:
+    async with store.reading() as tx:
+        return len([event for event in await history.timeline(tx, match.id) if event.type == "kill"])
+
+
+async def test_a_repeated_batch_changes_nothing(store: Store, server: Server) -> None:
+    await server.begin()
+    shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
+    assert await server.deliver(shot, shot) == ["applied", "repeat"]
+    assert await kills(store, server.match) == 2
+
+
+async def test_a_redelivered_message_without_offsets_changes_nothing(store: Store, server: Server) -> None:
+    await server.begin()
+    shot = bare(server.cut(logs.kill(logs.CT[1], logs.T[1])))
+    again = bare(server.cut(logs.kill(logs.CT[1], logs.T[2])))
+    assert await server.deliver(shot, shot, again, again) == ["applied", "repeat", "applied", "repeat"]
+    assert await kills(store, server.match) == 3
+
+
+async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Server) -> None:
+    await server.begin()
+    first, second, third = (server.cut(logs.kill(logs.CT[0], logs.T[seat])) for seat in (1, 2, 3))
+    assert await server.deliver(third, second) == ["early", "early"]
+    assert await kills(store, server.match) == 1
+    assert await server.deliver(first) == ["applied"]
+    assert await kills(store, server.match) == 4
+    state = await server.state()
+    assert state.suspended == ""
+    async with store.reading() as tx:
+        assert await sources.pending(tx, state.id) == []
+
+
+async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(
+    store: Store, server: Server
+) -> None:
+    await server.begin()
+    server.cut(logs.kill(logs.CT[0], logs.T[1]))  # never delivered
+    late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
+    assert await server.deliver(late) == ["early"]
+    assert await watch.close_holes(store, late.arrived_at + 1999, TERMS) == 0
+    assert (await server.state()).suspended == ""
+    assert await watch.close_holes(store, late.arrived_at + 2001, TERMS) == 1
+    state = await server.state()
+    assert state.suspended == watch.HOLE
+    assert await kills(store, server.match) == 2
+    await server.send(logs.kill(logs.CT[0], logs.T[3]))
+    assert (await server.state()).suspended == watch.HOLE
+
+
+async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, server: Server) -> None:
+    await server.begin()
+    server.cut(logs.kill(logs.CT[0], logs.T[1]))
+    late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
+    await server.deliver(late)
+    await watch.close_holes(store, late.arrived_at + 2001, TERMS)
+    await server.send(*logs.ct_win(1, 0))
+    assert (await server.state()).suspended == watch.HOLE
+    await server.send(*logs.freeze(1, 0))
+    state = await server.state()
+    assert state.suspended == ""
+    assert state.maps[0].home_score == 1
+    assert state.maps[0].rounds[0].gap
+
+
+async def test_the_missing_range_that_comes_too_late_is_not_read_out_of_order(
+    store: Store, server: Server
+) -> None:
+    await server.begin()
+    missing = server.cut(logs.kill(logs.CT[0], logs.T[1]))
+    late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
+    await server.deliver(late)
+    await watch.close_holes(store, late.arrived_at + 2001, TERMS)
+    assert await server.deliver(missing) == ["repeat"]
+    assert await kills(store, server.match) == 2
+
+
+async def test_a_restarted_server_begins_its_own_count(store: Store, server: Server) -> None:
+    await server.begin()
+    restarted = Server(store, server.match, instance="second run")
+    restarted.now = server.now
+    await restarted.send(logs.kill(logs.CT[0], logs.T[1]))
+    assert await kills(store, server.match) == 2
+
+
+async def test_times_never_go_back(store: Store, server: Server) -> None:
+    """A log played much faster than it was written: each body covers many source seconds."""
+    arrival = NOW
+    offset = 0
+    for bodies in (logs.kick_off(), logs.live(), logs.ct_win(1, 0), logs.freeze(1, 0), logs.live()):
+        text = b"".join(logs.body(line, second=offset + at * 7) for at, line in enumerate(bodies))
+        arrival, offset = arrival + 100, offset + 100
+        batch = Batch(
+            id=str(arrival), match_id=server.match.id, number=1, arrived_at=arrival, body=text, instance=""
+        )
+        await server.deliver(batch)
+    async with store.reading() as tx:
+        told = [event.at for event in await history.timeline(tx, server.match.id)]
+        (played,) = await history.rounds(tx, server.match.id)
+    assert told == sorted(told) and len(told) == 5
+    assert NOW <= played.started_at <= told[0] and told[-1] <= played.ended_at <= arrival
+
+
+def bare(batch: Batch) -> Batch:
+    return Batch(
+        id=batch.id,
+        match_id=batch.match_id,
+        number=batch.number,
+        arrived_at=batch.arrived_at,
+        body=batch.body,
+    )

@@ -1,0 +1,84 @@
+"""What a transaction tells, in which order, under which frame and message."""
+
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from app.domain import changes as c
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match, Round, Status, TimelineEvent
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.ingest.drafts import compose
+
+BEFORE = Match(id=UUID(int=1), number=7, home="Northwind", away="Harbour", event="Cup", status=Status.UPCOMING)
+LIVE = replace(BEFORE, status=Status.LIVE)
+KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=5, offset_ms=5)
+PLAYED = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 1, 9)
+MARKET = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, Decimal("1.80"), 0.5)
+WON = LedgerEntry(13, MARKET.specifiers, LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "won", (2,))
+
+
+def told(drafts: list) -> list[tuple[str, str, str]]:
+    return [(draft.entity, draft.frame, draft.message) for draft in drafts]
+
+
+def test_a_full_transaction_in_the_order_of_the_contract() -> None:
+    settled = replace(MARKET, status=MarketStatus.SETTLED, result=Result.WON)
+    changes = (c.MatchStarted(), c.RoundLive(map=1, round=1), c.Happened(event=KILL), c.RoundFinished(round=PLAYED))
+    drafts = compose(BEFORE, LIVE, changes, {MARKET.key: MARKET}, (settled,), (WON,))
+    assert told(drafts) == [
+        ("round", "round.started", ""),
+        ("event", "event.kill", ""),
+        ("round", "round.finished", ""),
+        ("match", "", "fixture_change"),
+        ("settlement", "bet_settlement", "bet_settlement"),
+        ("match", "match.updated", "odds_change"),
+        ("market", "market.updated", "odds_change"),
+    ]
+    assert msgspec.json.decode(drafts[3].body) == {"change_type": 1}
+    assert msgspec.json.decode(drafts[4].body, type=LedgerEntry) == WON
+    assert msgspec.json.decode(drafts[6].body, type=Market) == settled
+
+
+def test_nothing_changed_tells_nothing() -> None:
+    assert compose(LIVE, replace(LIVE, last_fact_at=99), (), {}, (), ()) == []
+
+
+def test_what_the_headline_does_not_show_goes_to_the_stream_alone() -> None:
+    drafts = compose(LIVE, replace(LIVE, suspended="silent"), (c.Altered(),), {}, (), ())
+    assert told(drafts) == [("match", "match.updated", "")]
+
+
+def test_a_cancellation_is_a_fixture_change_of_its_own_kind() -> None:
+    drafts = compose(LIVE, replace(LIVE, status=Status.CANCELLED), (c.MatchCancelled(),), {}, (), ())
+    assert told(drafts) == [("match", "", "fixture_change"), ("match", "match.updated", "odds_change")]
+    assert msgspec.json.decode(drafts[0].body) == {"change_type": 3}
+
+
+def test_birth_and_end_of_a_match() -> None:
+    assert told(compose(None, BEFORE, (), {}, (), ())) == [("match", "match.created", "odds_change")]
+    ended = replace(LIVE, status=Status.FINISHED)
+    assert told(compose(LIVE, ended, (), {}, (), ())) == [("match", "match.finished", "odds_change")]
+
+
+def test_a_market_says_what_became_of_it() -> None:
+    suspended = replace(MARKET, status=MarketStatus.SUSPENDED)
+    repriced = replace(MARKET, odds=Decimal("1.90"))
+    cases = [
+        (None, MARKET, "market.created"),
+        (MARKET, suspended, "market.suspended"),
+        (suspended, MARKET, "market.unsuspended"),
+        (MARKET, repriced, "market.updated"),
+        (suspended, replace(suspended, reason="other"), "market.updated"),
+    ]
+    for old, new, frame in cases:
+        book = {old.key: old} if old else {}
+        assert told(compose(LIVE, LIVE, (), book, (new,), ()))[1] == ("market", frame, "odds_change")
+
+
+def test_voided_rounds_are_told_without_a_frame() -> None:
+    drafts = compose(LIVE, LIVE, (c.RoundsVoided(map=1, rounds=(PLAYED,), events=(1,)),), {}, (), ())
+    assert told(drafts) == [("round", "", "")]
+    assert msgspec.json.decode(drafts[0].body, type=Round).void

@@ -1,0 +1,140 @@
+"""The match resource: every group's fields present when open, absent when not."""
+
+from decimal import Decimal
+from itertools import chain, combinations
+from uuid import UUID
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from app.domain.market import Market, MarketStatus
+from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, Status, TimelineEvent
+from app.wire.fields import Group
+from app.wire.views.match import MatchParts, match_view
+
+FIELDS = {
+    Group.BASIC: {
+        *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
+        *("score_a", "score_b", "map_name"),
+    },
+    Group.READ: {"started_at", "finished_at", "winner", "maps"},
+    Group.DETAIL: {"rounds", "events", "streams", "demo_url", "player_stats"},
+    Group.MARKETS: {"markets"},
+    Group.SCOREBOARD: {"scoreboard"},
+    Group.INTERNALS: {
+        *("external_match_id", "data_delay_seconds", "suspended", "suspended_reason"),
+        *("booking_status", "source_url"),
+    },
+}
+FOX, HERON = Player(77, "fox"), Player(88, "heron")
+MATCH = Match(
+    id=UUID(int=1),
+    number=7,
+    home="Northwind",
+    away="Harbour",
+    event="Cup",
+    best_of=3,
+    status=Status.LIVE,
+    scheduled_at=0,
+    maps=(MapPlay(number=1, name="de_nuke", status="live", home_score=3, away_score=1, home_side="T"),),
+    current=RoundPlay(map=1, number=5, phase="live", alive_home=4, alive_away=2),
+    suspended="silent",
+)
+KILL = TimelineEvent(
+    id=1,
+    type="kill",
+    map=1,
+    round=1,
+    at=61_500,
+    offset_ms=1500,
+    actor=FOX,
+    actor_slot="home",
+    side="T",
+    target=HERON,
+    target_slot="away",
+    target_side="CT",
+    weapon="ak47",
+    headshot=True,
+)
+TEAM_KILL = replace(KILL, id=3, target_slot="home", target_side="T")
+PLAYED = Round(2, 1, 1, "home", "T", "bomb", 1, 0, 0, 90_000, bomb_site="A")
+OFFER = Market(
+    13, "map=1|round=5|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5, group="g", priced_at=1000
+)
+PARTS = MatchParts(MATCH, (PLAYED, replace(PLAYED, id=9, void=True)), (KILL, TEAM_KILL), (OFFER,))
+
+
+def shown(*opened: Group, parts: MatchParts = PARTS) -> dict:
+    seen: dict = msgspec.to_builtins(match_view(parts, frozenset(opened)))
+    return seen
+
+
+@pytest.mark.parametrize(
+    "opened", list(chain.from_iterable(combinations(Group, size) for size in range(len(Group) + 1)))
+)
+def test_fields_are_those_of_the_open_groups(opened: tuple[Group, ...]) -> None:
+    assert set(shown(*opened)) == set().union(*(FIELDS[group] for group in opened))
+
+
+def test_slots_are_team_a_and_team_b() -> None:
+    seen = shown(Group.BASIC, Group.READ)
+    assert (seen["team_a"], seen["team_b"], seen["bo_type"]) == ("Northwind", "Harbour", "bo3")
+    assert seen["scheduled_at"] == "1970-01-01T00:00:00+00:00"
+    assert seen["maps"][0]["side_a"] == "T" and seen["maps"][0]["winner"] is None
+
+
+def test_history_leaves_out_what_does_not_count() -> None:
+    seen = shown(Group.DETAIL)
+    assert [one["id"] for one in seen["rounds"]] == [2]
+    assert seen["rounds"][0]["bomb_site"] == "A"
+    assert seen["events"][0] == {
+        "id": 1,
+        "type": "kill",
+        "map": 1,
+        "round": 1,
+        "actor": "fox",
+        "actor_team": "team_a",
+        "side": "T",
+        "target": "heron",
+        "target_team": "team_b",
+        "victim_side": "CT",
+        "weapon": "ak47",
+        "headshot": True,
+        "penetrated": False,
+        "time": "1970-01-01T00:01:01+00:00",
+        "time_offset_seconds": 1.5,
+    }
+
+
+def test_team_kills_are_not_kills() -> None:
+    fox, heron = shown(Group.DETAIL)["player_stats"]
+    assert (fox["name"], fox["team"], fox["kills"], fox["headshots"]) == ("fox", "team_a", 1, 1)
+    assert (heron["team"], heron["deaths"]) == ("team_b", 1)
+
+
+def test_offers_carry_numbers_and_a_name_of_their_own() -> None:
+    assert shown(Group.MARKETS)["markets"] == (
+        {
+            "market_offer_id": "13:map=1|round=5|team=home",
+            "id": 13,
+            "specifiers": "map=1|round=5|team=home",
+            "status": "active",
+            "suspended": False,
+            "odds": 1.85,
+            "group": "g",
+            "priced_at": "1970-01-01T00:00:01+00:00",
+        },
+    )
+
+
+def test_the_scoreboard_is_null_while_nothing_is_played() -> None:
+    live = shown(Group.SCOREBOARD)["scoreboard"]
+    assert (live["round"], live["side_a"], live["side_b"], live["alive_b"]) == (5, "T", "CT", 2)
+    idle = MatchParts(replace(MATCH, current=None))
+    assert shown(Group.SCOREBOARD, parts=idle) == {"scoreboard": None}
+
+
+def test_internals_say_why_nothing_is_offered() -> None:
+    seen = shown(Group.INTERNALS)
+    assert (seen["suspended"], seen["suspended_reason"], seen["booking_status"]) == (True, "silent", "booked")
