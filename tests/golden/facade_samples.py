@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.catalogue import MarketType, MatchStatus, Specifier, Text, VoidReason
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
 from app.domain.tenant import Grant, Tenant
@@ -47,18 +48,17 @@ UPCOMING_EVENT = events.Event(UUID(int=4712), UPCOMING, BARE, HOME, AWAY)
 FINISHED_EVENT = msgspec.structs.replace(LIVE_EVENT, headline=FINISHED)
 CANCELLED_EVENT = msgspec.structs.replace(UPCOMING_EVENT, headline=CANCELLED, booked=False)
 
+MAP = Specifier("map", "integer", "Number of the map, counted from 1.")
+THRESHOLD = Specifier("threshold", "decimal", "The line.")
+TEAM = Specifier("team", "variable_text", "")
 TYPES = (
-    dictionaries.MarketType(
-        1, "{team} to win", "{team} wins", "The team that wins the match.", (("team", "variable_text"),)
+    MarketType(
+        1, "winner", Text("{team} to win", "Победит {team}"), "The winner.", (TEAM,), Text("Yes", "Да")
     ),
-    dictionaries.MarketType(
-        8,
-        "Map {map}: over {threshold} rounds",
-        "over {threshold}",
-        specifiers=(("map", "integer"), ("threshold", "decimal")),
-        groups=("all", "map"),
+    MarketType(
+        8, "over", Text("Map {map}: over {threshold}"), "", (MAP, THRESHOLD), Text("over {threshold}")
     ),
-    dictionaries.MarketType(99, "No specifiers", "yes"),
+    MarketType(99, "bare", Text("No specifiers"), "", (), Text("<Yes>")),
 )
 GRANT = Grant(
     key_id=UUID(int=1),
@@ -67,8 +67,8 @@ GRANT = Grant(
     sports=frozenset({"cs2", "soccer"}),
 )
 PRODUCER = dictionaries.Producer(2, "live", "Matches being played", "https://api.example/v1/")
-STATUSES = {"en": ((0, "Not started"), (1, "Live"), (4, "Closed"), (5, "Cancelled")), "ru": ((1, "Идёт"),)}
-REASON = dictionaries.VoidReason(4, "Not played", "The thing that the market is about did not take place.")
+STATUSES = (MatchStatus(0, Text("Not started", "Не начался")), MatchStatus(5, Text("Cancelled")))
+REASONS = (VoidReason(4, "Not played", Text("It did not take place.", "Не состоялось.")),)
 TAKEN_ON = answers.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
 
 SAMPLES: dict[str, Callable[[], bytes]] = {
@@ -89,11 +89,13 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "match_summary_cancelled": lambda: events.match_summary(CANCELLED_EVENT),
     "schedule": lambda: events.schedule([UPCOMING_EVENT, LIVE_EVENT], "ru"),
     "schedule_empty": lambda: events.schedule([]),
-    "market_descriptions": lambda: dictionaries.market_descriptions(TYPES),
-    "market_descriptions_variant": lambda: dictionaries.market_descriptions(TYPES[:1], "way:two"),
-    "match_status_descriptions": lambda: dictionaries.match_status_descriptions(STATUSES["en"]),
-    "match_status_descriptions_ru": lambda: dictionaries.match_status_descriptions(STATUSES["ru"]),
-    "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions([REASON]),
+    "market_descriptions": lambda: dictionaries.market_descriptions(TYPES, "en"),
+    "market_descriptions_ru": lambda: dictionaries.market_descriptions(TYPES, "ru"),
+    "void_reasons_descriptions_ru": lambda: dictionaries.void_reasons_descriptions(REASONS, "ru"),
+    "market_descriptions_variant": lambda: dictionaries.market_descriptions(TYPES[:1], "en", "way:two"),
+    "match_status_descriptions": lambda: dictionaries.match_status_descriptions(STATUSES, "en"),
+    "match_status_descriptions_ru": lambda: dictionaries.match_status_descriptions(STATUSES, "ru"),
+    "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions(REASONS, "en"),
     "producers": lambda: dictionaries.producers([PRODUCER]),
     "bookmaker_details": lambda: answers.bookmaker_details(GRANT, bookmaker_id=53, expire_at=APRIL_2031),
     "response_accepted": lambda: answers.accepted(TAKEN_ON),

@@ -1,6 +1,6 @@
 """The catalogues that clients read once: sports, markets, statuses, void reasons, producers.
 
-Every text arrives in the language that was asked for; the choice of language is the caller's.
+Ids, keys and codes are the same in every language; a text that a language lacks is English, never empty.
 """
 
 from collections.abc import Iterable
@@ -8,32 +8,12 @@ from typing import Literal
 
 import msgspec
 
+from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, MatchStatus, VoidReason
 from app.domain.ids import CATEGORY
 from app.domain.sports import CS2
 from app.wire.generated import common, facade
 
-OUTCOME = "1"  #: every Counter-Strike market has one outcome: "it happens"
 _OK = facade.ResponseCode.OK
-
-
-class MarketType(msgspec.Struct, frozen=True):
-    """A market type in one language. `name` and `outcome` are templates with `{specifier}` tokens;
-    `specifiers` are pairs of key and type, in canonical order; `description` is English always."""
-
-    id: int
-    name: str
-    outcome: str
-    description: str = ""
-    specifiers: tuple[tuple[str, Literal["integer", "decimal", "variable_text"]], ...] = ()
-    groups: tuple[str, ...] = ()
-
-
-class VoidReason(msgspec.Struct, frozen=True):
-    """Why a market is void, in one language."""
-
-    id: int
-    name: str
-    description: str
 
 
 class Producer(msgspec.Struct, frozen=True):
@@ -54,37 +34,34 @@ def sports(icon_url: str) -> bytes:
     return facade.write_sports(facade.Sports(sport=(sport,)))
 
 
-def market_descriptions(types: Iterable[MarketType], variant: str | None = None) -> bytes:
-    """The market catalogue, or with `variant` the types as the variant resource shows them."""
+def market_descriptions(types: Iterable[MarketType], locale: Locale, variant: str | None = None) -> bytes:
+    """The market catalogue; with `variant`, as the variant resource shows these types."""
     return facade.write_market_descriptions(
-        facade.MarketDescriptions(response_code=_OK, market=tuple([_market(item, variant) for item in types]))
+        facade.MarketDescriptions(
+            response_code=_OK, market=tuple([_market(item, locale, variant) for item in types])
+        )
     )
 
 
-def match_status_descriptions(texts: Iterable[tuple[int, str]]) -> bytes:
-    """The match status dictionary, of pairs of code and text; a code that the feed never sends is refused."""
+def match_status_descriptions(statuses: Iterable[MatchStatus], locale: Locale) -> bytes:
+    """The match status dictionary; a code that the feed never sends is a ValueError."""
+    rows = [
+        facade.MatchStatus(id=common.StatusCode(status.id), description=status.description.get(locale))
+        for status in statuses
+    ]
     return facade.write_match_status_descriptions(
-        facade.MatchStatusDescriptions(
-            response_code=_OK,
-            match_status=tuple(
-                [facade.MatchStatus(id=common.StatusCode(code), description=text) for code, text in texts]
-            ),
-        )
+        facade.MatchStatusDescriptions(response_code=_OK, match_status=tuple(rows))
     )
 
 
-def void_reasons_descriptions(reasons: Iterable[VoidReason]) -> bytes:
+def void_reasons_descriptions(reasons: Iterable[VoidReason], locale: Locale) -> bytes:
     """The reasons why markets are void."""
+    rows = [
+        facade.VoidReason(id=reason.id, name=reason.name, description=reason.description.get(locale))
+        for reason in reasons
+    ]
     return facade.write_void_reasons_descriptions(
-        facade.VoidReasonsDescriptions(
-            response_code=_OK,
-            void_reason=tuple(
-                [
-                    facade.VoidReason(id=reason.id, name=reason.name, description=reason.description)
-                    for reason in reasons
-                ]
-            ),
-        )
+        facade.VoidReasonsDescriptions(response_code=_OK, void_reason=tuple(rows))
     )
 
 
@@ -95,21 +72,23 @@ def producers(streams: Iterable[Producer]) -> bytes:
     )
 
 
-def _market(found: MarketType, variant: str | None) -> facade.DescribedMarket:
-    specifiers = tuple(
-        [
-            facade.DescribedSpecifier(name=name, type=facade.SpecifierType(kind))
-            for name, kind in found.specifiers
-        ]
-    )
+def _market(found: MarketType, locale: Locale, variant: str | None) -> facade.DescribedMarket:
+    specifiers = [
+        facade.DescribedSpecifier(
+            name=specifier.name,
+            type=facade.SpecifierType(specifier.type),
+            description=specifier.description or None,
+        )
+        for specifier in found.specifiers
+    ]
+    outcome = facade.DescribedOutcome(id=str(OUTCOME_ID), name=found.outcome.get(locale))
     return facade.DescribedMarket(
         id=found.id,
-        name=found.name,
+        name=found.name.get(locale),
         description=found.description or None,
-        groups="|".join(found.groups) or None,
         variant=variant,
-        outcomes=facade.DescribedOutcomes(outcome=(facade.DescribedOutcome(id=OUTCOME, name=found.outcome),)),
-        specifiers=facade.DescribedSpecifiers(specifier=specifiers) if specifiers else None,
+        outcomes=facade.DescribedOutcomes(outcome=(outcome,)),
+        specifiers=facade.DescribedSpecifiers(specifier=tuple(specifiers)) if specifiers else None,
     )
 
 

@@ -1,19 +1,18 @@
 """Matches as the facade and the `.xml` siblings show them: fixture, summary, schedule."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
+from app.domain.catalogue import Locale
 from app.domain.entrants import Competitor, Tournament
 from app.domain.ids import match_urn
 from app.domain.match import Headline, Match, Status, headline
 from app.wire.envelopes import state
 from app.wire.envelopes.entrants import competitor_element, tournament_element
 from app.wire.generated import common, facade
-
-Locale = Literal["en", "ru"]
 
 SPORT_FORMAT = "classic"  #: two teams; the only other word that clients know is "race"
 _JOINED: dict[Locale, str] = {"en": "{home} vs {away}", "ru": "{home} против {away}"}

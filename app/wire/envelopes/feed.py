@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Headline
 from app.domain.settlement import LedgerEntry
@@ -9,7 +10,7 @@ from app.wire.envelopes import state
 from app.wire.generated import common, feed
 from app.wire.kept import Kept
 
-OUTCOME = "1"  #: every Counter-Strike market has one outcome: "it happens"
+OUTCOME = str(OUTCOME_ID)
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
 _RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
 _STATUS = {status: feed.MarketStatus(status) for status in MarketStatus}

@@ -6,9 +6,20 @@ import msgspec
 import pytest
 from lxml import etree
 
+from app.domain.catalogue import LOCALES, Locale, MatchStatus, Text
 from app.domain.match import Match, Status
 from app.wire.envelopes import answers, dictionaries, entrants, events
-from tests.golden.facade_samples import AWAY, GRANT, HOME, LIVE_EVENT, TOURNAMENT, TYPES, UPCOMING_EVENT
+from tests.golden.facade_samples import (
+    AWAY,
+    GRANT,
+    HOME,
+    LIVE_EVENT,
+    REASONS,
+    STATUSES,
+    TOURNAMENT,
+    TYPES,
+    UPCOMING_EVENT,
+)
 
 
 def read(document: bytes) -> Any:
@@ -80,12 +91,23 @@ def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
 
 def test_a_status_code_that_the_feed_never_sends_is_refused() -> None:
     with pytest.raises(ValueError, match="2 is not a valid"):
-        dictionaries.match_status_descriptions([(2, "Suspended")])
+        dictionaries.match_status_descriptions([MatchStatus(2, Text("Suspended"))], "en")
 
 
 def test_every_described_market_has_its_one_outcome() -> None:
-    for market in read(dictionaries.market_descriptions(TYPES)):
+    for market in read(dictionaries.market_descriptions(TYPES, "en")):
         assert [node.get("id") for node in market.find("outcomes")] == ["1"]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_no_text_is_empty_in_any_language(locale: Locale) -> None:
+    for build, rows in (
+        (dictionaries.market_descriptions, TYPES),
+        (dictionaries.match_status_descriptions, STATUSES),
+        (dictionaries.void_reasons_descriptions, REASONS),
+    ):
+        root = read(build(rows, locale))  # type: ignore[operator]
+        assert "" not in {value for node in root.iter() for value in node.attrib.values()}
 
 
 def test_identity_tells_what_whoami_tells_and_no_secret() -> None:
