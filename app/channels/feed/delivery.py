@@ -120,7 +120,7 @@ class Delivery:
     def detach(self, why: str) -> None:
         """The connection is over, and whatever it had not confirmed may be lost."""
         self.connection, self.trouble = None, why
-        self._rewind()
+        self._rewind(self.cursor)
 
     def checkpointed(self, seq: int) -> None:
         """The store has `seq` as our cursor."""
@@ -144,8 +144,7 @@ class Delivery:
         times = self._refused[1] + 1 if self._refused[0] == seq else 1
         self._refused = (seq, times)
         if times < _REFUSALS:
-            self._open = {0: flights[0], **self._open}
-            self._rewind()
+            self._rewind(min(flights[0].before, self.cursor))
         else:
             self.given_up += len(flights)
             log.error("the broker keeps refusing an envelope; it is left out", tenant=self.slug, seq=seq)
@@ -194,11 +193,9 @@ class Delivery:
             tags.append(number)
         return [self._open.pop(number) for number in tags]
 
-    def _rewind(self) -> None:
-        """Go back to before the first envelope that was not confirmed."""
-        if not self._open:
-            return
-        self.sent = self.cursor
+    def _rewind(self, place: int) -> None:
+        """Go back to `place`, before which everything is confirmed."""
+        self.sent = place
         self._open.clear()
         self.backlog = None
         while self._flights and self._flights[-1].seq > self.sent:

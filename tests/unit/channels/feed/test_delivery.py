@@ -1,0 +1,212 @@
+"""A delivery against a broker that confirms as it likes, refuses, breaks off, and a process that dies."""
+
+from collections.abc import Iterator
+from typing import cast
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.channels.feed.connection import Connection
+from app.channels.feed.delivery import Delivery
+from app.channels.feed.frames import FRAME_MAX, Message
+from app.channels.feed.lease import Lease
+from app.channels.feed.outgoing import Envelope
+from app.channels.feed.recent import Recent
+from app.store.cursors import Taken
+
+pytestmark = pytest.mark.anyio
+TENANT, BOOKED, KEPT_BACK = UUID(int=1), UUID(int=2), UUID(int=3)
+WINDOW = 5
+
+
+class Wire:
+    """What a delivery sees of a connection; remembers what was published, in order."""
+
+    frame_max = FRAME_MAX
+    writable = True
+
+    def __init__(self) -> None:
+        self.tags: dict[int, int] = {}
+
+    def publish(self, frames: bytes) -> int:
+        tag = len(self.tags) + 1
+        self.tags[tag] = int(frames)
+        return tag
+
+
+def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
+    message = Message("x", "k", b"", f"mf-{seq}", 0, {})
+    return Envelope(seq, 0, match, 0, "odds_change", message, str(seq).encode())
+
+
+class World:
+    """One tenant's delivery over a log whose every third envelope is of a match that it does not take."""
+
+    def __init__(self, length: int = 30) -> None:
+        self.now = 0.0
+        self.log = [envelope(3 * n, KEPT_BACK if n % 3 == 0 else BOOKED) for n in range(1, length + 1)]
+        self.wanted = [each.seq for each in self.log if each.match_id == BOOKED]
+        self.recent = Recent(0)
+        self.lease = Lease(1000, lambda: self.now)
+        self.lease.renewed(0.0)
+        self.arrived: list[int] = []
+        self.saved = 0
+        self.starving = False
+        self.given_up_before = 0
+        self.delivery = self.born()
+        self.wire = Wire()
+
+    @property
+    def given_up(self) -> int:
+        return self.given_up_before + self.delivery.given_up
+
+    def born(self) -> Delivery:
+        """A delivery as a new process makes it, from what was saved."""
+        return Delivery(
+            Taken(TENANT, "acme", self.saved, 1, None, 0),
+            window=WINDOW,
+            lease=self.lease,
+            recent=self.recent,
+            takes=lambda tenant, match: match == BOOKED,
+            starved=lambda _: setattr(self, "starving", True),
+            moved=lambda _: None,
+        )
+
+    def read(self, count: int) -> None:
+        page = [each for each in self.log if each.seq > self.recent.head][:count]
+        if page:
+            self.recent.extend(page, page[-1].seq)
+        self.delivery.pump()
+
+    def connect(self) -> None:
+        self.delivery.detach("gone")
+        self.wire = Wire()
+        self.delivery.attach(cast(Connection, self.wire))
+
+    def die(self) -> None:
+        """The process dies and another one begins: what was sent may have arrived."""
+        self.arrive(len(self.wire.tags))
+        self.given_up_before += self.delivery.given_up
+        self.delivery = self.born()
+        self.connect()
+
+    def arrive(self, tag: int) -> None:
+        self.arrived += [self.wire.tags[each] for each in sorted(self.wire.tags) if each <= tag]
+        self.wire.tags = {each: seq if each > tag else -1 for each, seq in self.wire.tags.items()}
+        self.arrived = [seq for seq in self.arrived if seq > 0]
+
+    def save(self) -> None:
+        self.saved = self.delivery.cursor
+        self.delivery.checkpointed(self.saved)
+
+    def finish(self) -> None:
+        self.connect()
+        for _ in range(200):
+            self.read(50)
+            self.arrive(len(self.wire.tags))
+            self.delivery.confirmed(len(self.wire.tags), multiple=True)
+            self.save()
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("read"), st.integers(1, 6)),
+        st.tuples(st.just("ack"), st.integers(1, 40)),
+        st.tuples(st.just("acks"), st.integers(1, 40)),
+        st.tuples(st.just("nack"), st.integers(1, 40)),
+        st.tuples(st.sampled_from(["save", "connect", "die"]), st.just(0)),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps)
+async def test_everything_arrives_whatever_happens(plan: list[tuple[str, int]]) -> None:
+    world = World()
+    world.connect()
+    for what, number in plan:
+        match what:
+            case "read":
+                world.read(number)
+            case "ack" | "acks" if number in world.wire.tags:
+                world.arrive(number)
+                world.delivery.confirmed(number, multiple=what == "acks")
+            case "nack" if number in world.wire.tags:
+                world.delivery.refused(number, multiple=False)
+            case "save":
+                world.save()
+            case "connect":
+                world.connect()
+            case "die":
+                world.die()
+        assert world.saved <= world.delivery.cursor <= world.delivery.sent
+        assert world.delivery.beyond <= WINDOW
+        assert (
+            all(seq in world.arrived for seq in world.wanted if seq <= world.saved) or world.given_up
+        )
+    world.finish()
+    assert set(world.arrived) <= set(world.wanted)
+    assert set(world.arrived) == set(world.wanted) or world.given_up
+    assert world.saved == world.log[-1].seq
+
+
+def published(world: World) -> Iterator[int]:
+    return iter(world.wire.tags.values())
+
+
+async def test_the_window_counts_from_what_is_saved() -> None:
+    world = World()
+    world.connect()
+    world.read(30)
+    assert list(published(world)) == world.wanted[:WINDOW]
+    world.delivery.confirmed(WINDOW, multiple=True)
+    assert len(world.wire.tags) == WINDOW, "confirmed, but a crash would still repeat them"
+    world.save()
+    assert list(published(world)) == world.wanted[: 2 * WINDOW]
+
+
+async def test_confirms_out_of_order_move_the_cursor_only_over_a_whole_stretch() -> None:
+    world = World()
+    world.connect()
+    world.read(30)
+    for tag in (2, 3, 5):
+        world.delivery.confirmed(tag, multiple=False)
+    assert world.delivery.cursor == 0
+    world.delivery.confirmed(1, multiple=False)
+    assert world.delivery.cursor == world.wanted[2]
+
+
+async def test_nothing_is_published_once_the_lease_may_have_run_out() -> None:
+    world = World()
+    world.connect()
+    world.now = 1.0
+    world.read(30)
+    assert not world.wire.tags
+    assert not world.delivery.healthy
+
+
+async def test_an_envelope_that_is_always_refused_is_let_go_and_counted() -> None:
+    world = World(length=1)
+    world.connect()
+    world.read(1)
+    for _ in range(3):
+        world.delivery.refused(len(world.wire.tags), multiple=False)
+    assert len(world.wire.tags) == 3
+    assert world.delivery.given_up == 1
+    assert world.delivery.cursor == world.wanted[0]
+
+
+async def test_a_tenant_far_behind_asks_for_its_own_page() -> None:
+    world = World()
+    world.recent = Recent(60)
+    world.delivery = world.born()
+    world.connect()
+    assert world.starving
+    backlog = Recent(0)
+    backlog.extend(world.log[:20], 60)
+    world.delivery.backlog = backlog
+    world.delivery.pump()
+    assert list(published(world)) == world.wanted[:WINDOW]
