@@ -7,6 +7,8 @@ import msgspec
 
 from app.domain.market import Result
 
+SettledBy = Literal["engine", "system", "admin"]
+
 
 class LedgerStatus(StrEnum):
     PENDING = "pending"
@@ -29,7 +31,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: Result | None
     reason: str
     rests_on: tuple[int, ...] = ()
-    settled_by: Literal["engine", "system", "admin"] = "engine"
+    settled_by: SettledBy = "engine"
     is_resettlement: bool = False
     void_reason_id: int | None = None
     id: int = 0

@@ -1,0 +1,187 @@
+"""The catalogue of market types and dictionaries (`catalogue.toml`), as values.
+
+What is here is what the feed emits: every type that trading offers has an entry, and no other type.
+Texts are templates: ``{placeholder}`` is filled from a live market's specifiers. English is complete;
+where another locale lacks a text, the English one is used, so that no text is ever empty.
+"""
+
+import re
+import tomllib
+from datetime import date
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+import msgspec
+
+Locale = Literal["en", "ru"]
+SpecifierType = Literal["integer", "decimal", "variable_text"]
+LOCALES: tuple[Locale, ...] = ("en", "ru")
+OUTCOME_ID = 1  #: every market has this one outcome: it happens
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Text(msgspec.Struct, frozen=True):
+    """One text in each locale."""
+
+    en: str
+    ru: str = ""
+
+    def get(self, locale: Locale) -> str:
+        return self.ru or self.en if locale == "ru" else self.en
+
+
+class Specifier(msgspec.Struct, frozen=True):
+    name: str
+    type: SpecifierType
+    description: str
+
+
+class MarketType(msgspec.Struct, frozen=True):
+    """One market type. `specifiers` stand in canonical order; `outcome` names the only outcome."""
+
+    id: int
+    key: str
+    name: Text
+    description: str
+    specifiers: tuple[Specifier, ...]
+    outcome: Text
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        texts = (self.name.en, self.name.ru, self.outcome.en, self.outcome.ru)
+        return frozenset(name for text in texts for name in _PLACEHOLDER.findall(text))
+
+    def render(self, locale: Locale, values: dict[str, str]) -> str:
+        """The name with its placeholders filled; unknown placeholders raise `KeyError`."""
+        return _PLACEHOLDER.sub(lambda found: values[found[1]], self.name.get(locale))
+
+
+class MatchStatus(msgspec.Struct, frozen=True):
+    id: int
+    description: Text
+
+
+class VoidReason(msgspec.Struct, frozen=True):
+    id: int
+    name: str
+    description: Text
+
+
+class MapInfo(msgspec.Struct, frozen=True):
+    """A map: `ct_rate` is CT's share of rounds between even teams; `active` lists the periods, first
+    and last day (None: still), in which it belonged to the active pool."""
+
+    code: str
+    name: str
+    ct_rate: float
+    active: tuple[tuple[date, date | None], ...]
+
+    def in_pool(self, day: date) -> bool:
+        return any(first <= day and (last is None or day <= last) for first, last in self.active)
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    markets: tuple[MarketType, ...]
+    statuses: tuple[MatchStatus, ...]
+    void_reasons: tuple[VoidReason, ...]
+    maps: tuple[MapInfo, ...]
+
+    @property
+    def by_id(self) -> dict[int, MarketType]:
+        return _by_id()
+
+    @property
+    def ct_rates(self) -> dict[str, float]:
+        return _ct_rates()
+
+    def pool(self, day: date) -> tuple[MapInfo, ...]:
+        """The maps of the active pool on that day, by code."""
+        return tuple(sorted((m for m in self.maps if m.in_pool(day)), key=lambda m: m.code))
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """The file as written: market types name their specifiers, which are described once."""
+
+    specifier: dict[str, "_Described"]
+    market: list["_Market"]
+    status: list[MatchStatus]
+    void_reason: list[VoidReason]
+    map: list["_Map"]
+
+
+class _Described(msgspec.Struct, forbid_unknown_fields=True):
+    type: SpecifierType
+    description: str
+
+
+class _Market(msgspec.Struct, forbid_unknown_fields=True):
+    id: int
+    key: str
+    en: str
+    ru: str
+    description: str
+    specifiers: list[str]
+
+
+class _Period(msgspec.Struct, forbid_unknown_fields=True):
+    since: date
+    until: date | None = None
+
+
+class _Map(msgspec.Struct, forbid_unknown_fields=True):
+    code: str
+    name: str
+    ct_rate: float
+    active: list[_Period] = []
+
+
+@lru_cache(maxsize=1)
+def load() -> Catalogue:
+    """The catalogue, read once. A malformed file raises `ValueError` saying what is wrong."""
+    text = files(__package__).joinpath("catalogue.toml").read_text("utf-8")
+    raw = msgspec.convert(tomllib.loads(text), _File)
+    return Catalogue(
+        markets=tuple(_market(entry, raw.specifier) for entry in sorted(raw.market, key=lambda m: m.id)),
+        statuses=tuple(raw.status),
+        void_reasons=tuple(raw.void_reason),
+        maps=tuple(_map(entry) for entry in raw.map),
+    )
+
+
+def _market(entry: _Market, described: dict[str, _Described]) -> MarketType:
+    unknown = set(entry.specifiers) - described.keys()
+    if unknown:
+        raise ValueError(f"market {entry.id}: specifiers {sorted(unknown)} are not described")
+    ordered = [name for name in described if name in entry.specifiers]
+    name = Text(entry.en, entry.ru)
+    market = MarketType(
+        id=entry.id,
+        key=entry.key,
+        name=name,
+        description=entry.description,
+        specifiers=tuple(Specifier(n, described[n].type, described[n].description) for n in ordered),
+        outcome=_YES,
+    )
+    undeclared = market.placeholders - set(ordered)
+    if undeclared:
+        raise ValueError(f"market {entry.id}: placeholders {sorted(undeclared)} are not declared")
+    return market
+
+
+def _map(entry: _Map) -> MapInfo:
+    periods = tuple((period.since, period.until) for period in entry.active)
+    return MapInfo(entry.code, entry.name, entry.ct_rate, periods)
+
+
+_YES = Text("Yes", "Да")
+
+
+@lru_cache(maxsize=1)
+def _by_id() -> dict[int, MarketType]:
+    return {market.id: market for market in load().markets}
+
+
+@lru_cache(maxsize=1)
+def _ct_rates() -> dict[str, float]:
+    return {entry.code: entry.ct_rate for entry in load().maps}

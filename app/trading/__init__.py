@@ -1,0 +1,25 @@
+"""What is offered on a match, at which price, and how it settles. Pure: no clock, no I/O.
+
+`engine.react` compares what the state of a match demands with the book as it is, and answers the
+difference: changed markets and ledger entries. It keeps no memory of its own, so that reacting twice
+to the same state changes nothing.
+
+    spec        a market's specifiers, typed, and their canonical text
+    evidence    what a verdict may rest on: counted rounds, map ends, events of known rounds
+    model       how likely home wins a round; the beliefs that everything else follows from
+    duel        one round, kill by kill
+    chain       rounds to a map, by sides, momentum and overtime
+    series      maps to a match
+    outlook     the three together, for one state of one match, computed once
+    rules       what a market type must be able to say: one `Rule` a type
+    round_markets, map_markets, match_markets    the tables of rules
+    margin      probabilities of a group to odds
+    settling    verdicts to ledger entries, and back
+    desk        the same by hand, for operators
+    engine      `react` and `suspend_all`
+    audit       recompute every settlement from stored facts
+
+Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to
+1 + margin; every entry names the facts it rests on; related prices come from one distribution.
+Imports `domain` and `kit` only. `ingest` calls it; `store` and `wire` do not know it.
+"""

@@ -1,0 +1,63 @@
+"""One round, kill by kill: who is ahead, and how many will die.
+
+Two teams lose players until one has none left, time is up or the bomb decides. The team with more
+players left is likelier to get the next kill, so that the first kill decides about seven rounds in
+ten, as published rates say.
+"""
+
+from functools import lru_cache
+
+from app.trading.model import logistic, logit
+
+PLAYERS = 5
+#: Logits that each player more is worth for the next kill.
+_NUMBERS = 0.29
+#: What a planted bomb is worth to T for winning the round, and for the next kill.
+_PLANTED_WIN, _PLANTED_KILL = 1.2, 0.25
+#: The chance that the round ends before the next kill: evenly matched, and for each player of a lead.
+_QUIET, _QUIET_PER_LEAD = 0.035, 0.045
+#: From the logit of the round to the logit of one duel.
+_DUEL = 0.45
+
+
+def lead(home: int, away: int) -> float:
+    """Logits that home's numbers are worth for winning the round; each player counts more the fewer
+    there are."""
+    return (home - away) * (0.75 + 0.9 / (min(home, away) + 1))
+
+
+def win_chance(before: float, home: int, away: int, planted: int) -> float:
+    """Home's chance to win the round now. `before` is home's logit before it; `planted` is 1 when home
+    planted the bomb, -1 when away did, 0 when nobody has."""
+    return logistic(before + lead(home, away) + _PLANTED_WIN * planted)
+
+
+def first_kill(before: float) -> float:
+    """Home's chance of the round's first kill."""
+    return logistic(before * _DUEL)
+
+
+@lru_cache(maxsize=4096)
+def more_kills(home: int, away: int, before: float, planted: int) -> tuple[float, ...]:
+    """The chances of 0, 1, 2, … more kills from here, up to one for each player alive."""
+    if not home or not away:
+        return (1.0,)
+    stop = min(_QUIET + _QUIET_PER_LEAD * abs(home - away), 0.9)
+    kill = logistic(before * _DUEL + _NUMBERS * (home - away) + _PLANTED_KILL * planted)
+    after_home = more_kills(home, away - 1, before, planted)
+    after_away = more_kills(home - 1, away, before, planted)
+    chances = [stop] + [0.0] * (home + away - 1)
+    for weight, after in ((kill, after_home), (1 - kill, after_away)):
+        for count, chance in enumerate(after):
+            chances[count + 1] += (1 - stop) * weight * chance
+    return tuple(chances)
+
+
+def more_than(chances: tuple[float, ...], needed: float) -> float:
+    """The chance that the number of kills still to come exceeds `needed`."""
+    return sum(chance for count, chance in enumerate(chances) if count > needed)
+
+
+def shifted(rate: float, lean: float, by: float) -> float:
+    """A base rate moved in logits by `lean` times the surplus `by` of a chance over one half."""
+    return logistic(logit(rate) + 4 * lean * by)

@@ -1,0 +1,93 @@
+"""What a verdict may rest on: the facts of a match that stand now.
+
+A `Match` holds every counted round but only the events of the round being played. The events of
+rounds that ended within the same batch come with the changes; those of older rounds are not needed
+again, because what rests on them was settled when they ended.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from app.domain.changes import Change, Happened, RoundFinished, RoundsVoided
+from app.domain.match import MapPlay, Match, Round, Status, TimelineEvent
+
+Place = tuple[int, int]  #: map number, round number
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Facts that stand. `events` are by place, in order; only places with all their events are in
+    `complete`. `voided` are the fact numbers that the changes took back."""
+
+    match: Match
+    plays: dict[int, MapPlay]
+    rounds: dict[Place, Round]
+    events: dict[Place, tuple[TimelineEvent, ...]]
+    voided: frozenset[int] = frozenset()
+
+    def play(self, number: int) -> MapPlay:
+        """The map with this number; an unplayed one in the match's format when there is none yet."""
+        return self.plays.get(number) or MapPlay(
+            number=number, max_rounds=self.match.max_rounds, overtime_rounds=self.match.overtime_rounds
+        )
+
+    def complete(self, place: Place) -> bool:
+        """The round is over and everything that was told about it is here."""
+        played = self.rounds.get(place)
+        if played is None:
+            return False
+        known = {event.id for event in self.events.get(place, ())}
+        return known.issuperset(played.events)
+
+    def gap(self, place: Place) -> bool:
+        """Data was missing while this round was played: what was not seen may still have happened."""
+        played, current = self.rounds.get(place), self.match.current
+        if played is not None:
+            return played.gap
+        return current is not None and (current.map, current.number) == place and current.gap
+
+    @property
+    def cancelled(self) -> bool:
+        return self.match.status is Status.CANCELLED
+
+    @property
+    def over(self) -> bool:
+        return self.match.status in (Status.FINISHED, Status.CANCELLED)
+
+
+def gather(match: Match, changes: Sequence[Change]) -> Evidence:
+    """The evidence after `changes`; `match` is the state after them."""
+    voided = {number for change in changes if isinstance(change, RoundsVoided) for number in _numbers(change)}
+    told = [event for change in changes for event in _told(change)]
+    if match.current:
+        told.extend(match.current.events)
+    return compose(match, told, frozenset(voided))
+
+
+def compose(match: Match, told: Iterable[TimelineEvent], voided: frozenset[int] = frozenset()) -> Evidence:
+    """Evidence from a match and all events known about it; void ones are left out."""
+    standing = {event.id: event for event in told if not event.void and event.id not in voided}
+    events: dict[Place, list[TimelineEvent]] = {}
+    for number in sorted(standing):
+        event = standing[number]
+        events.setdefault((event.map, event.round), []).append(event)
+    return Evidence(
+        match=match,
+        plays={play.number: play for play in match.maps},
+        rounds={(play.number, played.number): played for play in match.maps for played in play.counted},
+        events={place: tuple(found) for place, found in events.items()},
+        voided=voided,
+    )
+
+
+def _numbers(change: RoundsVoided) -> Iterable[int]:
+    yield from change.events
+    for played in change.rounds:
+        yield played.id
+        yield from played.events
+
+
+def _told(change: Change) -> tuple[TimelineEvent, ...]:
+    if isinstance(change, Happened):
+        return (change.event,)
+    return change.timeline if isinstance(change, RoundFinished) else ()

@@ -1,0 +1,174 @@
+"""Market types of a part of a map: races to a number of rounds, the first half, pistol rounds.
+
+They are decided by rounds alone, whatever becomes of the map.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+
+from app.domain.match import MapPlay
+from app.trading.chain import chance_of, mixture, reaches_first, scores_after
+from app.trading.evidence import Evidence
+from app.trading.map_markets import TEAMS, Lines, Truth, ids, on_focus, single_line, team_lines, wins
+from app.trading.outlook import Outlook
+from app.trading.rules import Rule, Verdict, decide
+from app.trading.spec import Spec
+from app.trading.stage import focus_map, round_in_hand
+
+
+def _race_lines(play: MapPlay) -> Iterable[Spec]:
+    half = play.max_rounds // 2
+    targets = (half // 3, half * 7 // 12, half * 5 // 6)
+    return (
+        Spec(map=play.number, team=team, target=target)
+        for target in targets
+        for team in TEAMS
+        if target > max(play.home_score, play.away_score)
+    )
+
+
+def _race_price(outlook: Outlook, spec: Spec) -> float:
+    given = outlook.terms(spec.map)
+    home = sum(
+        chance * reaches_first(given, state, spec.target) for chance, state in outlook.branches(spec.map)
+    )
+    return home if spec.team == "home" else 1 - home
+
+
+def _race_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    counted = evidence.play(spec.map).counted
+    for index, played in enumerate(counted):
+        if max(played.home_score, played.away_score) >= spec.target:
+            return decide(played.winner == spec.team, ids(counted[: index + 1]), f"{spec.target} reached")
+    return None
+
+
+def _half_length(evidence: Evidence, spec: Spec) -> int:
+    return evidence.play(spec.map).max_rounds // 2
+
+
+def _in_first_half(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
+    number = focus_map(evidence)
+    play = evidence.play(number) if number else None
+    return lines(play) if play and play.rounds_won < play.max_rounds // 2 else ()
+
+
+def _half_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
+    length, given = _half_length(outlook.evidence, spec), outlook.terms(spec.map)
+    ahead = ((chance, scores_after(given, state, length)) for chance, state in outlook.branches(spec.map))
+    return chance_of(mixture(ahead), partial(truth, spec))
+
+
+def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
+    """At the half's end, or once a lead cannot be caught up in what is left of it."""
+    length = _half_length(evidence, spec)
+    first_half = evidence.play(spec.map).counted[:length]
+    for index, played in enumerate(first_half, start=1):
+        home, away, left = played.home_score, played.away_score, length - index
+        if abs(home - away) > left or not left:
+            return decide(truth(spec, home, away), ids(first_half[:index]), f"first half at {home}:{away}")
+    return None
+
+
+def _level(spec: Spec, home: int, away: int) -> bool:
+    return home == away
+
+
+def _pistol_number(evidence: Evidence, spec: Spec, half: int) -> int:
+    return 1 + (half - 1) * _half_length(evidence, spec)
+
+
+def _pistol_offers(evidence: Evidence) -> Iterable[Spec]:
+    """Pistol rounds that nobody has begun to play."""
+    number, current = focus_map(evidence), round_in_hand(evidence)
+    if number is None:
+        return
+    play = evidence.play(number)
+    begun = play.rounds_won + int(current is not None and current.phase == "live")
+    for half in (1, 2):
+        if begun < 1 + (half - 1) * (play.max_rounds // 2):
+            yield from (Spec(map=number, team=team, half=half) for team in TEAMS)
+
+
+def _pistol_home(outlook: Outlook, spec: Spec, half: int) -> float:
+    number = _pistol_number(outlook.evidence, spec, half)
+    played = outlook.evidence.rounds.get((spec.map, number))
+    if played:
+        return float(played.winner == "home")
+    current = outlook.playing
+    if current and (current.map, current.number) == (spec.map, number):
+        return outlook.round_win(spec.map, number)
+    return outlook.terms(spec.map).home_wins(number - 1, 0)
+
+
+def _pistol_price(outlook: Outlook, spec: Spec) -> float:
+    home = _pistol_home(outlook, spec, spec.half)
+    return home if spec.team == "home" else 1 - home
+
+
+def _pistol_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    played = evidence.rounds.get((spec.map, _pistol_number(evidence, spec, spec.half)))
+    return decide(played.winner == spec.team, (played.id,), f"round {played.number}") if played else None
+
+
+def _both_pistols_price(outlook: Outlook, spec: Spec) -> float:
+    first, second = (_pistol_home(outlook, spec, half) for half in (1, 2))
+    return first * second if spec.team == "home" else (1 - first) * (1 - second)
+
+
+def _both_pistols_offers(evidence: Evidence) -> Iterable[Spec]:
+    return (Spec(map=spec.map, team=spec.team) for spec in _pistol_offers(evidence) if spec.half == 2)
+
+
+def _both_pistols_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    found = [evidence.rounds.get((spec.map, _pistol_number(evidence, spec, half))) for half in (1, 2)]
+    played = [pistol for pistol in found if pistol]
+    lost = next((pistol for pistol in played if pistol.winner != spec.team), None)
+    if lost:
+        return decide(False, (lost.id,), f"pistol round {lost.number} lost")
+    return decide(True, ids(played), "both pistol rounds won") if len(played) == 2 else None
+
+
+RULES = (
+    Rule(
+        id=11,
+        key="race_to_rounds",
+        family="race_to_rounds",
+        opens=partial(on_focus, _race_lines),
+        price=_race_price,
+        settle=_race_settle,
+    ),
+    Rule(
+        id=12,
+        key="pistol_winner",
+        family="pistol_winner",
+        opens=_pistol_offers,
+        price=_pistol_price,
+        settle=_pistol_settle,
+    ),
+    Rule(
+        id=22,
+        key="half_winner",
+        family="half",
+        opens=partial(_in_first_half, team_lines),
+        price=partial(_half_price, wins),
+        settle=partial(_half_settle, wins),
+    ),
+    Rule(
+        id=23,
+        key="half_level",
+        family="half",
+        opens=partial(_in_first_half, single_line),
+        price=partial(_half_price, _level),
+        settle=partial(_half_settle, _level),
+    ),
+    Rule(
+        id=24,
+        key="both_pistols",
+        family="both_pistols",
+        lone=True,
+        opens=_both_pistols_offers,
+        price=_both_pistols_price,
+        settle=_both_pistols_settle,
+    ),
+)

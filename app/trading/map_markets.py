@@ -1,0 +1,194 @@
+"""Market types of one map. Most are a truth about its final score: priced and settled by the same line."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from app.domain.match import MapPlay, Round
+from app.trading.chain import Score, chance_of, reachable
+from app.trading.evidence import Evidence
+from app.trading.outlook import Outlook
+from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void, without_team
+from app.trading.spec import Spec
+from app.trading.stage import focus_map
+
+TEAMS = ("home", "away")
+_HANDICAPS = (-4.5, -2.5, 2.5, 4.5)
+
+Truth = Callable[[Spec, int, int], bool]  #: of the final score (home, away)
+Lines = Callable[[MapPlay], Iterable[Spec]]
+
+
+def on_focus(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
+    number = focus_map(evidence)
+    return lines(evidence.play(number)) if number else ()
+
+
+def team_lines(play: MapPlay) -> Iterable[Spec]:
+    return (Spec(map=play.number, team=team) for team in TEAMS)
+
+
+def single_line(play: MapPlay) -> Iterable[Spec]:
+    return (Spec(map=play.number),)
+
+
+def _total_lines(play: MapPlay) -> Iterable[Spec]:
+    """Around the usual length; in overtime, whether another one follows."""
+    below = (5.5, 3.5, 2.5, 1.5)
+    lines = [play.max_rounds - step for step in below]
+    beyond = play.rounds_won - play.max_rounds
+    if beyond >= 0 and play.overtime_rounds:
+        lines = [play.max_rounds + (beyond // play.overtime_rounds + 1) * play.overtime_rounds + 0.5]
+    return (Spec(map=play.number, threshold=line) for line in lines)
+
+
+def _handicap_lines(play: MapPlay) -> Iterable[Spec]:
+    return (Spec(map=play.number, team=team, handicap=line) for team in TEAMS for line in _HANDICAPS)
+
+
+def _team_total_lines(play: MapPlay) -> Iterable[Spec]:
+    line = play.max_rounds // 2 - 1.5
+    return (Spec(map=play.number, team=team, threshold=line) for team in TEAMS)
+
+
+def own(spec: Spec, home: int, away: int) -> Score:
+    """(the team's, the other's) of a score."""
+    return (home, away) if spec.team == "home" else (away, home)
+
+
+def wins(spec: Spec, home: int, away: int) -> bool:
+    mine, theirs = own(spec, home, away)
+    return mine > theirs
+
+
+def covers(spec: Spec, home: int, away: int) -> bool:
+    mine, theirs = own(spec, home, away)
+    return mine + spec.handicap > theirs
+
+
+def exceeds(spec: Spec, home: int, away: int) -> bool:
+    return home + away > spec.threshold
+
+
+def _team_exceeds(spec: Spec, home: int, away: int) -> bool:
+    return own(spec, home, away)[0] > spec.threshold
+
+
+def _odd(spec: Spec, home: int, away: int) -> bool:
+    return (home + away) % 2 == 1
+
+
+def negated(truth: Truth) -> Truth:
+    return lambda spec, home, away: not truth(spec, home, away)
+
+
+def handicap_pair(spec: Spec) -> Spec:
+    """One side's line and the other's opposite line make one book."""
+    return Spec(map=spec.map, handicap=spec.handicap if spec.team == "home" else -spec.handicap)
+
+
+def _final_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
+    return chance_of(outlook.map_finals(spec.map), partial(truth, spec))
+
+
+def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
+    """By the final score; before the map's end as soon as every score still possible agrees."""
+    play = evidence.plays.get(spec.map)
+    if play is None:
+        return None
+    if play.status == "finished" and play.end_id is not None:
+        return decide(truth(spec, play.home_score, play.away_score), (play.end_id,), _ended(play))
+    if play.decided or not play.counted:
+        return None
+    possible = reachable(play.home_score, play.away_score, play.max_rounds, play.overtime_rounds)
+    answers = {truth(spec, home, away) for home, away in possible}
+    if len(answers) > 1:
+        return None
+    return decide(answers.pop(), ids(play.counted), f"decided at {play.home_score}:{play.away_score}")
+
+
+def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    """Only the map's end decides its winner."""
+    play = evidence.plays.get(spec.map)
+    if play is None or play.status != "finished" or play.end_id is None:
+        return None
+    if play.winner is None:
+        return void(NO_RESULT, (play.end_id,), "the map ended without a winner")
+    return decide(play.winner == spec.team, (play.end_id,), _ended(play))
+
+
+def _goes_beyond(evidence: Evidence, spec: Spec) -> Spec:
+    return Spec(map=spec.map, threshold=evidence.play(spec.map).max_rounds + 0.5)
+
+
+def _overtime_price(outlook: Outlook, spec: Spec) -> float:
+    return _final_price(exceeds, outlook, _goes_beyond(outlook.evidence, spec))
+
+
+def _overtime_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    return _final_settle(exceeds, evidence, _goes_beyond(evidence, spec))
+
+
+def _ended(play: MapPlay) -> str:
+    return f"map ended {play.home_score}:{play.away_score}"
+
+
+def ids(rounds: Iterable[Round]) -> tuple[int, ...]:
+    return tuple(played.id for played in rounds)
+
+
+def keep(spec: Spec) -> Spec:
+    """A complement that shares every specifier."""
+    return spec
+
+
+def _final(
+    id: int,
+    key: str,
+    family: str,
+    lines: Lines,
+    truth: Truth,
+    *,
+    complement: Callable[[Spec], Spec] | None = None,
+    lone: bool = False,
+) -> Rule:
+    """A type that says something about the map's final score."""
+    return Rule(
+        id=id,
+        key=key,
+        family=family,
+        opens=partial(on_focus, lines),
+        price=partial(_final_price, truth),
+        settle=partial(_final_settle, truth),
+        complement=complement or without_team,
+        lone=lone,
+    )
+
+
+RULES = (
+    Rule(
+        id=6,
+        key="map_winner",
+        family="map_winner",
+        opens=partial(on_focus, team_lines),
+        price=partial(_final_price, wins),
+        settle=_winner_settle,
+    ),
+    _final(7, "map_round_handicap", "map_round_handicap", _handicap_lines, covers, complement=handicap_pair),
+    _final(8, "map_total_rounds_over", "map_total_rounds", _total_lines, exceeds),
+    _final(9, "map_total_rounds_under", "map_total_rounds", _total_lines, negated(exceeds)),
+    Rule(
+        id=10,
+        key="map_overtime",
+        family="map_overtime",
+        lone=True,
+        opens=partial(on_focus, single_line),
+        price=_overtime_price,
+        settle=_overtime_settle,
+    ),
+    _final(25, "team_rounds_over", "team_rounds", _team_total_lines, _team_exceeds, complement=keep),
+    _final(
+        26, "team_rounds_under", "team_rounds", _team_total_lines, negated(_team_exceeds), complement=keep
+    ),
+    _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd),
+    _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd)),
+)

@@ -1,0 +1,48 @@
+"""From probabilities to odds.
+
+A group's inverse odds sum to 1 + margin. Odds stay within 1.01 and 50: where the cap binds, the
+other members of the group carry the rest, so that the sum holds all the same.
+"""
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+
+LEAST, MOST = 1.01, 50.0
+_FLOOR, _CEILING = 1 / MOST, 1 / LEAST
+_THOUSANDTH = Decimal("0.001")
+
+
+def shares(probabilities: Sequence[float], margin: float) -> tuple[float, ...]:
+    """Inverse odds of a complete group: proportional to `probabilities`, within the caps, summing to
+    1 + margin. `probabilities` must sum to about 1; a group of one has no complement and is capped only.
+    """
+    if len(probabilities) == 1:
+        return (_capped(probabilities[0] * (1 + margin)),)
+    total = 1 + margin
+    scale = total / sum(probabilities)
+    plain = tuple(probability * scale for probability in probabilities)
+    if min(plain) >= _FLOOR and max(plain) <= _CEILING:
+        return plain
+    return _squeezed(plain, total)
+
+
+def _capped(share: float) -> float:
+    return min(max(share, _FLOOR), _CEILING)
+
+
+def _squeezed(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
+    """Scale all by one factor, found by bisection, so that after capping they sum to `total`."""
+    low, high = 0.0, 64.0 / min(max(min(plain), 1e-9), 1.0)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if sum(_capped(share * middle) for share in plain) < total:
+            low = middle
+        else:
+            high = middle
+    return tuple(_capped(max(share, 1e-9) * high) for share in plain)
+
+
+def odds(share: float) -> Decimal:
+    """Decimal odds, three decimals, within the caps."""
+    value = Decimal(1 / share).quantize(_THOUSANDTH, ROUND_HALF_EVEN)
+    return min(max(value, Decimal("1.010")), Decimal("50.000"))

@@ -1,0 +1,114 @@
+"""Market types of the match: truths about the final map score, and the winner."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from app.domain.match import Match
+from app.trading import series
+from app.trading.evidence import Evidence
+from app.trading.map_markets import TEAMS, Truth, covers, exceeds, handicap_pair, keep, negated, wins
+from app.trading.outlook import Outlook
+from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
+from app.trading.spec import EMPTY, Spec
+from app.trading.stage import focus_map
+
+Lines = Callable[[Match], Iterable[Spec]]
+
+
+def _on_match(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
+    return lines(evidence.match) if focus_map(evidence) else ()
+
+
+def _on_series(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
+    """Map scores are a market of their own only where there is more than one map."""
+    return _on_match(lines, evidence) if evidence.match.best_of > 1 else ()
+
+
+def _team_lines(match: Match) -> Iterable[Spec]:
+    return (Spec(team=team) for team in TEAMS)
+
+
+def _handicap_lines(match: Match) -> Iterable[Spec]:
+    steps = range(1, match.best_of // 2 + 1)
+    lines = [sign * (step + 0.5) for step in steps for sign in (-1, 1)]
+    return (Spec(team=team, handicap=line) for team in TEAMS for line in lines)
+
+
+def _total_lines(match: Match) -> Iterable[Spec]:
+    return (Spec(threshold=maps + 0.5) for maps in range(match.best_of // 2 + 1, match.best_of))
+
+
+def _score_lines(match: Match) -> Iterable[Spec]:
+    """All final scores that could come when the match began; those ruled out are settled already."""
+    return (Spec(home_maps=home, away_maps=away) for home, away in sorted(_still_possible(match)))
+
+
+def _still_possible(match: Match) -> frozenset[series.Score]:
+    return series.reachable(match.score_home, match.score_away, match.best_of)
+
+
+def _is_score(spec: Spec, home: int, away: int) -> bool:
+    return (spec.home_maps, spec.away_maps) == (home, away)
+
+
+def _one_book(spec: Spec) -> Spec:
+    return EMPTY
+
+
+def _price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
+    return sum(chance for (home, away), chance in outlook.match_finals.items() if truth(spec, home, away))
+
+
+def _ends(match: Match) -> tuple[int, ...]:
+    return tuple(play.end_id for play in match.maps if play.status == "finished" and play.end_id is not None)
+
+
+def _settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
+    """As soon as every final map score still possible agrees, and a map has ended."""
+    match = evidence.match
+    if not _ends(match):
+        return None
+    answers = {truth(spec, home, away) for home, away in _still_possible(match)}
+    if len(answers) > 1:
+        return None
+    return decide(answers.pop(), _ends(match), f"maps {match.score_home}:{match.score_away}")
+
+
+def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    """By the official winner, once the match is over."""
+    match = evidence.match
+    if not evidence.over or evidence.cancelled:
+        return None
+    if match.winner is None:
+        return void(NO_RESULT, _ends(match), "the match ended without a winner")
+    return decide(match.winner == spec.team, _ends(match), f"match won by {match.winner}")
+
+
+def _about_score(
+    id: int, key: str, family: str, lines: Lines, truth: Truth, complement: Callable[[Spec], Spec] = keep
+) -> Rule:
+    return Rule(
+        id=id,
+        key=key,
+        family=family,
+        opens=partial(_on_series, lines),
+        price=partial(_price, truth),
+        settle=partial(_settle, truth),
+        complement=complement,
+    )
+
+
+RULES = (
+    Rule(
+        id=1,
+        key="match_winner",
+        family="match_winner",
+        opens=partial(_on_match, _team_lines),
+        price=partial(_price, wins),
+        settle=_winner_settle,
+    ),
+    _about_score(2, "match_map_handicap", "match_map_handicap", _handicap_lines, covers, handicap_pair),
+    _about_score(3, "total_maps_over", "total_maps", _total_lines, exceeds),
+    _about_score(4, "total_maps_under", "total_maps", _total_lines, negated(exceeds)),
+    _about_score(5, "correct_map_score", "correct_map_score", _score_lines, _is_score, _one_book),
+)

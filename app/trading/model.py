@@ -1,0 +1,125 @@
+"""How likely home is to win a round: the belief that every other price follows from.
+
+In logits a round is  skill + side + money  seen from home:
+
+- skill: the difference of strengths, moved towards what this match has shown so far. Strengths are on
+  the scale of the public ranking (about 400 to 2000); both 0 means that nothing is known.
+- side: the map's habit. CT wins `ct_rate` of the rounds between even teams.
+- money: who won the rounds before, within the half. A lost pistol round means a poor second round; later
+  the winner keeps a small lead. Overtime starts with money for all.
+
+All numbers here are beliefs of ours, fitted to published rates; `docs/pricing.md` says how.
+"""
+
+import math
+from collections.abc import Iterable
+
+from app.domain.catalogue import load
+from app.domain.match import MapPlay, Match, Round, Side, Slot
+
+LOGITS_PER_POINT = 1 / 1600
+#: Standard deviation of what strengths do not tell: form of the day. The larger, the faster we learn.
+_FORM_SPREAD = 0.20
+_UNKNOWN_SPREAD = 0.35
+#: What having won the round before is worth, by the number of the round within its half (from 2).
+_MONEY = (1.30, 0.85, 0.30)
+_MONEY_LATER = 0.22
+_OVERTIME_MONEY = 0.08
+
+
+def logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-value))
+
+
+def logit(chance: float) -> float:
+    """The inverse of `logistic`."""
+    return math.log(chance / (1 - chance))
+
+
+def side_logit(map_name: str) -> float:
+    """CT's advantage on a map, in logits; an unknown map gets the pool's mean."""
+    rates = load().ct_rates
+    rate = rates.get(map_name) or sum(rates.values()) / len(rates)
+    return logit(rate)
+
+
+def money(round_in_half: int, last_won: int, overtime: bool) -> float:
+    """Logits for home. `round_in_half` counts from 1; `last_won` is 1 when home won the round before it
+    in this half, -1 when away did, 0 when there was none."""
+    if last_won == 0 or round_in_half < 2:
+        return 0.0
+    if overtime:
+        return _OVERTIME_MONEY * last_won
+    later = _MONEY[round_in_half - 2] if round_in_half < 2 + len(_MONEY) else _MONEY_LATER
+    return later * last_won
+
+
+def half_of(index: int, max_rounds: int, overtime_rounds: int) -> tuple[int, int]:
+    """(half, round within it), both from 0, of the round with this index (from 0). Halves of overtime
+    count on from 2, so that the first half of every overtime is even."""
+    half_length = max_rounds // 2
+    if index < max_rounds:
+        return divmod(index, half_length)
+    half, position = divmod(index - max_rounds, max(overtime_rounds // 2, 1))
+    return half + 2, position
+
+
+def switched(half: int) -> bool:
+    """Whether home plays the other side than at the map's start. Teams stay on their sides when an
+    overtime begins and change in its middle."""
+    return (half + 1) // 2 % 2 == 1
+
+
+def start_side(play: MapPlay) -> Side | None:
+    """Home's side in the first round of the map, as far as anything shows it."""
+    counted = play.counted
+    if counted:
+        number, side = counted[0].number, counted[0].home_side
+    elif play.home_side:
+        number, side = play.rounds_won + 1, play.home_side
+    else:
+        return None
+    half, _ = half_of(number - 1, play.max_rounds, play.overtime_rounds)
+    return _other(side) if switched(half) else side
+
+
+def _other(side: Side) -> Side:
+    return "T" if side == "CT" else "CT"
+
+
+def last_won(play: MapPlay) -> int:
+    """Who won the last round of the half that the next round belongs to: 1 home, -1 away, 0 none."""
+    counted = play.counted
+    _, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
+    return sign(counted[-1].winner) if counted and position else 0
+
+
+def sign(slot: Slot) -> int:
+    return 1 if slot == "home" else -1
+
+
+def skill(match: Match) -> float:
+    """Home's advantage in logits: the prior of the strengths, moved by every counted round."""
+    known = bool(match.home_strength and match.away_strength)
+    prior = (match.home_strength - match.away_strength) * LOGITS_PER_POINT if known else 0.0
+    surprise, weight = 0.0, 1 / (_FORM_SPREAD if known else _UNKNOWN_SPREAD) ** 2
+    for play in match.maps:
+        side = side_logit(play.name)
+        for won, expected in _expectations(play.counted, play, prior, side):
+            surprise += won - expected
+            weight += expected * (1 - expected)
+    return round(prior + surprise / weight, 3)
+
+
+def _expectations(
+    rounds: Iterable[Round], play: MapPlay, prior: float, side: float
+) -> Iterable[tuple[int, float]]:
+    """For each round: whether home won it, and how likely that was before it."""
+    before, half_before = 0, -1
+    for played in rounds:
+        half, position = half_of(played.number - 1, play.max_rounds, play.overtime_rounds)
+        carried = before if half == half_before else 0
+        belief = prior + (side if played.home_side == "CT" else -side)
+        belief += money(position + 1, carried, half > 1)
+        yield int(played.winner == "home"), logistic(belief)
+        before, half_before = sign(played.winner), half

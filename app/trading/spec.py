@@ -1,0 +1,56 @@
+"""A market's specifiers as typed values, and their one canonical text."""
+
+from functools import lru_cache
+
+import msgspec
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """The specifiers of one market; zero or "" where a type has none. The order is the canonical one."""
+
+    map: int = 0
+    round: int = 0
+    team: str = ""
+    handicap: float = 0.0
+    threshold: float = 0.0
+    target: int = 0
+    half: int = 0
+    home_maps: int = -1
+    away_maps: int = -1
+
+    @property
+    def text(self) -> str:
+        """Canonical text: ``map=1|round=3|team=home``, or "" when nothing is set."""
+        return _text(self)
+
+
+EMPTY = Spec()
+_DEFAULTS = tuple((name, getattr(EMPTY, name)) for name in Spec.__struct_fields__)
+
+
+@lru_cache(maxsize=65_536)
+def _text(spec: Spec) -> str:
+    values = ((name, getattr(spec, name), unset) for name, unset in _DEFAULTS)
+    return "|".join(f"{name}={_plain(value)}" for name, value, unset in values if value != unset)
+
+
+def _plain(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+@lru_cache(maxsize=65_536)
+def parse(text: str) -> Spec:
+    """The values in canonical text. Unknown names and malformed numbers raise `ValueError`."""
+    pairs = dict(part.split("=", 1) for part in text.split("|")) if text else {}
+    try:
+        return (
+            msgspec.convert(pairs, Spec, strict=False)
+            if not pairs.keys() - set(Spec.__struct_fields__)
+            else _refuse(text)
+        )
+    except msgspec.ValidationError as wrong:
+        raise ValueError(f"specifiers {text!r}: {wrong}") from wrong
+
+
+def _refuse(text: str) -> Spec:
+    raise ValueError(f"specifiers {text!r}: unknown name")
