@@ -10,15 +10,23 @@ from app.channels.feed import routing
 from app.channels.feed.frames import Message, marshal
 from app.domain.ids import match_urn
 from app.domain.market import Market
-from app.domain.match import Headline, Status
+from app.domain.match import Headline
 from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeRow
 from app.wire.envelopes import feed
 
-_KICKOFF, _CANCELLED = 1, 3
 _headline = msgspec.json.Decoder(Headline).decode
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
+
+
+class _Fixture(msgspec.Struct, frozen=True):
+    """What ingest says of a fixture change: 1 kick-off, 3 cancellation."""
+
+    change_type: int
+
+
+_fixture = msgspec.json.Decoder(_Fixture).decode
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -77,8 +85,7 @@ def _odds_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:
 
 
 def _fixture_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:
-    cancelled = _headline(rows[-1].body).status is Status.CANCELLED
-    kind = _CANCELLED if cancelled else _KICKOFF
+    kind = _fixture(rows[-1].body).change_type
     return feed.fixture_change(match_urn(rows[0].number), producer, rows[0].at, kind)
 
 
