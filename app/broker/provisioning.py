@@ -1,6 +1,6 @@
 """A tenant's corner of the broker: made, limited, and proven to work before anyone is told.
 
-The tenant owns queues named `amq.gen…` or `<slug>.…` and may bind them to our exchange; it can neither
+The tenant owns queues named `amq.gen…`, `amq_…` or `<slug>.…` and may bind them to our exchange; it can neither
 publish to the exchange nor delete it, and no other vhost lets it in.
 """
 
@@ -36,8 +36,12 @@ def user_of(slug: str) -> str:
 
 
 def permissions(slug: str) -> dict[str, str]:
-    """Rights of the tenant's user: binding needs write on the queue and read on the exchange."""
-    own = rf"^(amq\.gen.*|{re.escape(slug)}\..*)$"
+    """Rights of the tenant's user: binding needs write on the queue and read on the exchange.
+
+    Queues may be named by the server (`amq.gen…`), by a client library that must find its queue again
+    after a reconnect (`amq_…`, as aio-pika does), or by the tenant (`<slug>.…`).
+    """
+    own = rf"^(amq\.gen.*|amq_.*|{re.escape(slug)}\..*)$"
     return {"configure": own, "write": own, "read": ".*"}
 
 
