@@ -1,0 +1,106 @@
+"""What the worker does with batches that cannot be applied."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from msgspec.structs import replace
+
+from app.ingest import apply as applying
+from app.ingest import cs2log, health, watch
+from app.ingest.consumer import ATTEMPTS, Consumer
+from app.kit.errors import Unavailable
+from app.store import sources
+from app.store.connections import Store
+from app.store.transaction import Tx
+from tests.integration.ingest.conftest import TERMS, Server
+from tests.support import logs
+
+POISON = b"poison"
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Every body read; one that contains poison brings the reader down."""
+    seen: list[bytes] = []
+    read = cs2log.read
+
+    def bitten(body: bytes, arrived_at: int) -> cs2log.Reading:
+        seen.append(body)
+        if POISON in body:
+            raise RuntimeError("bitten")
+        return read(body, arrived_at)
+
+    monkeypatch.setattr(cs2log, "read", bitten)
+    return seen
+
+
+async def test_a_poison_batch_is_parked_and_its_match_suspended(
+    store: Store, server: Server, reads: list[bytes]
+) -> None:
+    await server.begin()
+    consumer = Consumer(store, TERMS, lambda: server.now)
+    poison = server.cut(POISON.decode())
+    await consumer.handle(poison)
+    assert reads.count(poison.body) == ATTEMPTS
+    async with store.reading() as tx:
+        (parked,) = await sources.parked(tx)
+    assert (parked.message, parked.body, parked.error) == (poison.id, poison.body, "RuntimeError('bitten')")
+    assert (await server.state()).suspended == watch.HOLE
+    assert await health.nothing_parked(store) != health.OK
+    await consumer.handle(server.cut(*logs.ct_win(1, 0)))
+    await consumer.handle(server.cut(*logs.freeze(1, 0)))
+    state = await server.state()
+    assert (state.suspended, state.maps[0].home_score) == ("", 1)
+
+
+async def test_a_parked_batch_that_comes_again_is_a_repeat(
+    store: Store, server: Server, reads: list[bytes]
+) -> None:
+    await server.begin()
+    consumer = Consumer(store, TERMS, lambda: server.now)
+    poison = server.cut(POISON.decode())
+    await consumer.handle(poison)
+    await consumer.handle(poison)
+    assert reads.count(poison.body) == ATTEMPTS
+
+
+async def test_other_matches_go_on(store: Store, server: Server, reads: list[bytes]) -> None:
+    await server.begin()
+    consumer = Consumer(store, TERMS, lambda: server.now)
+    gone = replace(server.cut("x"), match_id=server.match.id.__class__(int=1))
+    await consumer.handle(gone)
+    async with store.reading() as tx:
+        assert await sources.parked(tx) == []
+
+
+async def test_a_database_that_is_away_costs_no_line(store: Store, server: Server) -> None:
+    await server.begin()
+    shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
+    flaky = Flaky(store, failures=3)
+    await Consumer(flaky, TERMS, lambda: server.now).handle(shot)
+    assert flaky.failures == 0
+    assert await applying.apply(store, shot, server.now, TERMS) == "repeat"
+    async with store.reading() as tx:
+        assert await sources.parked_count(tx) == 0
+
+
+class Flaky(Store):
+    """A store whose first transactions fail as when the database is away."""
+
+    def __init__(self, store: Store, failures: int) -> None:
+        self._store = store
+        self.failures = failures
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        if self.failures:
+            self.failures -= 1
+            raise Unavailable("The database cannot be used now.")
+        async with self._store.transaction() as tx:
+            yield tx
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Tx]:
+        async with self._store.reading() as tx:
+            yield tx

@@ -1,0 +1,57 @@
+"""Operators' commands."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from app.domain.match import Status
+from app.domain.transitions import cancel
+from app.ingest import operator
+from app.ingest.operator import NewMatch
+from app.kit.errors import Conflict, NotFound
+from app.store import changes
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS
+
+ASKED = NewMatch(home="Northwind", away="Harbour", event="Cup", best_of=3, scheduled_at=NOW, reference="r1")
+
+
+async def test_a_match_is_created_once_per_reference(store: Store) -> None:
+    made = await asyncio.gather(*(operator.create(store, ASKED, NOW, TERMS) for _ in range(4)))
+    assert len({match.id for match in made}) == 1
+    other = await operator.create(store, replace(ASKED, reference="r2"), NOW, TERMS)
+    assert other.id != made[0].id and other.number != made[0].number
+
+
+async def test_a_reference_stands_for_one_match_only(store: Store) -> None:
+    await operator.create(store, ASKED, NOW, TERMS)
+    with pytest.raises(Conflict, match="r1"):
+        await operator.create(store, replace(ASKED, away="Others"), NOW, TERMS)
+
+
+async def test_a_new_match_is_told(store: Store) -> None:
+    match = await operator.create(store, ASKED, NOW, TERMS)
+    assert match.status is Status.UPCOMING
+    async with store.reading() as tx:
+        first = (await changes.read(tx, 0, 1))[0]
+    assert (first.entity, first.frame, first.message) == ("match", "match.created", "odds_change")
+    assert (first.match_id, first.number) == (match.id, match.number)
+    assert match.last_stamp == first.at
+
+
+async def test_a_match_is_cancelled_once(store: Store) -> None:
+    match = await operator.create(store, ASKED, NOW, TERMS)
+    urn = f"od:match:{match.number}"
+    cancelled = await operator.move(store, urn, lambda found: cancel(found, NOW), NOW, TERMS)
+    assert cancelled.status is Status.CANCELLED
+    with pytest.raises(Conflict, match="cancelled"):
+        await operator.move(store, str(match.id), lambda found: cancel(found, NOW), NOW, TERMS)
+    async with store.reading() as tx:
+        messages = [row.message for row in await changes.read(tx, 0, 100)]
+    assert messages.count("fixture_change") == 1
+
+
+async def test_an_unknown_match_is_not_found(store: Store) -> None:
+    with pytest.raises(NotFound):
+        await operator.move(store, "od:match:99", lambda found: cancel(found, NOW), NOW, TERMS)

@@ -1,0 +1,127 @@
+"""Between the sink and the worker: nothing lost, nothing out of order, no waiting for a broker that is away."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from time import monotonic
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from app.ingest.batch import Batch
+from app.ingest.consumer import subscribe
+from app.ingest.queues import PARTITIONS
+from app.kit.errors import Unavailable
+from app.settings import Settings
+from tests.support.eventually import eventually
+from tests.support.queues import private_vhost, queues_of
+
+
+@pytest.fixture
+async def private(settings: Settings) -> AsyncIterator[Settings]:
+    async with private_vhost(settings) as private:
+        yield private
+
+
+def batches(count: int, number: int = 3) -> list[Batch]:
+    return [
+        Batch(id=f"{number}/{place}", match_id=UUID(int=number), number=number, arrived_at=place, body=b"%d" % place)
+        for place in range(count)
+    ]
+
+
+async def test_each_queue_is_handled_in_order_and_one_at_a_time(private: Settings) -> None:
+    seen: list[Batch] = []
+    busy: set[int] = set()
+
+    async def handle(batch: Batch) -> None:
+        assert batch.number % PARTITIONS not in busy
+        busy.add(batch.number % PARTITIONS)
+        await asyncio.sleep(0)
+        seen.append(batch)
+        busy.remove(batch.number % PARTITIONS)
+
+    sent = [batch for pair in zip(batches(60, 3), batches(60, 4), strict=True) for batch in pair]
+    consuming = queues_of(private)
+    subscribe(consuming, handle)
+    async with queues_of(private) as publishing:
+        await publishing.connect()
+        for batch in sent:
+            await publishing.publish(batch)
+        async with consuming:
+            await eventually(lambda: value(len(seen)), lambda count: count == len(sent))
+    for number in (3, 4):
+        assert [one for one in seen if one.number == number] == [one for one in sent if one.number == number]
+
+
+async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private: Settings) -> None:
+    seen: list[str] = []
+
+    async def handle(batch: Batch) -> None:
+        seen.append(batch.id)
+        if len(seen) < 3:
+            raise Unavailable("not now")
+
+    consuming = queues_of(private)
+    subscribe(consuming, handle)
+    async with queues_of(private) as publishing:
+        await publishing.connect()
+        for batch in batches(2):
+            await publishing.publish(batch)
+        async with consuming:
+            await eventually(lambda: value(len(seen)), lambda count: count == 4)
+    assert seen == ["3/0", "3/0", "3/0", "3/1"]
+
+
+async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(private: Settings) -> None:
+    started, ended, seen = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def stuck(batch: Batch) -> None:
+        started.set()
+        await ended.wait()
+
+    async def handle(batch: Batch) -> None:
+        seen.append(batch.id)
+
+    first, second = queues_of(private), queues_of(private)
+    subscribe(first, stuck)
+    subscribe(second, handle)
+    async with queues_of(private) as publishing:
+        await publishing.connect()
+        await first.connect()
+        await second.connect()
+        for batch in batches(3):
+            await publishing.publish(batch)
+        await asyncio.wait_for(started.wait(), 10)
+        assert seen == []
+        connection = first.broker._connection  # what a killed process leaves behind: a closed connection
+        assert connection is not None
+        await connection.close()
+        await eventually(lambda: value(len(seen)), lambda count: count == 3)
+        assert seen == ["3/0", "3/1", "3/2"]
+        ended.set()
+        await first.broker.stop()
+        await second.broker.stop()
+
+
+async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
+    missing = replace(private, rabbitmq_internal_vhost=private.rabbitmq_internal_vhost + "-new")
+    async with queues_of(missing) as queues:
+        await asyncio.wait_for(queues.connect(), 20)
+        await queues.publish(batches(1)[0])
+        assert await queues.healthy()
+
+
+@pytest.mark.parametrize("url", ["amqp://guest:guest@127.0.0.1:1", "amqp://guest:guest@127.0.0.1:9"])
+async def test_without_a_broker_the_refusal_comes_within_two_seconds(settings: Settings, url: str) -> None:
+    away = replace(settings, rabbitmq_url=url, rabbitmq_api_url="http://guest:guest@127.0.0.1:1")
+    async with queues_of(away) as queues:
+        began = monotonic()
+        with pytest.raises(Unavailable):
+            await queues.publish(batches(1)[0])
+        assert monotonic() - began < 2
+        assert not await queues.healthy()
+
+
+async def value(number: int) -> int:
+    return number

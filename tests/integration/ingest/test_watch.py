@@ -1,0 +1,118 @@
+"""No price stays open untended."""
+
+import pytest
+
+from app.domain.market import Market, MarketStatus
+from app.ingest import apply, watch, worker
+from app.store import beats, changes, markets
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+
+
+async def on_offer(store: Store, server: Server) -> list[Market]:
+    async with store.reading() as tx:
+        found = await markets.active(tx, server.match.id)
+    return [market for market in found if market.status is MarketStatus.ACTIVE]
+
+
+async def test_play_is_priced(store: Store, server: Server) -> None:
+    await server.begin()
+    assert {13, 6, 8, 9} <= {market.type_id for market in await on_offer(store, server)}
+
+
+async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again(
+    store: Store, server: Server
+) -> None:
+    await server.begin()
+    limit = server.now + TERMS.silence_millis
+    assert await apply.suspend_silent(store, limit, TERMS) == 0
+    assert await on_offer(store, server)
+    assert await apply.suspend_silent(store, limit + 1, TERMS) == 1
+    assert await on_offer(store, server) == []
+    assert (await server.state()).suspended == watch.SILENT
+    assert await apply.suspend_silent(store, limit + 5000, TERMS) == 0
+    server.now = limit + 60_000
+    await server.send(logs.kill(logs.CT[0], logs.T[1]))
+    assert (await server.state()).suspended == ""
+    assert await on_offer(store, server)
+
+
+async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: Store, server: Server) -> None:
+    await server.begin()
+    late = TERMS.fresh_millis + 1
+    end, next_round = server.cut(*logs.ct_win(1, 0)), server.cut(*logs.freeze(1, 0))
+    assert await server.deliver(end, next_round, late=late) == ["applied", "applied"]
+    assert await on_offer(store, server) == []
+    async with store.reading() as tx:
+        book = await markets.book(tx, server.match.id)
+    assert book[13, "map=1|round=1|team=home"].status is MarketStatus.SETTLED
+    assert (13, "map=1|round=3|team=home") not in book
+    await server.send(*logs.live())
+    assert await on_offer(store, server)
+
+
+async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) -> None:
+    await server.begin()
+    await apply.suspend_everything(store, watch.AWAY, server.now)
+    shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
+    await server.deliver(shot, late=TERMS.fresh_millis + 1)
+    assert (await server.state()).suspended == watch.AWAY
+    await server.send(logs.kill(logs.CT[0], logs.T[2]))
+    assert (await server.state()).suspended == ""
+
+
+async def test_everything_is_suspended_in_play_and_before(store: Store, server: Server) -> None:
+    assert await on_offer(store, server)
+    assert await apply.suspend_everything(store, watch.AWAY, NOW) == 1
+    assert await on_offer(store, server) == []
+    assert await apply.suspend_everything(store, watch.AWAY, NOW) == 0
+
+
+async def test_suspension_is_told(store: Store, server: Server) -> None:
+    await server.begin()
+    async with store.reading() as tx:
+        head = await changes.head(tx)
+    open_before = len(await on_offer(store, server))
+    await apply.suspend_everything(store, watch.AWAY, server.now)
+    async with store.reading() as tx:
+        rows = await changes.read(tx, head, 1000)
+    assert len({row.envelope_seq for row in rows}) == 1
+    assert [row.frame for row in rows] == ["match.updated", *["market.suspended"] * open_before]
+    assert {row.message for row in rows} == {"odds_change"}
+
+
+async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
+    await apply.suspend_everything(store, watch.AWAY, NOW)
+    await worker.tick(store, "w1", NOW + 5000, TERMS)
+    assert await on_offer(store, server)
+    async with store.reading() as tx:
+        assert await beats.newest(tx, beats.INGEST) == NOW + 5000
+
+
+async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, server: Server) -> None:
+    await server.begin()
+    server.cut("lost")
+    await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
+    await worker.tick(store, "w1", server.now + 2500, TERMS)
+    assert (await server.state()).suspended == watch.HOLE
+    assert await on_offer(store, server) == []
+
+
+async def test_one_match_that_fails_keeps_no_other_open(
+    store: Store, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await server.begin()
+    suspend = watch.record.suspend
+    calls = []
+
+    async def fails_first(*args: object, **named: object) -> object:
+        calls.append(args)
+        if len(calls) == 1:
+            raise RuntimeError("this one is broken")
+        return await suspend(*args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(watch.record, "suspend", fails_first)
+    assert await apply.suspend_everything(store, watch.AWAY, server.now) == 0
+    assert await apply.suspend_everything(store, watch.AWAY, server.now) == 1
+    assert await on_offer(store, server) == []

@@ -1,0 +1,149 @@
+"""Matches as different keys see them."""
+
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.domain import scopes
+from app.domain.match import Match, Status
+from app.domain.transitions import cancel
+from app.ingest import operator as commands
+from app.ingest.operator import NewMatch
+from app.store import matches
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+from tests.support.web import IssueKey
+
+Headers = dict[str, str]
+BASIC = {
+    *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
+    *("score_a", "score_b", "map_name"),
+}
+READ = {"started_at", "finished_at", "winner", "maps"}
+DETAIL = {"rounds", "events", "streams", "demo_url", "player_stats"}
+
+
+@pytest.fixture
+async def live(store: Store) -> Match:
+    """A match in its second round."""
+    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW)
+    server = Server(store, await commands.create(store, asked, NOW, TERMS))
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    await server.send(*logs.freeze(1, 0))
+    return await server.state()
+
+
+async def data(client: httpx.AsyncClient, path: str, headers: Headers) -> Any:
+    answer = await client.get(path, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+@pytest.mark.parametrize(
+    ("granted", "fields"),
+    [
+        ((scopes.LIST,), BASIC),
+        ((scopes.READ,), BASIC | READ),
+        ((scopes.READ, scopes.DETAIL), BASIC | READ | DETAIL),
+        ((scopes.READ, scopes.MARKETS), BASIC | READ | {"markets"}),
+        ((scopes.READ, scopes.SCOREBOARD), BASIC | READ | {"scoreboard"}),
+    ],
+)
+async def test_a_key_sees_what_its_scopes_open(
+    client: httpx.AsyncClient, live: Match, issue: IssueKey, granted: tuple[str, ...], fields: set[str]
+) -> None:
+    headers = {"X-API-Key": await issue(scopes=granted)}
+    assert set(await data(client, f"/cs2/v1/matches/{live.id}", headers)) == fields
+
+
+async def test_every_form_of_an_id_names_the_match(
+    client: httpx.AsyncClient, live: Match, basic: Headers
+) -> None:
+    urn = f"od:match:{live.number}"
+    for ref in (str(live.id), str(live.id).upper(), urn, quote(urn, safe="")):
+        assert (await data(client, f"/cs2/v1/matches/{ref}", basic))["id"] == str(live.id)
+
+
+async def test_the_match_as_it_stands(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
+    seen = await data(client, f"/cs2/v1/matches/{live.id}", basic)
+    assert (seen["status"], seen["bo_type"], seen["map_name"]) == ("live", "bo3", logs.MAP)
+    assert (seen["team_a"], seen["score_a"], seen["maps"][0]["score_a"]) == (logs.HOME, 0, 1)
+    assert seen["rounds"][0]["winner"] == "team_a"
+    assert [event["type"] for event in seen["events"]] == ["kill"] * 5
+    assert {13, 6} <= {market["id"] for market in seen["markets"]}
+    assert all(1 < market["odds"] <= 50 for market in seen["markets"])
+
+
+async def test_what_hangs_on_a_match(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
+    path = f"/cs2/v1/matches/od:match:{live.number}"
+    seen = await data(client, path, basic)
+    assert await data(client, f"{path}/rounds", basic) == seen["rounds"]
+    assert await data(client, f"{path}/timeline", basic) == seen["events"]
+    assert await data(client, f"{path}/markets", basic) == seen["markets"]
+    entries = await data(client, f"{path}/settlements", basic)
+    ids = [entry["id"] for entry in entries]
+    assert ids == sorted(ids) and entries
+    told = {event["id"] for event in seen["events"]} | {played["id"] for played in seen["rounds"]}
+    winner = next(entry for entry in entries if entry["market_offer_id"] == "13:map=1|round=1|team=home")
+    assert (winner["previous_status"], winner["new_status"], winner["outcome"]) == ("pending", "settled", "won")
+    assert winner["rests_on"] and set(winner["rests_on"]) <= told
+    first = (await client.get(f"{path}/settlements?limit=1", headers=basic)).json()
+    assert first["data"] == entries[:1]
+    assert first["meta"] == {"count": 1, "limit": 1, "total": len(entries)}
+
+
+async def make(store: Store, status: Status, at: int) -> Match:
+    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
+    match = await commands.create(store, asked, NOW, TERMS)
+    if status is Status.CANCELLED:
+        return await commands.move(store, str(match.id), lambda found: cancel(found, NOW), NOW, TERMS)
+    async with store.transaction() as tx:
+        changed = replace(await matches.lock(tx, match.id), status=status)
+        await matches.save(tx, changed)
+    return changed
+
+
+async def test_the_list_and_its_buckets(client: httpx.AsyncClient, store: Store, basic: Headers) -> None:
+    made = {
+        name: str((await make(store, Status(name.rstrip("12")), at)).id)
+        for name, at in [
+            ("finished1", 1000),
+            ("finished2", 2000),
+            ("upcoming1", 3000),
+            ("live1", 4000),
+            ("cancelled1", 5000),
+        ]
+    }
+    answer = (await client.get("/cs2/v1/matches", headers=basic)).json()
+    order = [made[name] for name in ("live1", "upcoming1", "finished2", "finished1")]
+    assert [row["id"] for row in answer["data"]] == order
+    assert answer["meta"] == {"count": 4, "limit": 50, "total": 4}
+    assert all(set(row) == BASIC for row in answer["data"])
+    short = (await client.get("/cs2/v1/matches?limit=2", headers=basic)).json()
+    assert [row["id"] for row in short["data"]] == order[:2]
+    assert short["meta"] == {"count": 2, "limit": 2, "total": 4}
+    for status in ("live", "upcoming", "finished", "cancelled"):
+        rows = (await client.get(f"/cs2/v1/matches?status={status}", headers=basic)).json()
+        assert {row["id"] for row in rows["data"]} == {made[n] for n in made if n.startswith(status)}
+        assert {row["status"] for row in rows["data"]} == {status}
+
+
+async def test_keys_for_finished_matches_see_nothing_else(
+    client: httpx.AsyncClient, store: Store, issue: IssueKey
+) -> None:
+    headers = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
+    live, finished = await make(store, Status.LIVE, 1), await make(store, Status.FINISHED, 2)
+    answer = (await client.get("/cs2/v1/matches", headers=headers)).json()
+    assert [row["id"] for row in answer["data"]] == [str(finished.id)]
+    assert answer["meta"]["total"] == 1
+    for status in ("live", "upcoming", "cancelled"):
+        empty = (await client.get(f"/cs2/v1/matches?status={status}", headers=headers)).json()
+        assert empty["meta"] | {"limit": 50} == {"count": 0, "limit": 50, "total": 0}
+    assert set(await data(client, f"/cs2/v1/matches/{finished.id}", headers)) == BASIC | READ | DETAIL
+    for path in ("", "/rounds", "/timeline"):
+        assert (await client.get(f"/cs2/v1/matches/{live.id}{path}", headers=headers)).status_code == 404

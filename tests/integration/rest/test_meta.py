@@ -1,0 +1,124 @@
+"""The paths that concern no sport, and who may call what."""
+
+import re
+from datetime import datetime
+
+import httpx
+import pytest
+
+from app.domain import scopes
+from tests.support.eventually import eventually
+from tests.support.web import IssueKey
+
+Headers = dict[str, str]
+
+
+async def test_alive(client: httpx.AsyncClient, basic: Headers) -> None:
+    answer = await client.get("/v1/alive", headers=basic)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("application/json")
+    data = answer.json()["data"]
+    assert data["status"] == "ok"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", data["timestamp"])
+    assert datetime.fromisoformat(data["timestamp"])
+
+
+async def test_health_names_what_is_ill(client: httpx.AsyncClient, basic: Headers) -> None:
+    async def parts() -> dict[str, str]:
+        data = (await client.get("/v1/health", headers=basic)).json()["data"]
+        assert data["status"] == "ill"
+        said: dict[str, str] = data["parts"]
+        return said
+
+    found = await eventually(parts, lambda said: said["ingest_queues"] == "ok")
+    assert found["database"] == found["log_batches"] == "ok"
+    assert "ingest worker" in found["ingest_worker"]
+
+
+async def test_whoami_shows_the_key(client: httpx.AsyncClient, issue: IssueKey) -> None:
+    raw = await issue(bundles=("cs2.stats",), sports=("cs2", "soccer"), rate_limit_rpm=90)
+    data = (await client.get("/v1/whoami", headers={"x-access-token": raw})).json()["data"]
+    assert set(data) == {"tenant_id", "name", "scopes", "sport_allowlist", "rate_limit_rpm"}
+    assert data["name"] == "Acme"
+    assert data["scopes"] == sorted(scopes.BUNDLES["cs2.stats"])
+    assert (data["sport_allowlist"], data["rate_limit_rpm"]) == (["cs2", "soccer"], 90)
+
+
+async def test_sports(client: httpx.AsyncClient, basic: Headers) -> None:
+    body = (await client.get("/v1/sports", headers=basic)).json()
+    assert body["meta"] == {"count": 2}
+    assert [(row["slug"], row["api_version"], row["base_url"]) for row in body["data"]] == [
+        ("cs2", "v1", "/cs2/v1"),
+        ("soccer", "v1", "/soccer/v1"),
+    ]
+
+
+@pytest.mark.parametrize("path", ["/v1/alive", "/v1/health", "/v1/whoami", "/v1/sports", "/cs2/v1/matches"])
+async def test_every_path_wants_a_key(client: httpx.AsyncClient, path: str) -> None:
+    answer = await client.get(path)
+    assert answer.status_code == 401
+    assert "X-API-Key" in answer.json()["detail"]
+
+
+async def test_key_headers(client: httpx.AsyncClient, basic: Headers) -> None:
+    raw = basic["X-API-Key"]
+    for name in ("X-API-Key", "x-access-token", "$x$access-token"):
+        assert (await client.get("/v1/whoami", headers={name: raw})).status_code == 200
+    both = {"X-API-Key": raw, "x-access-token": raw}
+    assert (await client.get("/v1/whoami", headers=both)).status_code == 200
+    assert (await client.get("/v1/whoami", headers=both | {"x-access-token": "other"})).status_code == 400
+    assert (await client.get("/v1/whoami", headers={"X-API-Key": raw[:-1]})).status_code == 403
+
+
+async def test_a_missing_scope_is_named(client: httpx.AsyncClient, issue: IssueKey) -> None:
+    raw = await issue(scopes=(scopes.MARKETS,))
+    answer = await client.get("/cs2/v1/matches", headers={"X-API-Key": raw})
+    assert answer.status_code == 403
+    assert scopes.LIST in answer.json()["detail"] and "account manager" in answer.json()["detail"]
+
+
+async def test_a_sport_outside_the_allowlist_is_refused(client: httpx.AsyncClient, issue: IssueKey) -> None:
+    raw = await issue(bundles=("cs2.odds.basic",), sports=("soccer",))
+    answer = await client.get("/cs2/v1/matches", headers={"X-API-Key": raw})
+    assert answer.status_code == 403 and "cs2" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing/here", 404),
+        ("GET", "/cs2/v1/matches/1/nothing", 404),
+        ("POST", "/v1/alive", 405),
+        ("GET", "/v1/alive?verbose=1", 422),
+        ("GET", "/cs2/v1/matches?limit=0", 422),
+        ("GET", "/cs2/v1/matches?limit=201", 422),
+        ("GET", "/cs2/v1/matches?limit=many", 422),
+        ("GET", "/cs2/v1/matches?status=over", 422),
+        ("GET", "/cs2/v1/matches/unknown", 404),
+        ("GET", "/cs2/v1/matches/od%3Amatch%3A404", 404),
+        ("GET", "/cs2/v1/matches/%ff%00", 404),
+        ("POST", "/ops/v1/matches", 403),
+        ("GET", "/ops/v1/metrics", 403),
+    ],
+)
+async def test_every_refusal_has_the_same_form(
+    client: httpx.AsyncClient, basic: Headers, method: str, path: str, status: int
+) -> None:
+    headers = basic | {"X-Request-Id": "mine-1", "Accept": "application/xml"}
+    answer = await client.request(method, path, headers=headers)
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("application/json")
+    assert answer.headers["x-request-id"] == "mine-1"
+    detail = answer.json()["detail"]
+    if status != 422:
+        assert set(answer.json()) == {"detail"} and isinstance(detail, str)
+        return
+    for field in detail:
+        assert {"loc", "msg", "type"} <= set(field) <= {"loc", "msg", "type", "input", "ctx"}
+        assert field["loc"][0] == "query"
+        assert field["input"] == httpx.URL(path).params[field["loc"][1]]
+
+
+async def test_a_request_id_that_makes_no_sense_is_replaced(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/v1/alive", headers={"X-Request-Id": "a b" * 40})
+    assert re.fullmatch("[0-9a-f]{32}", answer.headers["x-request-id"])

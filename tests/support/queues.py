@@ -1,0 +1,28 @@
+"""Internal queues of one test's own."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from msgspec.structs import replace
+
+from app.broker.management import Management
+from app.ingest.queues import Queues
+from app.settings import Settings
+
+
+@asynccontextmanager
+async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
+    """The settings, with a vhost for internal queues that nobody else uses, gone afterwards."""
+    name = f"matchfeed-test-{secrets.token_hex(4)}"
+    async with Management(settings.rabbitmq_api_url) as management:
+        await management.put_vhost(name)
+        await management.permit(name, management.user, configure=".*", write=".*", read=".*")
+        try:
+            yield replace(settings, rabbitmq_internal_vhost=name)
+        finally:
+            await management.delete_vhost(name)
+
+
+def queues_of(settings: Settings) -> Queues:
+    return Queues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
