@@ -1,5 +1,5 @@
 """Every REST route, as a plain list."""
 
-from app.channels.rest import matches, meta
+from app.channels.rest import matches, meta, schemas
 
-ROUTES = (*meta.HANDLERS, *matches.HANDLERS)
+ROUTES = (*meta.HANDLERS, *schemas.HANDLERS, *matches.HANDLERS)
