@@ -38,7 +38,7 @@ async def suspend(
 ) -> Match:
     """Take every price off offer for `reason`, and write that; otherwise as `react`."""
     book = await markets.book(tx, after.id)
-    closed = engine.suspend_all(book, reason, now)
+    closed = engine.suspend_all(book, reason)
     return await _write(tx, before, after, changes, book, closed, (), now)
 
 

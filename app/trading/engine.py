@@ -51,15 +51,11 @@ def react(
     return Reaction(changed, tuple(sorted(entries, key=_order)))
 
 
-def suspend_all(book: Book, reason: str, now: int) -> tuple[Market, ...]:
-    """Every active market, suspended for `reason`. `now` is when that was found (Unix ms)."""
+def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
+    """Every active market, suspended for `reason`."""
     after = dict(book)
     _suspend(after, (), reason)
-    return tuple(
-        replace(market, priced_at=max(now, market.priced_at))
-        for key, market in after.items()
-        if market is not book[key]
-    )
+    return tuple(market for key, market in after.items() if market is not book[key])
 
 
 def _order(entry: LedgerEntry) -> tuple[int, LedgerStatus]:

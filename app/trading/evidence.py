@@ -39,6 +39,11 @@ class Evidence(msgspec.Struct, frozen=True):
         known = {event.id for event in self.events.get(place, ())}
         return known.issuperset(played.events)
 
+    def unseen(self, place: Place) -> bool:
+        """The round is in the score, but nobody told us how it ended."""
+        play = self.plays.get(place[0])
+        return play is not None and place[1] in play.unseen
+
     def gap(self, place: Place) -> bool:
         """Data was missing while this round was played: what was not seen may still have happened."""
         played, current = self.rounds.get(place), self.match.current

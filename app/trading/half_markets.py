@@ -11,7 +11,7 @@ from app.trading.chain import chance_of, mixture, reaches_first, scores_after
 from app.trading.evidence import Evidence
 from app.trading.map_markets import TEAMS, Lines, Truth, ids, on_focus, single_line, team_lines, wins
 from app.trading.outlook import Outlook
-from app.trading.rules import Rule, Verdict, decide
+from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
 from app.trading.spec import Spec
 from app.trading.stage import focus_map, round_in_hand
 
@@ -36,10 +36,15 @@ def _race_price(outlook: Outlook, spec: Spec) -> float:
 
 
 def _race_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+    """By whoever is there first; unseen rounds may hide who that was."""
     counted = evidence.play(spec.map).counted
     for index, played in enumerate(counted):
-        if max(played.home_score, played.away_score) >= spec.target:
-            return decide(played.winner == spec.team, ids(counted[: index + 1]), f"{spec.target} reached")
+        there = [played.home_score >= spec.target, played.away_score >= spec.target]
+        rests_on = ids(counted[: index + 1])
+        if all(there):
+            return void(NO_RESULT, rests_on, "which team got there first is not known")
+        if any(there):
+            return decide(there[spec.team == "away"], rests_on, f"{spec.target} reached")
     return None
 
 
@@ -62,11 +67,14 @@ def _half_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
 def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
     """At the half's end, or once a lead cannot be caught up in what is left of it."""
     length = _half_length(evidence, spec)
-    first_half = evidence.play(spec.map).counted[:length]
+    counted = evidence.play(spec.map).counted
+    first_half = [played for played in counted if played.number <= length]
     for index, played in enumerate(first_half, start=1):
-        home, away, left = played.home_score, played.away_score, length - index
+        home, away, left = played.home_score, played.away_score, length - played.number
         if abs(home - away) > left or not left:
             return decide(truth(spec, home, away), ids(first_half[:index]), f"first half at {home}:{away}")
+    if counted and counted[-1].number > length:
+        return void(NO_RESULT, ids(counted), "how the first half ended is not known")
     return None
 
 
@@ -107,7 +115,10 @@ def _pistol_price(outlook: Outlook, spec: Spec) -> float:
 
 
 def _pistol_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    played = evidence.rounds.get((spec.map, _pistol_number(evidence, spec, spec.half)))
+    place = spec.map, _pistol_number(evidence, spec, spec.half)
+    played = evidence.rounds.get(place)
+    if evidence.unseen(place):
+        return void(NO_RESULT, (), "how this round ended is not known")
     return decide(played.winner == spec.team, (played.id,), f"round {played.number}") if played else None
 
 
@@ -126,6 +137,8 @@ def _both_pistols_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
     lost = next((pistol for pistol in played if pistol.winner != spec.team), None)
     if lost:
         return decide(False, (lost.id,), f"pistol round {lost.number} lost")
+    if any(evidence.unseen((spec.map, _pistol_number(evidence, spec, half))) for half in (1, 2)):
+        return void(NO_RESULT, ids(played), "how a pistol round ended is not known")
     return decide(True, ids(played), "both pistol rounds won") if len(played) == 2 else None
 
 

@@ -45,7 +45,7 @@ def _handicap_lines(play: MapPlay) -> Iterable[Spec]:
     return (Spec(map=play.number, team=team, handicap=line) for team in TEAMS for line in _HANDICAPS)
 
 
-def _team_total_lines(play: MapPlay) -> Iterable[Spec]:
+def _team_lines(play: MapPlay) -> Iterable[Spec]:
     line = play.max_rounds // 2 - 1.5
     return (Spec(map=play.number, team=team, threshold=line) for team in TEAMS)
 
@@ -91,13 +91,14 @@ def _final_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
 
 
 def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """By the final score; before the map's end as soon as every score still possible agrees."""
+    """By the final score; before the map's end as soon as every score still possible agrees, and so
+    too when the map was cut short: what was decided by then stands."""
     play = evidence.plays.get(spec.map)
     if play is None:
         return None
-    if play.status == "finished" and play.end_id is not None:
+    if play.end_id is not None and not play.awarded:
         return decide(truth(spec, play.home_score, play.away_score), (play.end_id,), _ended(play))
-    if play.decided or not play.counted:
+    if not play.counted or (play.decided and play.end_id is None):
         return None
     possible = reachable(play.home_score, play.away_score, play.max_rounds, play.overtime_rounds)
     answers = {truth(spec, home, away) for home, away in possible}
@@ -107,9 +108,11 @@ def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | Non
 
 
 def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    """Only the map's end decides its winner."""
+    """Only the map's end decides its winner; one awarded after it began goes by the award."""
     play = evidence.plays.get(spec.map)
-    if play is None or play.status != "finished" or play.end_id is None:
+    if play is None or play.end_id is None:
+        return None
+    if play.awarded and play.started_at is None:
         return None
     if play.winner is None:
         return void(NO_RESULT, (play.end_id,), "the map ended without a winner")
@@ -185,10 +188,8 @@ RULES = (
         price=_overtime_price,
         settle=_overtime_settle,
     ),
-    _final(25, "team_rounds_over", "team_rounds", _team_total_lines, _team_exceeds, complement=keep),
-    _final(
-        26, "team_rounds_under", "team_rounds", _team_total_lines, negated(_team_exceeds), complement=keep
-    ),
+    _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, complement=keep),
+    _final(26, "team_rounds_under", "team_rounds", _team_lines, negated(_team_exceeds), complement=keep),
     _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd),
     _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd)),
 )

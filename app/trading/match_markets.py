@@ -63,21 +63,28 @@ def _ends(match: Match) -> tuple[int, ...]:
     return tuple(play.end_id for play in match.maps if play.status == "finished" and play.end_id is not None)
 
 
+def _score(match: Match) -> series.Score:
+    """Maps won; of a match that was cut short only those that were played to the end."""
+    if not match.awarded:
+        return match.score_home, match.score_away
+    winners = [play.winner for play in match.maps if not play.awarded]
+    return winners.count("home"), winners.count("away")
+
+
 def _settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
     """As soon as every final map score still possible agrees, and a map has ended."""
     match = evidence.match
+    home, away = _score(match)
     if not _ends(match):
         return None
-    answers = {truth(spec, home, away) for home, away in _still_possible(match)}
-    if len(answers) > 1:
-        return None
-    return decide(answers.pop(), _ends(match), f"maps {match.score_home}:{match.score_away}")
+    answers = {truth(spec, *score) for score in series.reachable(home, away, match.best_of)}
+    return decide(answers.pop(), _ends(match), f"maps {home}:{away}") if len(answers) == 1 else None
 
 
 def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    """By the official winner, once the match is over."""
+    """By the official winner, once the match is over; one that never began is not settled."""
     match = evidence.match
-    if not evidence.over or evidence.cancelled:
+    if not evidence.over or evidence.cancelled or (match.awarded and match.started_at is None):
         return None
     if match.winner is None:
         return void(NO_RESULT, _ends(match), "the match ended without a winner")

@@ -91,7 +91,8 @@ def last_won(play: MapPlay) -> int:
     """Who won the last round of the half that the next round belongs to: 1 home, -1 away, 0 none."""
     counted = play.counted
     _, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
-    return sign(counted[-1].winner) if counted and position else 0
+    told = counted and counted[-1].number == play.rounds_won
+    return sign(counted[-1].winner) if told and position else 0
 
 
 def sign(slot: Slot) -> int:

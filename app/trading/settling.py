@@ -19,6 +19,8 @@ def verdict(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
 def _never(evidence: Evidence, spec: Spec) -> Verdict | None:
     if evidence.cancelled:
         return void(NOT_PLAYED, (), "the match was cancelled")
+    if evidence.unseen((spec.map, spec.round)):
+        return void(NO_RESULT, (), "how this round ended is not known")
     play = evidence.plays.get(spec.map)
     ended = play is not None and play.status == "finished"
     if not ended and not evidence.over:
@@ -85,8 +87,8 @@ def outdated(market: Market, rule: Rule, evidence: Evidence, spec: Spec) -> str:
     """Why the settlement of a closed market no longer holds, or ""."""
     if not evidence.voided.isdisjoint(market.rests_on):
         return "facts that it rested on are void"
-    # The events of past rounds are gone from the evidence; only what rounds and maps tell is judged again.
-    if spec.round and market.void_reason_id != NOT_PLAYED:
+    # The events of past rounds are gone from the evidence: what rests on them stands until they are void.
+    if spec.round and market.rests_on and market.void_reason_id != NOT_PLAYED:
         return ""
     found = verdict(rule, evidence, spec)
     if found is None:
