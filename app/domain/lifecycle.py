@@ -12,31 +12,36 @@ Moved = tuple[Match, tuple[Change, ...]]
 
 def schedule(match: Match, at: int) -> Moved:
     """Set the planned start (Unix ms); a discovered match becomes an upcoming one."""
-    _require(match, "scheduled", Status.DISCOVERED, Status.UPCOMING)
+    require(match, "scheduled", Status.DISCOVERED, Status.UPCOMING)
     return replace(match, status=Status.UPCOMING, scheduled_at=at), (Altered(),)
 
 
 def cancel(match: Match, at: int) -> Moved:
     """Call the match off, before or in play."""
-    _require(match, "cancelled", Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
-    match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="")
+    require_open(match, "cancelled")
+    match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
     return match, (MatchCancelled(),)
 
 
 def suspend(match: Match, reason: str) -> Moved:
     """Take everything off offer until `unsuspend`, whatever the log says."""
-    _require(match, "suspended", Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
+    require_open(match, "suspended")
     return raise_doubt(match, "operator", reason or "suspended by an operator"), (Altered(),)
 
 
 def unsuspend(match: Match) -> Moved:
     """End an operator's suspension; doubts that the log raised stay."""
-    _require(match, "unsuspended", Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
+    require_open(match, "unsuspended")
     if not any(doubt.kind == "operator" for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
     return clear_doubt(match, "operator"), (Altered(),)
 
 
-def _require(match: Match, verb: str, *allowed: Status) -> None:
+def require(match: Match, verb: str, *allowed: Status) -> None:
+    """Raise `Conflict` unless the match is in one of these states."""
     if match.status not in allowed:
         raise Conflict(f"match {match.number} is {match.status.value} and cannot be {verb}")
+
+
+def require_open(match: Match, verb: str) -> None:
+    require(match, verb, Status.DISCOVERED, Status.UPCOMING, Status.LIVE)

@@ -11,18 +11,16 @@ from uuid import UUID
 
 import msgspec
 
-Slot = Literal["home", "away"]  #: home is the interface's team_a
-Side = Literal["CT", "T"]
+from app.domain.about import About
+from app.domain.loadout import Loadout
+from app.domain.player import Player as Player
+from app.domain.player import Side as Side
+from app.domain.player import Slot as Slot
+from app.domain.player import other_side as other_side
+from app.domain.player import other_slot as other_slot
+
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
-
-
-def other_side(side: Side) -> Side:
-    return "T" if side == "CT" else "CT"
-
-
-def other_slot(slot: Slot) -> Slot:
-    return "away" if slot == "home" else "home"
 
 
 class Status(StrEnum):
@@ -40,13 +38,6 @@ class Status(StrEnum):
 
 
 _CODES = {Status.DISCOVERED: 0, Status.UPCOMING: 0, Status.LIVE: 1, Status.FINISHED: 4, Status.CANCELLED: 5}
-
-
-class Player(msgspec.Struct, frozen=True):
-    """A player as the log names them. `account` is the 32-bit Steam account number, 0 for a bot."""
-
-    account: int
-    name: str
 
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -114,7 +105,8 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `side_before_break` is home's side before a break at which sides may change, kept until the first
     round after it is won: the server's team lines still tell the old sides during that break.
-    `unseen` numbers the rounds that are in the score told but whose end nobody told us.
+    `unseen` numbers the rounds that are in the score told but whose end nobody told us. `awarded`: its
+    winner was named by an operator; the score is as far as it was played.
     """
 
     number: int
@@ -133,6 +125,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     max_rounds: int = 24
     overtime_rounds: int = 6
     picked_by: Slot | None = None
+    awarded: bool = False
 
     @property
     def counted(self) -> tuple[Round, ...]:
@@ -214,8 +207,10 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     `suspended` says why nothing may be offered although the match goes on ("" when it may): it is the
     first of `doubts`. `loaded`, `team_ct` and `team_t` are what the server last named. `restarting`: the
     server came up again in mid-map, and the next score told or round played shows what still counts.
-    `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
-    `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
+    `awarded`: the winner was named by an operator. `loadouts` is the scoreboard: what each player carries
+    in the round being played. `next_fact` is the next unused fact number. `last_stamp` is the newest
+    envelope timestamp (ms) and `last_seq` the change-log number of the newest feed envelope of this match
+    (design, decisions 8, 9).
     """
 
     id: UUID
@@ -253,6 +248,9 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     restarting: bool = False
     max_rounds: int = 24
     overtime_rounds: int = 6
+    awarded: bool = False
+    about: About = About()
+    loadouts: tuple[Loadout, ...] = ()
 
     @property
     def over(self) -> bool:

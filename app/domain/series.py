@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from app.domain.changes import Change, MapFinished, MapStarted, MatchFinished, MatchStarted
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import MapPlay, Match, Slot, Status
-from app.domain.sides import name_side, update_map
+from app.domain.sides import name_side
 
 Told = list[Change]
 
@@ -25,7 +25,7 @@ def may_start(match: Match, map_name: str) -> bool:
 
 
 def was_played(match: Match, name: str) -> bool:
-    return any(play.name == name for play in match.maps if play.status == "finished")
+    return bool(name) and any(play.name == name for play in match.maps if play.status == "finished")
 
 
 def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
@@ -33,8 +33,7 @@ def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
     if match.status is not Status.LIVE:
         match = replace(match, status=Status.LIVE, started_at=at)
         told.append(MatchStarted())
-    number = sum(play.status == "finished" for play in match.maps) + 1
-    planned = next((play for play in match.maps if play.number == number), MapPlay(number=number))
+    planned = next_map(match)
     play = replace(
         planned,
         name=map_name or match.loaded or planned.name,
@@ -43,9 +42,8 @@ def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
         max_rounds=match.max_rounds,
         overtime_rounds=match.overtime_rounds,
     )
-    others = tuple(other for other in match.maps if other.number != number)
-    match = replace(match, maps=tuple(sorted((*others, play), key=lambda one: one.number)), loaded=play.name)
-    told.append(MapStarted(map=number))
+    match = replace(put_map(match, play), loaded=play.name)
+    told.append(MapStarted(map=play.number))
     match = name_side(match, "CT", match.team_ct)
     return name_side(match, "T", match.team_t)
 
@@ -55,29 +53,43 @@ def finish_map(match: Match, home_score: int, away_score: int, at: int, told: To
     play = match.map
     if play is None:
         return match
-    winner: Slot | None = None
-    if home_score != away_score:
-        winner = "home" if home_score > away_score else "away"
-    play = replace(
-        play,
-        status="finished",
-        home_score=home_score,
-        away_score=away_score,
-        unseen=(*play.unseen, *range(play.rounds_won + 1, home_score + away_score + 1)),
-        winner=winner,
-        finished_at=at,
-        end_id=match.next_fact,
-    )
-    match = replace(update_map(match, play), next_fact=match.next_fact + 1, current=None, pause="")
+    unseen = (*play.unseen, *range(play.rounds_won + 1, home_score + away_score + 1))
+    winner = _leader(home_score, away_score)
+    play = replace(play, home_score=home_score, away_score=away_score, unseen=unseen, winner=winner)
+    return close_map(match, play, at, told)
+
+
+def close_map(match: Match, play: MapPlay, at: int, told: Told) -> Match:
+    """`play` is the map as it ended, its winner named; it may be one that was never begun."""
+    play = replace(play, status="finished", finished_at=at, end_id=match.next_fact)
+    match = replace(put_map(match, play), next_fact=match.next_fact + 1, current=None, pause="", loadouts=())
     match = replace(
         match,
-        score_home=match.score_home + (winner == "home"),
-        score_away=match.score_away + (winner == "away"),
+        score_home=match.score_home + (play.winner == "home"),
+        score_away=match.score_away + (play.winner == "away"),
         restarting=False,
     )
     told.append(MapFinished(map=play))
     match = clear_doubt(match, "score", "sides", "restart", "map")
     return finish_match(match, at, told) if series_over(match) else match
+
+
+def put_map(match: Match, play: MapPlay) -> Match:
+    """The match with this map in its place, instead of the one of the same number."""
+    others = tuple(other for other in match.maps if other.number != play.number)
+    return replace(match, maps=tuple(sorted((*others, play), key=lambda one: one.number)))
+
+
+def next_map(match: Match) -> MapPlay:
+    """The map to be played after those that have ended, as it was planned."""
+    number = sum(play.status == "finished" for play in match.maps) + 1
+    return next((play for play in match.maps if play.number == number), MapPlay(number=number))
+
+
+def _leader(home: int, away: int) -> Slot | None:
+    if home == away:
+        return None
+    return "home" if home > away else "away"
 
 
 def series_over(match: Match) -> bool:
@@ -86,12 +98,12 @@ def series_over(match: Match) -> bool:
     return most > match.best_of // 2 or played >= match.best_of
 
 
-def finish_match(match: Match, at: int, told: Told) -> Match:
-    winner: Slot | None = None
-    if match.score_home != match.score_away:
-        winner = "home" if match.score_home > match.score_away else "away"
+def finish_match(match: Match, at: int, told: Told, winner: Slot | None = None) -> Match:
+    """The match ends; `winner` is whoever won more maps, unless named."""
+    winner = winner or _leader(match.score_home, match.score_away)
     told.append(MatchFinished(winner=winner))
-    return replace(match, status=Status.FINISHED, winner=winner, finished_at=at, current=None, pause="")
+    match = replace(match, current=None, pause="", loadouts=())
+    return replace(match, status=Status.FINISHED, winner=winner, finished_at=at)
 
 
 def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:

@@ -1,0 +1,39 @@
+"""Maps and matches won without being played to the end: walkover, retirement, disqualification.
+
+What was decided by then stands: rounds, events and scores stay as they were played, and the winner is
+whoever the operator names.
+"""
+
+from msgspec.structs import replace
+
+from app.domain.changes import Change
+from app.domain.lifecycle import Moved, require_open
+from app.domain.match import Match, Slot, Status
+from app.domain.series import close_map, finish_match, next_map
+
+
+def award_map(match: Match, winner: Slot, at: int) -> Moved:
+    """The map in play, else the next one, goes to `winner`; with enough maps won, so does the match."""
+    require_open(match, "awarded a map")
+    told: list[Change] = []
+    match = _close(match, winner, at, told)
+    return match, tuple(told)
+
+
+def award_match(match: Match, winner: Slot, at: int) -> Moved:
+    """The match goes to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
+    require_open(match, "awarded")
+    told: list[Change] = []
+    if match.map is not None:
+        match = _close(match, winner, at, told)
+    if match.status is not Status.FINISHED:
+        match = finish_match(match, at, told, winner)
+    elif match.winner != winner:
+        told.pop()
+        match = finish_match(match, at, told, winner)
+    return replace(match, awarded=True), tuple(told)
+
+
+def _close(match: Match, winner: Slot, at: int, told: list[Change]) -> Match:
+    play = match.map or next_map(match)
+    return close_map(match, replace(play, winner=winner, awarded=True), at, told)

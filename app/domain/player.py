@@ -1,0 +1,23 @@
+"""Teams, sides and players, as every fact about a match names them."""
+
+from typing import Literal
+
+import msgspec
+
+Slot = Literal["home", "away"]  #: home is the interface's team_a
+Side = Literal["CT", "T"]
+
+
+def other_side(side: Side) -> Side:
+    return "T" if side == "CT" else "CT"
+
+
+def other_slot(slot: Slot) -> Slot:
+    return "away" if slot == "home" else "home"
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A player as the log names them. `account` is the 32-bit Steam account number, 0 for a bot."""
+
+    account: int
+    name: str

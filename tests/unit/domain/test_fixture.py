@@ -1,0 +1,96 @@
+"""What an operator may say about teams, format and maps, and what the state of the match forbids."""
+
+import pytest
+
+from app.domain import fixture
+from app.domain.about import About, Stream, Veto
+from app.domain.awards import award_map
+from app.domain.lifecycle import cancel
+from app.domain.match import Status
+from app.kit.errors import Conflict
+from tests.unit.domain.play import AWAY, HOME, Server, new_match
+
+CHOSEN = (
+    Veto("ban", "de_nuke", "home"),
+    Veto("pick", "de_mirage", "away"),
+    Veto("pick", "de_dust2", "home"),
+    Veto("decider", "de_inferno"),
+)
+
+
+def live(best_of: int = 3) -> Server:
+    server = Server(new_match(best_of))
+    server.start_map()
+    server.round("home")
+    return server
+
+
+def test_other_teams_may_be_named_until_play_begins() -> None:
+    changed, _ = fixture.set_teams(new_match(), "Copper Owls", "Dune Larks", home_strength=1500, away_id=4)
+    assert (changed.home, changed.away, changed.home_strength, changed.away_id) == (
+        "Copper Owls",
+        "Dune Larks",
+        1500,
+        4,
+    )
+    with pytest.raises(Conflict, match="is live"):
+        fixture.set_teams(live().match, "Copper Owls", "Dune Larks")
+
+
+def test_a_renamed_team_is_known_by_its_new_name_in_the_log() -> None:
+    server = Server()
+    server.match, _ = fixture.rename_team(server.match, "home", "Amber Foxes Academy")
+    server.start_map()
+    server.match, _ = fixture.rename_team(server.match, "home", HOME)
+    server.round("home")
+    assert server.match.map is not None and server.match.map.home_score == 1
+    assert server.match.home == HOME
+
+
+def test_a_team_does_not_take_the_name_of_the_other() -> None:
+    with pytest.raises(Conflict, match=AWAY):
+        fixture.rename_team(new_match(), "home", AWAY)
+
+
+def test_a_format_that_would_decide_the_series_is_refused() -> None:
+    won, _ = award_map(live().match, "home", 5)
+    with pytest.raises(Conflict, match="1:0"):
+        fixture.set_format(won, best_of=1)
+    assert fixture.set_format(won, best_of=5)[0].best_of == 5
+
+
+def test_a_format_reaches_the_map_in_play_and_those_to_come() -> None:
+    match, _ = fixture.set_maps(live().match, (Veto("pick", "de_mirage"), *CHOSEN[2:]))
+    match, _ = fixture.set_format(match, max_rounds=30, overtime_rounds=0)
+    assert {(play.max_rounds, play.overtime_rounds) for play in match.maps} == {(30, 0)}
+
+
+def test_vetoes_name_the_maps_to_come() -> None:
+    match, _ = fixture.set_maps(new_match(3), CHOSEN)
+    assert [(play.name, play.picked_by, play.status) for play in match.maps] == [
+        ("de_mirage", "away", "upcoming"),
+        ("de_dust2", "home", "upcoming"),
+        ("de_inferno", None, "upcoming"),
+    ]
+    assert match.about.vetoes == CHOSEN
+    with pytest.raises(Conflict, match="best of 1"):
+        fixture.set_maps(new_match(1), CHOSEN)
+
+
+def test_a_map_in_play_is_not_chosen_away() -> None:
+    with pytest.raises(Conflict, match="de_mirage"):
+        fixture.set_maps(live().match, (Veto("pick", "de_nuke"),))
+
+
+def test_what_is_said_about_a_match_keeps_its_vetoes() -> None:
+    match, _ = fixture.set_maps(new_match(3), CHOSEN)
+    about = About(streams=(Stream("https://example.test/one"),), demo_url="https://example.test/demo")
+    match, _ = fixture.describe(match, about)
+    assert match.about.demo_url and match.about.vetoes == CHOSEN
+
+
+def test_a_cancelled_match_takes_no_format() -> None:
+    match, _ = cancel(new_match(), 5)
+    assert match.status is Status.CANCELLED
+    with pytest.raises(Conflict, match="is cancelled"):
+        fixture.set_format(match, best_of=3)
