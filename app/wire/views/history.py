@@ -28,7 +28,8 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventView(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened in a round; fields that an event of its type has not are absent."""
+    """Something that happened in a round; fields that an event of its type has not are absent. `late`:
+    it came after the round was decided, and decides nothing."""
 
     id: int
     type: str
@@ -45,6 +46,7 @@ class EventView(msgspec.Struct, frozen=True, kw_only=True):
     headshot: bool | UnsetType = UNSET
     penetrated: bool | UnsetType = UNSET
     bomb_site: str | UnsetType = UNSET
+    late: bool | UnsetType = UNSET
     time: str | None
     time_offset_seconds: float
 
@@ -94,6 +96,7 @@ def event_view(event: TimelineEvent) -> EventView:
         headshot=event.headshot if killed else UNSET,
         penetrated=event.penetrated if killed else UNSET,
         bomb_site=event.site or UNSET,
+        late=event.late or UNSET,
         time=moment(event.at),
         time_offset_seconds=event.offset_ms / 1000,
     )

@@ -1,0 +1,202 @@
+"""What happened in the real log, read by a few regular expressions that share nothing with our parser.
+
+Good for that one log only: one map that was played to the end, no overtime, no restored round. The rounds
+that count are those after the last start of play before the game was over; teams are told apart by who
+played on which side in the first half.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Team = Literal["home", "away"]
+HOME = "rvls test team 1"
+AWAY = "rvls test 2"
+_WON = re.compile(r'Team "(CT|TERRORIST)" triggered "SFUI_Notice_(\w+)" \(CT "(\d+)"\) \(T "(\d+)"\)')
+_KILL = re.compile(
+    r'"(?P<killer>[^"<]*)<\d+><[^>]*><(?P<side>CT|TERRORIST)>" \[[^]]*\] killed '
+    r'"(?P<victim>[^"<]*)<\d+><[^>]*><(?P<victim_side>CT|TERRORIST)>" \[[^]]*\] '
+    r'with "(?P<weapon>\w+)"(?P<how>.*)'
+)
+_REASONS = {
+    "CTs_Win": "kills",
+    "Terrorists_Win": "kills",
+    "Target_Bombed": "bomb",
+    "Target_Saved": "time",
+    "Bomb_Defused": "defuse",
+}
+
+
+@dataclass(frozen=True)
+class Kill:
+    killer: str
+    victim: str
+    side: str
+    victim_side: str
+    weapon: str
+    headshot: bool
+
+
+@dataclass
+class Round:
+    kills: list[Kill] = field(default_factory=list)
+    after: list[Kill] = field(default_factory=list)
+    planted: bool = False
+    side: str = ""
+    reason: str = ""
+    winner: Team = "home"
+
+    @property
+    def fair(self) -> list[Kill]:
+        """Without kills of team mates."""
+        return [kill for kill in self.kills if kill.side != kill.victim_side]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The rounds in order, who plays for home, and the server's own last word on the score."""
+
+    rounds: list[Round]
+    home: frozenset[str]
+    told: tuple[int, int]
+
+    def score(self, rounds: int | None = None) -> tuple[int, int]:
+        """Rounds won by home and away, after so many rounds."""
+        won = [played.winner for played in self.rounds[:rounds]]
+        return won.count("home"), won.count("away")
+
+    def team(self, player: str) -> Team:
+        return "home" if player in self.home else "away"
+
+
+def derive(text: str) -> Truth:
+    lines = text.splitlines()
+    end = next(at for at, line in enumerate(lines) if "Game Over" in line)
+    begin = max(at for at, line in enumerate(lines[:end]) if 'triggered "Match_Start"' in line)
+    rounds = _rounds(lines[begin:end])
+    first_half = [kill for played in rounds[:12] for kill in played.kills]
+    named = next(line for line in lines[begin:end] if 'Team playing "CT"' in line)
+    home_side = "CT" if named.endswith(HOME) else "TERRORIST"
+    home = frozenset(
+        name
+        for kill in first_half
+        for name, side in ((kill.killer, kill.side), (kill.victim, kill.victim_side))
+        if side == home_side
+    )
+    for played in rounds:
+        winners = {kill.killer for kill in played.kills if kill.side == played.side}
+        winners |= {kill.victim for kill in played.kills if kill.victim_side == played.side}
+        assert winners <= home or not winners & home, "a player changed the team"
+        played.winner = "home" if winners <= home else "away"
+    final = re.search(r"score (\d+):(\d+)", lines[end])
+    assert final
+    return Truth(rounds, home, (int(final[1]), int(final[2])))
+
+
+def _rounds(lines: list[str]) -> list[Round]:
+    """`kills` are those before the round was decided, `after` those until the next freeze."""
+    rounds: list[Round] = []
+    for line in lines:
+        if line.endswith('World triggered "Round_Start"'):
+            rounds.append(Round())
+            kills = rounds[-1].kills
+        elif not rounds:
+            continue
+        elif won := _WON.search(line):
+            rounds[-1].side, rounds[-1].reason = won[1], _REASONS[won[2]]
+            assert int(won[3]) + int(won[4]) == len(rounds)
+            kills = rounds[-1].after
+        elif kill := _KILL.search(line):
+            said = kill.groupdict()
+            headshot = "headshot" in said.pop("how")
+            kills.append(Kill(headshot=headshot, **said))
+        elif "Planted_The_Bomb" in line:
+            rounds[-1].planted = True
+    return rounds
+
+
+Says = Mapping[str, str]
+
+
+def came_true(truth: Truth, type_id: int, says: Says) -> bool:
+    """Whether the proposition of a market came true; `says` are its specifiers."""
+    return _TYPES[type_id](truth, says)
+
+
+def _round(truth: Truth, says: Says) -> Round:
+    return truth.rounds[int(says["round"]) - 1]
+
+
+def _of(says: Says, score: tuple[int, int]) -> tuple[int, int]:
+    """The score as the named team sees it."""
+    return score if says["team"] == "home" else (score[1], score[0])
+
+
+def _ahead(truth: Truth, says: Says) -> bool:
+    ours, theirs = _of(says, truth.score())
+    return ours + float(says.get("handicap", 0)) > theirs
+
+
+def _maps(truth: Truth, says: Says) -> tuple[int, int]:
+    home, away = truth.score()
+    return _of(says, (int(home > away), int(away > home)))
+
+
+def _map_handicap(truth: Truth, says: Says) -> bool:
+    ours, theirs = _maps(truth, says)
+    return ours + float(says["handicap"]) > theirs
+
+
+def _race(truth: Truth, says: Says) -> bool:
+    for count in range(1, len(truth.rounds) + 1):
+        score = truth.score(count)
+        if max(score) == int(says["target"]):
+            return _of(says, score)[0] == int(says["target"])
+    raise AssertionError("nobody got there: the market should be void")
+
+
+def _pistol(truth: Truth, says: Says) -> bool:
+    return truth.rounds[0 if says["half"] == "1" else 12].winner == says["team"]
+
+
+def _opening(truth: Truth, says: Says) -> Kill:
+    return _round(truth, says).fair[0]
+
+
+def _over(count: float, says: Says) -> bool:
+    return count > float(says["threshold"])
+
+
+_TYPES: dict[int, Callable[[Truth, Says], bool]] = {
+    1: lambda truth, says: _maps(truth, says) == (1, 0),
+    2: _map_handicap,
+    3: lambda truth, says: _over(1, says),
+    4: lambda truth, says: not _over(1, says),
+    5: lambda truth, says: (says["home_maps"], says["away_maps"]) == ("1", "0"),
+    6: _ahead,
+    7: _ahead,
+    8: lambda truth, says: _over(len(truth.rounds), says),
+    9: lambda truth, says: not _over(len(truth.rounds), says),
+    10: lambda truth, says: truth.score(24) == (12, 12),
+    11: _race,
+    12: _pistol,
+    13: lambda truth, says: _round(truth, says).winner == says["team"],
+    14: lambda truth, says: truth.team(_opening(truth, says).killer) == says["team"],
+    15: lambda truth, says: _opening(truth, says).headshot,
+    16: lambda truth, says: any(kill.weapon == "awp" for kill in _round(truth, says).fair),
+    17: lambda truth, says: _round(truth, says).planted,
+    18: lambda truth, says: _round(truth, says).reason == "defuse",
+    19: lambda truth, says: _over(len(_round(truth, says).fair), says),
+    20: lambda truth, says: not _over(len(_round(truth, says).fair), says),
+    21: lambda truth, says: _round(truth, says).reason == "bomb",
+    22: lambda truth, says: _of(says, truth.score(12))[0] > 6,
+    23: lambda truth, says: truth.score(12) == (6, 6),
+    24: lambda truth, says: all(_pistol(truth, {**says, "half": half}) for half in "12"),
+    25: lambda truth, says: _over(_of(says, truth.score())[0], says),
+    26: lambda truth, says: not _over(_of(says, truth.score())[0], says),
+    27: lambda truth, says: len(truth.rounds) % 2 == 1,
+    28: lambda truth, says: len(truth.rounds) % 2 == 0,
+    29: lambda truth, says: _round(truth, says).reason == "time",
+    30: lambda truth, says: _round(truth, says).reason == "kills",
+}
