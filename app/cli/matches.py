@@ -63,7 +63,12 @@ async def match_list(status: tuple[str, ...], limit: int) -> None:
     """Matches, newest first."""
     statuses = [Status(word) for word in status] or list(Status)
     async with opened(settled()) as store, store.reading() as tx:
-        show([_shown(each) for each in await matches.listing(tx, statuses=statuses, limit=limit)])
+        show(
+            [
+                _shown(each)
+                for each in await matches.listing(tx, statuses=statuses, limit=limit, newest_first=True)
+            ]
+        )
 
 
 @match.command("send-log")

@@ -1,5 +1,6 @@
 """The services' processes, and the migrations that come before them."""
 
+import os
 import socket
 
 import click
@@ -43,7 +44,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), backlog=_BACKLOG)
     except OSError as error:
-        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        why = os.strerror(error.errno or 0)
+        raise click.ClickException(f"cannot listen on {host}:{port} ({why}): choose another --port") from error
 
 
 @click.command()

@@ -25,7 +25,7 @@ from app.simulator.world import world
 @click.option("--matches", "count", default=1, show_default=True, help="How many matches.")
 @click.option("--at-once", default=4, show_default=True, help="How many of them at the same time.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same matches.")
-@click.option("--speed", type=click.FloatRange(min=0.1), default=8.0, show_default=True)
+@click.option("--speed", type=click.FloatRange(min=0.1), default=6.0, show_default=True)
 @click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
 @click.option("--matchday", is_flag=True, help="Never end: always some live, some upcoming, some finished.")
 @click.option("--unbooked-for", default="beta", show_default=True, help="With --matchday: '' for nobody.")

@@ -25,7 +25,7 @@ from app.simulator.world import Squad, world
 
 _QUICK = Manner(every=0.25)
 _RUSH_STEP = 420.0  #: game seconds by which each lane begins further into its first match
-_RUSH = 150.0
+_RUSH = 250.0
 _BEFORE_END = 0.85
 _TRIM_SECONDS = 60.0
 _TROUBLE_SECONDS = 3.0
@@ -40,8 +40,8 @@ class Programme:
     live: int = 5
     upcoming: int = 4
     finished: int = 3
-    keep_finished: int = 40
-    speed: float = 8.0
+    keep_finished: int = 30
+    speed: float = 6.0
     seed: int = 1
     event: str = "Matchfeed Invitational"
     unbooked_for: str = "beta"
