@@ -9,10 +9,11 @@ from litestar import Litestar
 from litestar.di import Provide
 
 from app.access.grants import Grants
+from app.access.rate_limit import Strangers
 from app.channels.rest.reader import Reader
 from app.channels.rest.routes import ROUTES as REST
-from app.http import errors, request_id
-from app.http.auth import Authentication
+from app.http import errors, rate_limit, request_id
+from app.http.auth import Admission, Authentication
 from app.http.health import Health
 from app.http.query import KnownParameters
 from app.ingest import health
@@ -24,6 +25,7 @@ from app.kit import logging
 from app.kit.clock import Clock, system_clock
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
+from app.store.counters import Counters
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
@@ -32,8 +34,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     return Litestar(
         route_handlers=[*REST, *INGEST],
         # A request passes these in order; before them, `before_send` has named it.
-        middleware=[Authentication(parts.grants), KnownParameters()],
-        before_send=[request_id.add],
+        middleware=[
+            rate_limit.Gate(parts.grants, Strangers(clock)),
+            Authentication(parts.grants),
+            rate_limit.RateLimit(parts.counters),
+            Admission(),
+            KnownParameters(),
+        ],
+        before_send=[request_id.add, rate_limit.add],
         exception_handlers=errors.HANDLERS,
         dependencies={"reader": Provide(parts.get_reader), "intake": Provide(parts.get_intake)},
         request_max_body_size=settings.log_batch_bytes,
@@ -49,6 +57,7 @@ class Parts:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
+        self._counters: Counters
         self._grants: Grants
         self._reader: Reader
         self._intake: Intake
@@ -62,7 +71,9 @@ class Parts:
             Queues(
                 settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url
             ) as queues,
+            Counters(settings.redis_url) as counters,
         ):
+            self._counters = counters
             self._grants = Grants(store, settings.secret_key, self._clock)
             self._reader = Reader(store, self._clock, self._health(store, queues))
             address = settings.public_url.rstrip("/")
@@ -76,6 +87,9 @@ class Parts:
 
     def grants(self) -> Grants:
         return self._grants
+
+    def counters(self) -> Counters:
+        return self._counters
 
     async def get_reader(self) -> Reader:
         return self._reader

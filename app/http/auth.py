@@ -24,7 +24,8 @@ HEADERS = (b"x-api-key", b"x-access-token", b"$x$access-token")
 
 
 class Authentication(ASGIMiddleware):
-    """Puts the caller's `Grant` into the request's `auth`, or refuses."""
+    """Puts the caller's `Grant` into the request's `auth`, or refuses. What that grant may do is judged by
+    `Admission`, so that requests beyond its rights count against its rate like all others."""
 
     scopes = (ScopeType.HTTP,)
 
@@ -39,10 +40,21 @@ class Authentication(ASGIMiddleware):
             return
         client = scope.get("client")
         grant = await self._grants().of(presented_key(scope["headers"]), client[0] if client else None)
-        admit(grant, wanted)
         scope["auth"] = grant
         with bind(request_id=request_id.of(scope), tenant=grant.tenant.slug):
             await next_app(scope, receive, send)
+
+
+class Admission(ASGIMiddleware):
+    """Refuses a caller whose grant lacks what the route asks for."""
+
+    scopes = (ScopeType.HTTP,)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        grant = scope.get("auth")
+        if grant is not None:
+            admit(grant, scope["route_handler"].opt)
+        await next_app(scope, receive, send)
 
 
 def presented_key(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -1,0 +1,82 @@
+"""How much a key may ask for, and how much a stranger may knock.
+
+A key's rate is exact, in a moving minute, over all processes; while Redis is away every request passes
+and is counted as unchecked. Strangers (no key, or none of ours) are held back per address and process.
+"""
+
+import math
+from collections import OrderedDict
+from ipaddress import IPv6Address, ip_address
+
+import msgspec
+
+from app.domain.tenant import Grant
+from app.kit.clock import Clock, system_clock
+from app.kit.errors import Unavailable
+from app.kit.metrics import rate_limit_unchecked
+from app.store.counters import WINDOW_MILLIS, Counters
+
+WINDOW_SECONDS = WINDOW_MILLIS // 1000
+_KNOCKS = 600
+_KNOCKS_PER_SECOND = 10
+_ADDRESSES = 20_000
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """Where a key stands after this request: `limit` requests a minute, `remaining` now, the next one more
+    in `reset` seconds; `refused` when this request was one too many. Without `remaining` nobody counted."""
+
+    limit: int
+    remaining: int | None = None
+    reset: int = 0
+    refused: bool = False
+
+
+async def spend(counters: Counters, grant: Grant) -> Allowance:
+    """Count one request of the key that `grant` stands for."""
+    limit = grant.rate_limit_rpm
+    try:
+        count = await counters.count(f"rate:{grant.key_id}", limit)
+    except Unavailable:
+        rate_limit_unchecked.inc()
+        return Allowance(limit)
+    reset = min(max(math.ceil(count.frees_in / 1000), 1), WINDOW_SECONDS)
+    return Allowance(limit, count.remaining, reset, not count.counted)
+
+
+class Strangers:
+    """Refusals per address: 600 at once, then ten a second. Remembers the newest `addresses` only."""
+
+    def __init__(self, clock: Clock = system_clock, addresses: int = _ADDRESSES) -> None:
+        self._clock = clock
+        self._addresses = addresses
+        #: When each address will have worked its refusals off (ms).
+        self._clear_at: OrderedDict[str, float] = OrderedDict()
+
+    def refused(self, address: str) -> None:
+        """Note that somebody at `address` was refused."""
+        place, now = _place(address), self._clock()
+        clear_at = max(self._clear_at.pop(place, now), now)
+        self._clear_at[place] = clear_at + 1000 / _KNOCKS_PER_SECOND
+        if len(self._clear_at) > self._addresses:
+            self._clear_at.popitem(last=False)
+
+    def wait(self, address: str) -> int:
+        """For how many seconds nobody at `address` is listened to without a known key; usually 0."""
+        if not self._clear_at:
+            return 0
+        owed = self._clear_at.get(_place(address), 0) - self._clock()
+        return max(0, math.ceil((owed - 1000 * (_KNOCKS - 1) / _KNOCKS_PER_SECOND) / 1000))
+
+
+def _place(address: str) -> str:
+    """What counts as one address: a whole /64 of IPv6, for anyone may have as much."""
+    if ":" not in address:
+        return address
+    try:
+        full = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(full, IPv6Address) and full.ipv4_mapped is None:
+        return full.exploded[:19]
+    return str(getattr(full, "ipv4_mapped", full))
