@@ -81,9 +81,10 @@ def _known_finals(given: Terms, state: State) -> dict[Score, float]:
         level = _play_round(given, level, ended)
         if not level:
             break
-    rest = sum(level.values())
-    total = 1 - rest
-    return {score: chance / total for score, chance in ended.items()} if rest else ended
+    total = sum(ended.values())
+    if not total:
+        return {state[:2]: 1.0}
+    return {score: chance / total for score, chance in ended.items()} if level else ended
 
 
 def _rounds_ahead(given: Terms, state: State) -> int:

@@ -80,7 +80,7 @@ def _taken_back(evidence: Evidence, changes: Sequence[Change], after: Book) -> l
 def _settled(evidence: Evidence, after: Book) -> list[LedgerEntry]:
     entries = []
     for key, market in after.items():
-        if not market.open or market.type_id not in RULES:
+        if not market.open or market.held or market.type_id not in RULES:
             continue
         found = verdict(RULES[market.type_id], evidence, parse(market.specifiers))
         if found:

@@ -18,7 +18,7 @@ from app.trading.stage import focus_map, round_in_hand
 
 def _race_lines(play: MapPlay) -> Iterable[Spec]:
     half = play.max_rounds // 2
-    targets = (half // 3, half * 7 // 12, half * 5 // 6)
+    targets = sorted({half // 3, half * 7 // 12, half * 5 // 6})
     return (
         Spec(map=play.number, team=team, target=target)
         for target in targets
@@ -65,14 +65,15 @@ def _half_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
 
 
 def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """At the half's end, or once a lead cannot be caught up in what is left of it."""
+    """At the half's end, or as soon as every score it can still end with agrees."""
     length = _half_length(evidence, spec)
     counted = evidence.play(spec.map).counted
     first_half = [played for played in counted if played.number <= length]
     for index, played in enumerate(first_half, start=1):
         home, away, left = played.home_score, played.away_score, length - played.number
-        if abs(home - away) > left or not left:
-            return decide(truth(spec, home, away), ids(first_half[:index]), f"first half at {home}:{away}")
+        answers = {truth(spec, home + more, away + left - more) for more in range(left + 1)}
+        if len(answers) == 1:
+            return decide(answers.pop(), ids(first_half[:index]), f"first half at {home}:{away}")
     if counted and counted[-1].number > length:
         return void(NO_RESULT, ids(counted), "how the first half ended is not known")
     return None

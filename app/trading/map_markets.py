@@ -98,13 +98,15 @@ def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | Non
         return None
     if play.end_id is not None and not play.awarded:
         return decide(truth(spec, play.home_score, play.away_score), (play.end_id,), _ended(play))
-    if not play.counted or (play.decided and play.end_id is None):
+    counted = play.counted
+    # The round that decides the map settles nothing alone: its result is confirmed by the map's end.
+    confirmed = counted[:-1] if play.decided and play.end_id is None else counted
+    if not confirmed:
         return None
-    possible = reachable(play.home_score, play.away_score, play.max_rounds, play.overtime_rounds)
-    answers = {truth(spec, home, away) for home, away in possible}
-    if len(answers) > 1:
-        return None
-    return decide(answers.pop(), ids(play.counted), f"decided at {play.home_score}:{play.away_score}")
+    home, away = confirmed[-1].home_score, confirmed[-1].away_score
+    possible = reachable(home, away, play.max_rounds, play.overtime_rounds)
+    answers = {truth(spec, *score) for score in possible}
+    return decide(answers.pop(), ids(confirmed), f"decided at {home}:{away}") if len(answers) == 1 else None
 
 
 def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:

@@ -44,7 +44,7 @@ def _score_lines(match: Match) -> Iterable[Spec]:
 
 
 def _still_possible(match: Match) -> frozenset[series.Score]:
-    return series.reachable(match.score_home, match.score_away, match.best_of)
+    return series.reachable(*_score(match), match.best_of, series.maps_left(match))
 
 
 def _is_score(spec: Spec, home: int, away: int) -> bool:
@@ -74,10 +74,10 @@ def _score(match: Match) -> series.Score:
 def _settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
     """As soon as every final map score still possible agrees, and a map has ended."""
     match = evidence.match
-    home, away = _score(match)
     if not _ends(match):
         return None
-    answers = {truth(spec, *score) for score in series.reachable(home, away, match.best_of)}
+    home, away = _score(match)
+    answers = {truth(spec, *score) for score in _still_possible(match)}
     return decide(answers.pop(), _ends(match), f"maps {home}:{away}") if len(answers) == 1 else None
 
 

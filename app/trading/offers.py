@@ -40,7 +40,7 @@ def wanted(evidence: Evidence, book: Book, markup: float) -> list[Offer]:
     for rule in RULES.values():
         for spec in rule.opens(evidence):
             known = book.get((rule.id, spec.text))
-            if known is not None and known.status in CLOSED:
+            if known is not None and (known.status in CLOSED or known.held):
                 continue
             member = (rule.id, spec, rule.price(outlook, spec))
             if rule.lone:

@@ -107,7 +107,7 @@ class Outlook:
     def match_finals(self) -> dict[tuple[int, int], float]:
         """Final map scores and their chances."""
         match = self.match
-        first = match.score_home + match.score_away + 1
+        first = match.best_of - series.maps_left(match) + 1
         chances = [self.map_win(number) for number in range(first, match.best_of + 1)]
         return series.finals(match.score_home, match.score_away, match.best_of, chances)
 

@@ -3,31 +3,33 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
+from app.domain.match import Match
+
 Score = tuple[int, int]
 
 
-def is_decided(home: int, away: int, best_of: int) -> bool:
-    """One side has more than half of the maps, or all are played."""
-    return max(home, away) > best_of // 2 or home + away >= best_of
+def maps_left(match: Match) -> int:
+    """How many more maps the format allows."""
+    return max(match.best_of - sum(play.status == "finished" for play in match.maps), 0)
 
 
 def finals(home: int, away: int, best_of: int, chances: Sequence[float]) -> dict[Score, float]:
     """Final map scores from this score on; `chances` are home's for the maps yet to end, in order."""
     level: dict[Score, float] = {(home, away): 1.0}
     ended: dict[Score, float] = {}
-    for chance in (*chances, 0.5):
+    for chance in chances:
         following: dict[Score, float] = {}
         for (won, lost), weight in level.items():
-            if is_decided(won, lost, best_of):
-                ended[won, lost] = weight
+            if max(won, lost) > best_of // 2:
+                ended[won, lost] = ended.get((won, lost), 0.0) + weight
                 continue
             for score, part in (((won + 1, lost), chance), ((won, lost + 1), 1 - chance)):
                 following[score] = following.get(score, 0.0) + weight * part
         level = following
-    return ended
+    return {score: ended.get(score, 0.0) + level.get(score, 0.0) for score in ended.keys() | level.keys()}
 
 
 @lru_cache(maxsize=256)
-def reachable(home: int, away: int, best_of: int) -> frozenset[Score]:
-    """Final map scores that can still come."""
-    return frozenset(finals(home, away, best_of, (0.5,) * max(best_of - home - away, 0)))
+def reachable(home: int, away: int, best_of: int, left: int) -> frozenset[Score]:
+    """Final map scores that can still come with `left` maps to play."""
+    return frozenset(finals(home, away, best_of, (0.5,) * left))

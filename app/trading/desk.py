@@ -1,0 +1,46 @@
+"""Settling by hand: what an operator decides about one market.
+
+The engine leaves alone what was settled here until it is rolled back here; a market that is open
+again after that follows the facts as before. Each answers the market and its ledger entry; a move that
+the market's present state forbids raises `Conflict`, which says that state.
+"""
+
+from app.domain.market import Market, Result
+from app.domain.settlement import LedgerEntry
+from app.kit.errors import Conflict
+from app.trading import settling
+from app.trading.rules import Verdict
+
+Decision = tuple[Market, LedgerEntry]
+
+
+def settle(market: Market, *, won: bool, reason: str) -> Decision:
+    """Settle an open market as won or lost."""
+    _require_open(market)
+    return settling.settle(market, Verdict(Result.WON if won else Result.LOST, (), reason), "admin")
+
+
+def void(market: Market, void_reason_id: int, reason: str) -> Decision:
+    """Void an open market for a reason of the catalogue."""
+    _require_open(market)
+    return settling.settle(market, Verdict(Result.VOID, (), reason, void_reason_id), "admin")
+
+
+def roll_back(market: Market, reason: str) -> Decision:
+    """Take a settlement or a void back, whoever made it."""
+    if market.status not in settling.CLOSED:
+        raise Conflict(f"{_name(market)} is {_state(market)}: there is nothing to roll back.")
+    return settling.roll_back(market, reason, "admin")
+
+
+def _require_open(market: Market) -> None:
+    if not market.open:
+        raise Conflict(f"{_name(market)} is {_state(market)}; roll it back first.")
+
+
+def _name(market: Market) -> str:
+    return f"Market {market.type_id} {market.specifiers}".rstrip()
+
+
+def _state(market: Market) -> str:
+    return market.status.name.lower()
