@@ -86,6 +86,11 @@ def stop(directory: Path, say: Say = progress) -> None:
         states.save(directory, state)
 
 
+def lost(directory: Path) -> list[str]:
+    """The names of private servers that were started under `directory` and have died."""
+    return [started.name for started in states.load(directory).processes if not processes.find(started)]
+
+
 def _private(state: State, name: str) -> bool:
     return any(started.name == name for started in state.processes)
 

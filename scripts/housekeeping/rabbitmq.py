@@ -73,7 +73,9 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     _configure(home, amqp, management, password)
     log = directory / "log" / "rabbitmq.log"
     say(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
-    started = launch("rabbitmq", [binary, "-noinput"], log, environment=_environment(home, distribution))
+    started = launch(
+        "rabbitmq", [binary, "-noinput"], log, directory=home, environment=_environment(home, distribution)
+    )
     user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
     remember(directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url)

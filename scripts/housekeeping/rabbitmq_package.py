@@ -55,6 +55,7 @@ def _apt(*arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
+        start_new_session=True,  # a Ctrl-C meant for us must not leave a package half installed
         check=False,
     )
 
@@ -74,7 +75,7 @@ def _services_stay_down() -> Iterator[None]:
 
 
 def _end_strays(before: set[int]) -> None:
-    """End what the package's own scripts left running: an epmd, a broker. Only processes newer than `before`."""
+    """End what the package's own scripts left running (an epmd, a broker), newer than `before`."""
     strays = [
         process
         for process in psutil.process_iter(["name", "pid"])

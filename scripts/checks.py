@@ -1,0 +1,104 @@
+"""What `scripts/test` does once the environment stands: every check in turn, then all tests, then a summary.
+
+The last line is pytest's own.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+import services
+from housekeeping.processes import ServiceError
+
+ROOT = Path(__file__).resolve().parents[1]
+BINARIES = Path(sys.executable).parent
+DIRECTORY = ROOT / "var" / "test"
+#: nox sessions that need no servers; each is seconds.
+QUICK = ("lint", "types", "contracts", "codegen-check")
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How one check ended: `note` is its closing line."""
+
+    name: str
+    passed: bool
+    seconds: float
+    note: str = ""
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+    began = monotonic()
+    try:
+        outcomes = [_quick(name) for name in QUICK]
+        outcomes.append(_tests(sys.argv[1:]))
+    except ServiceError as error:
+        raise SystemExit(f"scripts/test: {error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("scripts/test: interrupted") from None
+    _summary(outcomes, monotonic() - began)
+    sys.exit(not all(outcome.passed for outcome in outcomes))
+
+
+def _environment(**extra: str) -> dict[str, str]:
+    return os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ.get('PATH', os.defpath)}"} | extra
+
+
+def _quick(name: str) -> Outcome:
+    """Run a nox session; what it says is shown only when it fails."""
+    print(f"== {name}", flush=True)
+    began = monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "nox", "--session", name],
+        cwd=ROOT,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        print(done.stdout, flush=True)
+    return Outcome(name, done.returncode == 0, monotonic() - began)
+
+
+def _tests(arguments: Sequence[str]) -> Outcome:
+    print("== tests", flush=True)
+    began = monotonic()
+    try:
+        found = services.start(DIRECTORY, services.wanted())
+        environment = _environment(MATCHFEED_SERVICES=str(DIRECTORY), **found.environment())
+        status, closing = _pytest(arguments, environment)
+    finally:
+        services.stop(DIRECTORY)
+    return Outcome("tests", status == 0, monotonic() - began, closing)
+
+
+def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
+    """Run pytest with its output shown as it comes; its status and closing line."""
+    closing = ""
+    command = [sys.executable, "-m", "pytest", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        for chunk in iter(lambda: running.stdout.read1(), b""):  # type: ignore[union-attr]
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+            closing = (closing + chunk.decode(errors="replace"))[-2000:]
+    lines = [line for line in closing.splitlines() if line.strip()]
+    return running.returncode, lines[-1] if lines else "pytest said nothing"
+
+
+def _summary(outcomes: Sequence[Outcome], seconds: float) -> None:
+    print(f"\n== summary, {seconds:.0f} s in all")
+    for outcome in outcomes:
+        print(f"{'ok    ' if outcome.passed else 'FAILED'} {outcome.name:14} {outcome.seconds:6.1f} s")
+    print(outcomes[-1].note, flush=True)
+
+
+if __name__ == "__main__":
+    main()

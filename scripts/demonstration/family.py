@@ -1,0 +1,76 @@
+"""The service's processes: started, started again when they die, ended together."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic
+
+from housekeeping.processes import ServiceError, Started, find, last_words, launch, stop
+
+from . import record as records
+from .places import LOGS, ROOT
+from .record import Record
+
+#: A process that dies this often within this many seconds is not started again.
+_DEATHS, _WITHIN = 5, 60.0
+#: A log grows to this many bytes, then becomes `.old` and begins anew.
+_LOG_BYTES = 20_000_000
+
+
+class Family:
+    """Processes of `matchfeed`, each a command of its command line with a log of its own."""
+
+    def __init__(self, record: Record, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+        self._record, self._environment, self._say = record, environment, say
+        self._commands: dict[str, tuple[str, ...]] = {}
+        self._deaths: dict[str, list[float]] = {}
+
+    def start(self, name: str, *arguments: str) -> Started:
+        """Start a command and keep it running."""
+        self._commands[name] = arguments
+        self._deaths.setdefault(name, [])
+        started = launch(
+            name,
+            [sys.executable, "-m", "app.cli", *arguments],
+            self.log(name),
+            environment=self._environment,
+            directory=ROOT,
+        )
+        self._record.children[name] = started
+        records.save(self._record)
+        return started
+
+    def log(self, name: str) -> Path:
+        return LOGS / f"{name}.log"
+
+    def alive(self, name: str) -> bool:
+        return find(self._record.children[name]) is not None
+
+    def tend(self) -> None:
+        """Start again what has died. Raises `ServiceError` for one that keeps dying."""
+        for name, arguments in self._commands.items():
+            if self.alive(name):
+                continue
+            now = monotonic()
+            deaths = [at for at in self._deaths[name] if now - at < _WITHIN] + [now]
+            self._deaths[name] = deaths
+            if len(deaths) >= _DEATHS:
+                why = last_words(self.log(name))
+                raise ServiceError(f"the {name} process keeps ending: {why} (all of it in {self.log(name)})")
+            self._say(f"the {name} process has ended; starting it again")
+            self.start(name, *arguments)
+
+    def trim_logs(self) -> None:
+        """Keep each log, the servers' too, under a size: append mode lets a running writer go on."""
+        for log in LOGS.glob("*.log"):
+            if log.stat().st_size > _LOG_BYTES:
+                log.with_suffix(".old").write_bytes(log.read_bytes()[-_LOG_BYTES // 10 :])
+                with log.open("r+b") as file:
+                    file.truncate(0)
+
+    def end(self) -> None:
+        """End all of them, the simulator before those that it talks to."""
+        children = self._record.children
+        for names in (("simulator",), ("web", "ingest", "feed")):
+            stop([children.pop(name) for name in names if name in children])
+            records.save(self._record)

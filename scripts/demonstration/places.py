@@ -1,0 +1,14 @@
+"""Where the demo keeps what."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VAR = ROOT / "var"
+#: Servers' data, the record, the secret.
+HOME = VAR / "demo"
+LOGS = VAR / "log"
+#: What clients need: addresses, keys, AMQP URLs.
+DESCRIPTION = VAR / "demo.json"
+#: On a server that is shared, everything of the demo is under these names.
+DATABASE = "matchfeed_demo"
+INTERNAL_VHOST = "matchfeed-demo"

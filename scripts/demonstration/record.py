@@ -1,0 +1,53 @@
+"""Who runs the demo now, written down for the command that stops it."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import psutil
+from housekeeping.processes import Started, find
+
+from .places import HOME
+
+
+class Record(msgspec.Struct):
+    """The contents of `var/demo/record.json`."""
+
+    supervisor: Started
+    port: int
+    #: The service's processes, by name.
+    children: dict[str, Started] = {}
+
+
+def here(port: int) -> Record:
+    """A record of this very process as the supervisor."""
+    return Record(Started("demo", os.getpid(), psutil.Process().create_time()), port)
+
+
+def load() -> Record | None:
+    """The last record, whether or not that demo still runs."""
+    try:
+        return msgspec.json.decode(_file().read_bytes(), type=Record)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
+def running() -> Record | None:
+    """The record of the demo that runs."""
+    record = load()
+    return record if record and find(record.supervisor) else None
+
+
+def save(record: Record) -> None:
+    HOME.mkdir(parents=True, exist_ok=True)
+    draft = _file().with_suffix(".new")
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(record)))
+    draft.replace(_file())
+
+
+def remove() -> None:
+    _file().unlink(missing_ok=True)
+
+
+def _file() -> Path:
+    return HOME / "record.json"

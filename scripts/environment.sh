@@ -1,0 +1,71 @@
+# Sourced by scripts/demo and scripts/test, in the checkout's root: makes .venv with the pinned packages,
+# only when it is missing or scripts/constraints.txt has changed. Says what it does, one line a step.
+
+fail() {
+    echo "$(basename "$0"): $*" >&2
+    exit 1
+}
+
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    fail "no Python 3.11 or newer found; install it (Debian: apt-get install python3 python3-venv) or set PYTHON"
+}
+
+# Debian ships Python without what makes an environment; as root its package can simply be added.
+ensure_venv_module() {
+    "$1" -c 'import ensurepip' 2>/dev/null && return
+    local how="install it (Debian, as root: apt-get install python3-venv)"
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || fail "this Python cannot make an environment; $how"
+    echo "installing python3-venv (Debian package)"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y -qq python3-venv >/dev/null 2>&1 ||
+        { apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq python3-venv >/dev/null 2>&1; } ||
+        fail "apt-get could not install python3-venv; $how"
+}
+
+# `matchfeed` without a build or a network: the checkout on the path, and a launcher beside python.
+link_checkout() {
+    local packages
+    packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    pwd >"$packages/matchfeed.pth"
+    {
+        echo "#!$PWD/.venv/bin/python"
+        echo "from app.cli import main"
+        echo
+        echo 'main(prog_name="matchfeed")'
+    } >.venv/bin/matchfeed
+    chmod +x .venv/bin/matchfeed
+}
+
+install_packages() {
+    local python
+    python=$(find_python)
+    ensure_venv_module "$python"
+    echo "making .venv ($("$python" --version))"
+    "$python" -m venv --clear .venv 2>var/log/environment.log ||
+        fail "cannot make .venv: $(tail -n 1 var/log/environment.log)"
+    echo "installing $(grep -c '==' scripts/constraints.txt) pinned packages into .venv (about a minute)"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps \
+        --require-hashes -r scripts/constraints.txt >var/log/environment.log 2>&1 ||
+        fail "pip could not install the packages: $(grep . var/log/environment.log | tail -n 1) (all of it in var/log/environment.log)"
+}
+
+make_environment() {
+    mkdir -p var/log || fail "cannot write var/ in $PWD; own the checkout"
+    exec 9>var/environment.lock
+    flock 9
+    local wanted
+    wanted="$(cksum <scripts/constraints.txt) $PWD"
+    if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ] || ! .venv/bin/python -c '' 2>/dev/null; then
+        install_packages
+        link_checkout
+        echo "$wanted" >.venv/installed
+    fi
+    exec 9>&-
+}
