@@ -51,7 +51,10 @@ async def run_ingest(settings: Settings) -> None:
         silence_millis=settings.source_silence_seconds * 1000,
     )
     queues = Queues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
-    async with await open_store(settings.database_url, settings.database_pool_size) as store:
+    store = await patiently(
+        "opening the database", lambda: open_store(settings.database_url, settings.database_pool_size)
+    )
+    async with store:
         await worker.run(store, queues, terms, stopping)
 
 

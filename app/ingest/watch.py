@@ -1,16 +1,18 @@
 """No price stays open untended: what is suspended although no line says so."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from uuid import UUID
 
 from msgspec.structs import replace
 
+from app.domain.changes import Altered, Change
+from app.domain.doubts import raise_doubt
 from app.domain.facts import SourceBack, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import offsets, record
 from app.ingest.batch import Batch
-from app.ingest.run import Run
+from app.ingest.run import SOURCE, Run
 from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -33,7 +35,7 @@ async def suspend_silent(store: Store, now: int, terms: Terms) -> int:
 
     async def lose(tx: Tx, match: Match) -> None:
         if match.last_fact_at < before:
-            await _lose(tx, match, SILENT, now)
+            await _doubt(tx, match, SILENT, now)
 
     return await _each(store, silent, lose)
 
@@ -48,7 +50,7 @@ async def suspend_everything(store: Store, reason: str, now: int) -> int:
         offered = await markets.matches_with_open(tx)
 
     async def lose(tx: Tx, match: Match) -> None:
-        await _lose(tx, match, reason, now)
+        await _doubt(tx, match, reason, now)
 
     return await _each(store, offered, lose)
 
@@ -139,7 +141,20 @@ async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
     await sources.save(tx, replace(source, broken=True, last_message=batch.id))
 
 
+async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
+    """Suspend a match of which nothing is lost so far: what it has missed may still come."""
+    after = raise_doubt(match, SOURCE, reason)
+    await _suspend(tx, match, after, (Altered(),), reason, now)
+
+
 async def _lose(tx: Tx, match: Match, reason: str, now: int) -> None:
+    """Suspend a match whose present round has lost some of its lines."""
     after, changes = fold(match, [SourceLost(at=now, reason=reason)])
+    await _suspend(tx, match, after, changes, reason, now)
+
+
+async def _suspend(
+    tx: Tx, match: Match, after: Match, changes: Sequence[Change], reason: str, now: int
+) -> None:
     await record.suspend(tx, match, after, changes, reason=reason, now=now)
     log.warning("suspended", match_id=str(match.id), reason=reason)

@@ -1,0 +1,99 @@
+"""Ingest killed or stopped in the middle of play: no line is lost or counted twice, no price stays open."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from app.ingest import watch
+from app.settings import Settings
+from app.store import history, markets
+from app.store.connections import Store
+from tests.support import real_match, truth
+from tests.support.agreement import check_match, check_settlements
+from tests.support.eventually import eventually
+from tests.support.processes import started
+from tests.support.queues import private_vhost
+from tests.support.real_match import RealMatch
+from tests.support.web import issuing, serving
+
+DEAD_SECONDS = 3
+MIDDLE = 'CT "4") (T "1")'  #: round 5 is over; play goes on with round 6
+
+
+@pytest.fixture
+async def quick(settings: Settings) -> AsyncIterator[Settings]:
+    """Settings of a house that notices a dead ingest soon."""
+    async with private_vhost(replace(settings, ingest_dead_seconds=DEAD_SECONDS)) as private:
+        yield private
+
+
+@asynccontextmanager
+async def playing(settings: Settings, store: Store, log: str) -> AsyncIterator[RealMatch]:
+    key = await issuing(store, settings.secret_key)(bundles=("cs2.operator",))
+    async with serving(settings) as client:
+        yield await real_match.create(client, key, log)
+
+
+def offered(seen: Any) -> list[Any]:
+    return [market for market in seen["markets"] if not market["suspended"]]
+
+
+async def played_to_the_middle(match: RealMatch) -> None:
+    await match.send(until=MIDDLE)
+    await match.send(until='World triggered "Round_Start"')
+    await eventually(
+        match.get,
+        lambda seen: seen["scoreboard"] and seen["scoreboard"]["round"] == 6 and offered(seen),
+        seconds=40,
+    )
+
+
+async def check_all(match: RealMatch, store: Store, log: str) -> None:
+    seen, true = await match.finished(), truth.derive(log)
+    check_match(seen, true)
+    async with store.reading() as tx:
+        book = await markets.book(tx, UUID(match.id))
+        ledger = await history.ledger(tx, UUID(match.id))
+    check_settlements(book, ledger, true)
+
+
+@pytest.mark.parametrize("fault", ["kill", "pause"])
+async def test_no_price_stays_open_and_play_goes_on(
+    quick: Settings, store: Store, real_log: str, tmp_path: Path, fault: str
+) -> None:
+    async with (
+        playing(quick, store, real_log) as match,
+        started("feed", quick, tmp_path),
+        started("ingest", quick, tmp_path) as ingest,
+    ):
+        await played_to_the_middle(match)
+        if fault == "kill":
+            await ingest.kill()
+        else:
+            ingest.pause()
+        seen = await eventually(match.get, lambda seen: not offered(seen), seconds=DEAD_SECONDS + 5)
+        assert seen["status"] == "live" and seen["suspended_reason"] == watch.AWAY
+        if fault == "pause":
+            ingest.resume()
+        async with started("ingest", quick, tmp_path):
+            await match.send()
+            await check_all(match, store, real_log)
+
+
+async def test_killed_again_and_again_it_counts_every_line_once(
+    quick: Settings, store: Store, real_log: str, tmp_path: Path
+) -> None:
+    async with playing(quick, store, real_log) as match:
+        for score in ("1", "4", "7"):
+            async with started("ingest", quick, tmp_path) as ingest:
+                await match.send(until=f'(CT "{score}") (T "1")')
+                await eventually(match.get, lambda seen: seen["maps"], seconds=40)
+                await ingest.kill()
+        async with started("ingest", quick, tmp_path):
+            await match.send()
+            await check_all(match, store, real_log)

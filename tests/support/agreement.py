@@ -1,0 +1,61 @@
+"""Whether what the service says about the real match is what `truth` reads in its log."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.domain.market import Book, MarketStatus, specifier_values
+from app.domain.settlement import LedgerEntry
+from tests.support import truth
+
+_TEAMS = {"home": "team_a", "away": "team_b"}
+_SIDES = {"CT": "CT", "TERRORIST": "T"}
+
+
+def check_match(match: Any, true: truth.Truth) -> None:
+    """Score, rounds and kills of the match resource."""
+    assert true.score() == (13, 2) and sorted(true.told) == [2, 13]
+    assert (match["score_a"], match["score_b"], match["winner"]) == (1, 0, "team_a")
+    (play,) = match["maps"]
+    assert (play["name"], play["score_a"], play["score_b"]) == ("de_inferno", 13, 2)
+    _check_rounds(match["rounds"], true)
+    _check_kills([event for event in match["events"] if event["type"] == "kill"], true)
+
+
+def _check_rounds(rounds: Any, true: truth.Truth) -> None:
+    assert len(rounds) == len(true.rounds) == 15
+    for number, (said, fact) in enumerate(zip(rounds, true.rounds, strict=True), start=1):
+        assert (said["round"], said["winner"]) == (number, _TEAMS[fact.winner])
+        assert (said["winning_side"], said["win_reason"]) == (_SIDES[fact.side], fact.reason)
+        assert (said["score_a"], said["score_b"]) == true.score(number)
+        assert bool(said.get("bomb_site")) == fact.planted
+
+
+def _check_kills(kills: Any, true: truth.Truth) -> None:
+    said = [
+        (
+            *(kill["round"], kill["actor"], kill["target"], kill["side"], kill["victim_side"]),
+            *(kill["weapon"], kill["headshot"], kill.get("late", False)),
+        )
+        for kill in kills
+    ]
+    facts = [
+        (number, k.killer, k.victim, _SIDES[k.side], _SIDES[k.victim_side], k.weapon, k.headshot, late)
+        for number, played in enumerate(true.rounds, start=1)
+        for late, happened in ((False, played.kills), (True, played.after))
+        for k in happened
+    ]
+    assert said == facts
+    assert all(kill["actor_team"] == _TEAMS[true.team(kill["actor"])] for kill in kills)
+
+
+def check_settlements(book: Book, ledger: Sequence[LedgerEntry], true: truth.Truth) -> None:
+    """Every market is closed, every result is the truth, and the ledger's last word is the market's."""
+    assert len(book) > 150 and {13, 14, 6, 8, 9} <= {type_id for type_id, _ in book}
+    last = {entry.key: entry for entry in ledger}
+    assert set(last) == set(book)
+    for (type_id, specifiers), market in book.items():
+        expected = "won" if truth.came_true(true, type_id, specifier_values(specifiers)) else "lost"
+        assert (type_id, specifiers, market.status) == (type_id, specifiers, MarketStatus.SETTLED)
+        assert (type_id, specifiers, market.result) == (type_id, specifiers, expected)
+        assert last[market.key].outcome == expected
+        assert last[market.key].rests_on
