@@ -16,7 +16,7 @@ log = get_logger(__name__)
 
 class Watch:
     """Looks each second when an ingest worker last beat; after `dead_seconds` without any, calls `suspend`
-    and then `told` (once, until a worker beats again)."""
+    at every look, and `told` once until a worker beats again."""
 
     def __init__(
         self,
@@ -42,8 +42,10 @@ class Watch:
         async with self._store.reading() as tx:
             newest = await beats.newest(tx, beats.INGEST)
         dead = self._clock() - max(newest, self._since) > self._dead_millis
+        if dead:
+            # At each look, for an operator's command may have opened something since the last one.
+            await self._suspend()
         if dead and not self._handled:
             log.error("no ingest worker beats; every open market is suspended", last_beat=newest)
-            await self._suspend()
             self._told()
         self._handled = dead
