@@ -44,8 +44,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), backlog=_BACKLOG)
     except OSError as error:
-        why = os.strerror(error.errno or 0)
-        raise click.ClickException(f"cannot listen on {host}:{port} ({why}): choose another --port") from error
+        why = f"{host}:{port}: {os.strerror(error.errno or 0)}"
+        raise click.ClickException(f"cannot listen on {why}; try another --port") from error
 
 
 @click.command()

@@ -20,7 +20,7 @@ _MOMENTUM, _LONGEST_STREAK = 0.04, 3
 #: Spread of a team's form on a map, and what a large lead in equipment is worth, both in logits.
 _FORM, _MONEY = 0.13, 1.75
 #: CTs pay more for the same fire-power (kits, dearer rifles).
-_CT_GEAR = 2200
+_CT_GEAR = 2400
 #: Money makes a side's lead larger than the map alone does; the map's share is the sum of both.
 _MAP = 0.85
 _CVARS = (

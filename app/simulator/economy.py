@@ -14,6 +14,7 @@ from app.simulator.arms import (
     FIRE,
     GEAR,
     GRENADES,
+    KNIFE,
     PISTOLS,
     RIFLES,
     SMGS,
@@ -68,6 +69,13 @@ class Kit:
     def weight(self) -> float:
         """How likely this player is to be the one who gets the next kill."""
         return self.gamer.skill * self.arm.power * _ARMOURED[self.armour]
+
+    def carried(self, side: Side) -> list[str]:
+        """Everything that is carried, as the log lists it."""
+        arms = [KNIFE[side], self.pistol, *([self.primary] if self.primary else []), *self.grenades]
+        worn = ["kevlar(100)"] if self.armour else []
+        worn += ["helmet"] if self.armour == "item_assaultsuit" else []
+        return [*(f"weapon_{name}" for name in arms), *(["defuser"] if self.defuser else []), *worn]
 
     def strip(self, side: Side) -> None:
         """Back to a knife and the side's pistol."""

@@ -97,6 +97,15 @@ def killed(killer: str, at: Spot, victim: str, there: Spot, arm: Arm, flags: Seq
     return f'{killer} {spot(at)} killed {victim} {spot(there)} with "{arm.name}"{note}'
 
 
+def left_buyzone(who: str, carried: Sequence[str]) -> str:
+    return f"{who} left buyzone with [ {' '.join(carried)} ]"
+
+
+def threw(who: str, grenade: str, place: Spot) -> str:
+    note = " flashbang entindex 247)" if grenade == "flashbang" else ""
+    return f"{who} threw {grenade} {spot(place)}{note}"
+
+
 def pause(on: bool, reason: str) -> str:
     return f"Match pause is {'enabled' if on else 'disabled'} - {reason}"
 

@@ -31,10 +31,29 @@ class Scene:
         self.log.write(lines.world("Round_Start"))
         if self.carrier:
             self.log.write(f'{self.stage.tag(self.carrier)} triggered "Got_The_Bomb"')
+        self._leave()
+        self._throw(live_at + min([12.0, *(beat.at for beat in self.plot.beats[:1])]))
         for beat in self.plot.beats:
             self.log.until(live_at + beat.at)
             self._beat(beat)
         self.log.until(live_at + self.plot.ends_at)
+
+    def _leave(self) -> None:
+        """Everybody runs off with what they have."""
+        for seat in self.stage.seats():
+            carried = self.stage.kit(seat).carried(seat[0])
+            if seat == self.carrier:
+                carried += ["C4"]
+            self.log.write(lines.left_buyzone(self.stage.tag(seat), carried))
+
+    def _throw(self, until: float) -> None:
+        """Some of the grenades, before anybody dies."""
+        for seat in self.stage.seats():
+            kit = self.stage.kit(seat)
+            if kit.grenades and self.rng.random() < 0.6:
+                self.log.until(min(self.log.now + 1, until))
+                place = somewhere(self.rng, other_side(seat[0]))
+                self.log.write(lines.threw(self.stage.tag(seat), kit.grenades.pop(), place))
 
     def _beat(self, beat: Beat) -> None:
         if beat.deed in ("kill", "team kill"):

@@ -16,10 +16,6 @@ def other_side(side: Side) -> Side:
     return "T" if side == "CT" else "CT"
 
 
-def other_slot(slot: Slot) -> Slot:
-    return "away" if slot == "home" else "home"
-
-
 @dataclass(frozen=True)
 class KillTruth:
     """One kill; with `side` equal to `victim_side` it was a team kill. Players by account number."""

@@ -63,12 +63,6 @@ def world() -> World:
     return World(tuple(squads), tuple(arenas))
 
 
-def squad(name: str, points: int, first: int = 0) -> Squad:
-    """A team of any name with five of the pool's players, for matches that were not drawn from the pool."""
-    players = world().squads[first % len(world().squads)].players
-    return Squad(name, points, players)
-
-
 def _squad(rank: int, name: str, handles: list[str]) -> Squad:
     seats = range(rank * _SQUAD, (rank + 1) * _SQUAD)
     players = (Gamer(handles[n], _FIRST_ACCOUNT + n, 0.8 + 0.1 * ((n * 7 + rank) % 5)) for n in seats)
