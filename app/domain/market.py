@@ -17,6 +17,7 @@ class MarketStatus(IntEnum):
 
 
 OPEN = (MarketStatus.ACTIVE, MarketStatus.SUSPENDED)
+HELD = "held"  #: `settled_by` of an open market that neither facts nor prices may move
 
 
 class Result(StrEnum):
@@ -33,7 +34,7 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     `group` ties complements: their inverse odds sum to 1 + margin. `reason` says why it is suspended.
     `result` is set while settled or voided, and `rests_on` then names the facts that it rests on.
     `settled_by` says who settled it last, and stays after a rollback: an open market with it set is
-    being settled again. `opened_at`, `priced_at`: Unix ms.
+    being settled again, by hand only if it is `held`. `opened_at`, `priced_at`: Unix ms.
     """
 
     type_id: int
@@ -58,6 +59,11 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     def open(self) -> bool:
         """Neither settled nor voided nor withdrawn: what a recovery calls active."""
         return self.status in OPEN
+
+    @property
+    def held(self) -> bool:
+        """An operator took its settlement back and has yet to say what becomes of it."""
+        return self.open and self.settled_by == HELD
 
 
 Book = dict[tuple[int, str], Market]  #: the markets of one match by `Market.key`

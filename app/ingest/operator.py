@@ -12,9 +12,13 @@ from msgspec.structs import replace
 from app.domain.changes import Change
 from app.domain.match import Match, Status
 from app.ingest import record
+from app.ingest.commands import Command
+from app.ingest.orders import carried_out
 from app.ingest.terms import Terms
 from app.kit.errors import Conflict, NotFound
-from app.store import matches, references
+from app.store import audit, commands, matches, references
+from app.store.audit import Record
+from app.store.commands import Given
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -63,6 +67,46 @@ async def move(store: Store, ref: str, moved: Move, now: int, terms: Terms) -> M
         match = await matches.lock(tx, found.id)
         after, told = moved(match)
         return await record.react(tx, match, after, told, now=now, quoting=True, margin=terms.margin)
+
+
+async def order(store: Store, ref: str, command: Command, *, by: str, now: int, terms: Terms) -> Match:
+    """Carry out a command of `by` on the match that `ref` names, and put it on record; the match after it.
+
+    With a `request_id` that `by` has used before nothing is done again. Raises `NotFound`; `Invalid` with
+    the offending field; `Conflict` when the present state forbids it, or when that id stood for another
+    command. In each of these cases nothing has happened.
+    """
+    async with store.transaction() as tx:
+        found = await matches.find(tx, ref)
+        if found is None:
+            raise NotFound(f"There is no match {ref!r}.")
+        done = await _given_before(tx, found.id, command, by, now)
+        match = await matches.lock(tx, found.id)
+        if done:
+            return match
+        asked = carried_out(command, match, now)
+        details = msgspec.to_builtins(command)
+        await audit.add(tx, Record(now, by, f"match.{details.pop('command')}", str(match.id), None, details))
+        return await record.react(
+            tx,
+            match,
+            asked.after,
+            asked.changes,
+            now=now,
+            quoting=True,
+            margin=terms.margin,
+            hand=asked.hand,
+        )
+
+
+async def _given_before(tx: Tx, match_id: UUID, command: Command, by: str, now: int) -> bool:
+    if command.request_id is None:
+        return False
+    asked = _encode(command)
+    known = await commands.take(tx, by, command.request_id, match_id, asked, now)
+    if known is not None and known != Given(match_id, asked):
+        raise Conflict(f"Request {command.request_id!r} stood for another command.")
+    return known is not None
 
 
 async def _referred(tx: Tx, asked: NewMatch, match_id: UUID) -> Match | None:

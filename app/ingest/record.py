@@ -7,6 +7,7 @@ from app.domain.market import Book, Market
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.ingest import drafts
+from app.ingest.hands import Hand, untouched
 from app.store import changes as change_log
 from app.store import history, markets, matches
 from app.store.transaction import Tx
@@ -22,15 +23,21 @@ async def react(
     now: int,
     quoting: bool,
     margin: float,
+    hand: Hand = untouched,
 ) -> Match:
-    """Offer, reprice, suspend and settle what the changes ask for, then write everything.
+    """Do what an operator's `hand` does, offer, reprice, suspend and settle what the changes ask for, then
+    write everything.
 
     The match must be locked in `tx`, whose last act this is; `before` is None for a new one. `quoting`
     False opens and reprices nothing. The match comes back with the stamps of what it told.
     """
     book = await markets.book(tx, after.id)
-    reaction = engine.react(after, changes, book, now=now, quoting=quoting, margin=margin)
-    return await _write(tx, before, after, changes, book, reaction.markets, reaction.entries, now)
+    by_hand = hand(book)
+    handled = book | {market.key: market for market in by_hand.markets}
+    reaction = engine.react(after, changes, handled, now=now, quoting=quoting, margin=margin)
+    changed = {market.key: market for market in (*by_hand.markets, *reaction.markets)}
+    entries = (*by_hand.entries, *reaction.entries)
+    return await _write(tx, before, after, changes, book, tuple(changed.values()), entries, now)
 
 
 async def suspend(

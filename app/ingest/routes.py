@@ -16,14 +16,11 @@ from app.access import admin
 from app.domain import transitions
 from app.domain.match import Match
 from app.http.auth import Caller
-from app.ingest import operator, tokens
+from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch
-from app.ingest.queues import Queues
-from app.ingest.terms import Terms
-from app.kit.clock import Clock
+from app.ingest.intake import Intake as Intake
 from app.kit.errors import Field, Invalid, NotFound
 from app.store import matches
-from app.store.connections import Store
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
@@ -33,21 +30,6 @@ _INSTANCE = "x-server-instance-token"
 _BEGIN, _END = "x-logbytes-beginoffset", "x-logbytes-endoffset"
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | Annotated[str, Meta(max_length=40)]
-
-
-class Intake(msgspec.Struct, frozen=True):
-    """What the routes work with. `secret` signs log tokens, `public_url` begins the addresses we give out."""
-
-    store: Store
-    queues: Queues
-    terms: Terms
-    clock: Clock
-    secret: str
-    public_url: str
-
-    def sink_url(self, match: Match) -> str:
-        token = tokens.issue(self.secret, match.id, match.number)
-        return f"{self.public_url}/ops/v1/matches/{match.id}/log?token={token}"
 
 
 class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -202,4 +184,7 @@ def _millis(given: int | str | None) -> int | None:
         raise Invalid(Field(("body", "scheduled_at"), what, "time", given)) from error
 
 
-ROUTES: Sequence[Any] = (log_sink, create_match, show_match, cancel_match, set_booking, trim, show_metrics)
+ROUTES: Sequence[Any] = (
+    *(log_sink, create_match, show_match, cancel_match, set_booking, trim, show_metrics),
+    *operator_routes.ROUTES,
+)

@@ -1,9 +1,10 @@
-"""The record of who changed what about tenants, keys and bookings; only appended to."""
+"""The record of who changed what about tenants, keys, bookings and matches; only appended to."""
 
 from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.columns.combination import Where
 
 from app.store.tables.key import Audit
 from app.store.transaction import Tx
@@ -34,9 +35,18 @@ async def add(tx: Tx, record: Record) -> None:
 
 async def listing(tx: Tx, tenant_id: UUID, limit: int) -> list[Record]:
     """The newest `limit` records about a tenant, newest first."""
+    return await _newest(tx, Audit.tenant_id == tenant_id, limit)
+
+
+async def about(tx: Tx, subject: str, limit: int) -> list[Record]:
+    """The newest `limit` records about a subject (a match's UUID, a key's), newest first."""
+    return await _newest(tx, Audit.subject == subject, limit)
+
+
+async def _newest(tx: Tx, condition: Where, limit: int) -> list[Record]:
     query = (
         Audit.select(Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
-        .where(Audit.tenant_id == tenant_id)
+        .where(condition)
         .order_by(Audit.id, ascending=False)
         .limit(limit)
     )

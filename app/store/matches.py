@@ -27,6 +27,7 @@ HANGING = (
     "log_pending",
     "log_parked",
     "match_reference",
+    "operator_command",
 )
 
 _INSERT = """

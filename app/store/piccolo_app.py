@@ -10,7 +10,10 @@ APP_CONFIG = AppConfig(
     table_classes=table_finder(
         [
             f"app.store.tables.{noun}"
-            for noun in ("match", "market", "history", "change", "tenant", "key", "source", "worker")
+            for noun in (
+                *("match", "market", "history", "change", "tenant", "key", "source", "worker"),
+                "command",
+            )
         ]
     ),
 )

@@ -1,0 +1,167 @@
+"""What an operator can say about one match: one struct a command, told apart by `command`.
+
+`request_id` is the operator's own: a command that is sent again with it is not done again. What does not
+fit a field is refused with the field's name before anything is looked up.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from app.domain.about import Stream, Veto
+from app.domain.match import Slot
+
+Name = Annotated[str, Meta(min_length=1, max_length=120)]
+Words = Annotated[str, Meta(max_length=500)]
+Address = Annotated[str, Meta(pattern=r"^(https?://\S{1,1000})?$")]
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+Number = Annotated[int, Meta(ge=1, le=2_147_483_647)]
+Strength = Annotated[float, Meta(ge=0, le=100_000)]
+Rounds = Annotated[int, Meta(ge=2, le=100, multiple_of=2)]
+Overtime = Annotated[int, Meta(ge=0, le=20, multiple_of=2)]
+TeamName = Literal["team_a", "team_b"]
+BestOf = Literal["bo1", "bo3", "bo5"]
+_SLOTS: dict[TeamName, Slot] = {"team_a": "home", "team_b": "away"}
+
+
+def slot(team: TeamName) -> Slot:
+    return _SLOTS[team]
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="command"):
+    request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+
+
+class Schedule(Command, frozen=True, tag="schedule"):
+    """`scheduled_at`: Unix ms."""
+
+    scheduled_at: Moment
+
+
+class Cancel(Command, frozen=True, tag="cancel"):
+    pass
+
+
+class SetTeams(Command, frozen=True, tag="set_teams"):
+    """Other teams, before play. Strengths as in the creation; ids are those of the imported teams."""
+
+    team_a: Name
+    team_b: Name
+    strength_a: Strength = 0.0
+    strength_b: Strength = 0.0
+    id_a: Number | None = None
+    id_b: Number | None = None
+
+
+class RenameTeam(Command, frozen=True, tag="rename_team"):
+    team: TeamName
+    name: Name
+
+
+class SetFormat(Command, frozen=True, tag="set_format"):
+    """What is left out stays as it is. `overtime_rounds` 0: no overtime."""
+
+    bo_type: BestOf | None = None
+    max_rounds: Rounds | None = None
+    overtime_rounds: Overtime | None = None
+
+
+class VetoStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    action: Literal["ban", "pick", "decider"]
+    map: Name
+    team: TeamName | None = None
+
+    @property
+    def veto(self) -> Veto:
+        return Veto(self.action, self.map, slot(self.team) if self.team else None)
+
+
+class SetMaps(Command, frozen=True, tag="set_maps"):
+    """The veto in order; picks and the decider are the maps that will be played."""
+
+    vetoes: Annotated[tuple[VetoStep, ...], Meta(min_length=1, max_length=20)]
+
+
+class StreamGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    url: Annotated[str, Meta(pattern=r"^https?://\S{1,1000}$")]
+    language: Annotated[str, Meta(pattern=r"^([a-z]{2})?$")] = ""
+    name: Annotated[str, Meta(max_length=120)] = ""
+
+    @property
+    def stream(self) -> Stream:
+        return Stream(self.url, self.language, self.name)
+
+
+class Describe(Command, frozen=True, tag="describe"):
+    """Everything that is said beside the play, anew: what is left out is taken away."""
+
+    streams: Annotated[tuple[StreamGiven, ...], Meta(max_length=20)] = ()
+    demo_url: Address = ""
+    external_id: Annotated[str, Meta(max_length=120)] = ""
+    source_url: Address = ""
+    data_delay_seconds: Annotated[int, Meta(ge=0, le=3600)] = 0
+    tournament_id: Number | None = None
+
+
+class Suspend(Command, frozen=True, tag="suspend"):
+    reason: Words = ""
+
+
+class Unsuspend(Command, frozen=True, tag="unsuspend"):
+    pass
+
+
+class AwardMap(Command, frozen=True, tag="award_map"):
+    """A walkover of the map in play, or of the next one."""
+
+    winner: TeamName
+
+
+class AwardMatch(Command, frozen=True, tag="award_match"):
+    winner: TeamName
+
+
+class OnMarket(Command, frozen=True, kw_only=True):
+    """`specifiers` as in the feed, ``map=1|round=3|team=home``; `reason` goes into the ledger."""
+
+    market_id: Number
+    specifiers: Annotated[str, Meta(max_length=200)] = ""
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.market_id, self.specifiers
+
+
+class VoidMarket(OnMarket, frozen=True, kw_only=True, tag="void_market"):
+    void_reason_id: Literal[4, 14, 15] = 4
+
+
+class SettleMarket(OnMarket, frozen=True, kw_only=True, tag="settle_market"):
+    result: Literal["won", "lost"]
+
+
+class RollBackMarket(OnMarket, frozen=True, kw_only=True, tag="roll_back_market"):
+    """Take the settlement or void back. The market is held until it is settled or voided by hand, unless
+    `release` leaves it to the engine."""
+
+    release: bool = False
+
+
+AnyCommand = (
+    Schedule
+    | Cancel
+    | SetTeams
+    | RenameTeam
+    | SetFormat
+    | SetMaps
+    | Describe
+    | Suspend
+    | Unsuspend
+    | AwardMap
+    | AwardMatch
+    | VoidMarket
+    | SettleMarket
+    | RollBackMarket
+)

@@ -1,0 +1,137 @@
+"""What an operator does to markets by hand, as additions to the ledger; pure.
+
+A result is only ever changed by taking the old one back first. What was settled by hand stays so until
+it is taken back by hand, and a market whose settlement was taken back is held: the engine neither
+offers nor settles it until it is settled, voided or released.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from app.domain.market import HELD, Book, Market, Result, specifier_values
+from app.domain.match import Match
+from app.domain.series import next_map
+from app.kit.errors import Conflict, NotFound
+from app.trading import desk
+from app.trading.desk import Decision
+from app.trading.engine import Reaction
+from app.trading.rules import NOT_PLAYED
+
+Key = tuple[int, str]
+Hand = Callable[[Book], Reaction]  #: what a hand does to a book
+Decide = Callable[[Market], Decision]
+_MATCH_WINNER, _MAP_WINNER = 1, 6
+
+
+def settled(key: Key, result: Result, reason: str) -> Hand:
+    """Close a market with this result, whatever was its result before."""
+
+    def decide(market: Market) -> Decision:
+        return desk.settle(market, won=result is Result.WON, reason=reason)
+
+    return lambda book: _closed(_find(book, key), decide, reason)
+
+
+def voided(key: Key, void_reason_id: int, reason: str) -> Hand:
+    return lambda book: _closed(_find(book, key), _voiding(void_reason_id, reason), reason)
+
+
+def rolled_back(key: Key, reason: str, *, release: bool) -> Hand:
+    """Take a settlement or a void back, and hold the market; released, it is the engine's again."""
+    keeper = "engine" if release else HELD
+
+    def act(book: Book) -> Reaction:
+        market = _find(book, key)
+        if market.held and release:
+            return Reaction((replace(market, settled_by=keeper),))
+        opened, entry = desk.roll_back(market, reason)
+        return Reaction((replace(opened, settled_by=keeper),), (entry,))
+
+    return act
+
+
+def untouched(book: Book) -> Reaction:
+    return Reaction()
+
+
+def map_awarded(before: Match) -> Hand:
+    """Void what an awarded map leaves undecided: its own markets, and the lines about the map score.
+
+    The winner of a map that was in play goes by the award, as does the winner of the match.
+    """
+    number, begun = next_map(before).number, before.map is not None
+
+    def undecided(market: Market) -> bool:
+        values = specifier_values(market.specifiers)
+        if "map" not in values:
+            return market.type_id != _MATCH_WINNER
+        by_award = begun and (market.type_id == _MAP_WINNER or "round" in values)
+        return values["map"] == str(number) and not by_award
+
+    return _void_open(undecided, "the map was awarded")
+
+
+def match_awarded(before: Match) -> Hand:
+    """Void what is undecided; only the winner of a match that was begun goes by the award."""
+    in_play = before.map.number if before.map else 0
+    begun = bool(in_play) or any(play.started_at for play in before.maps)
+
+    def undecided(market: Market) -> bool:
+        by_award = market.type_id == _MATCH_WINNER or market.specifiers.startswith(f"map={in_play}|")
+        lines = market.type_id not in (_MATCH_WINNER, _MAP_WINNER) and "round=" not in market.specifiers
+        return lines or not (begun and by_award)
+
+    return _void_open(undecided, "the match was awarded")
+
+
+def format_changed(before: Match, after: Match) -> Hand:
+    """Void the lines whose meaning hangs on the format that was changed."""
+    series = before.best_of != after.best_of
+    maps = (before.max_rounds, before.overtime_rounds) != (after.max_rounds, after.overtime_rounds)
+
+    def meaningless(market: Market) -> bool:
+        values = specifier_values(market.specifiers)
+        if "map" not in values:
+            return series and market.type_id != _MATCH_WINNER
+        return maps and "round" not in values and market.type_id != _MAP_WINNER
+
+    return _void_open(meaningless, "the format was changed")
+
+
+def _void_open(which: Callable[[Market], bool], reason: str) -> Hand:
+    decide = _voiding(NOT_PLAYED, reason)
+
+    def act(book: Book) -> Reaction:
+        made = [decide(market) for market in book.values() if market.open and which(market)]
+        return Reaction(tuple(market for market, _ in made), tuple(entry for _, entry in made))
+
+    return act
+
+
+def _voiding(void_reason_id: int, reason: str) -> Decide:
+    return lambda market: desk.void(market, void_reason_id, reason)
+
+
+def _closed(market: Market, decide: Decide, reason: str) -> Reaction:
+    """Decide an open market; one that is closed is first rolled back, unless that would change nothing."""
+    if market.open:
+        closed, entry = decide(market)
+        return Reaction((closed,), (entry,))
+    opened, taken_back = desk.roll_back(market, reason)
+    closed, entry = decide(opened)
+    same = (market.result, market.void_reason_id) == (closed.result, closed.void_reason_id)
+    if same and market.settled_by == entry.settled_by:
+        raise Conflict(f"{_name(market)} is {market.result} by hand already.")
+    return Reaction((closed,), (taken_back, entry))
+
+
+def _find(book: Book, key: Key) -> Market:
+    market = book.get(key)
+    if market is None:
+        raise NotFound(f"There is no market {key[0]} with specifiers {key[1]!r} on this match.")
+    return market
+
+
+def _name(market: Market) -> str:
+    return f"Market {market.type_id} {market.specifiers}".rstrip()

@@ -1,0 +1,14 @@
+from piccolo.columns import JSON, UUID, BigInt, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
+    """A command that an operator gave under an id of their own; the key is (actor, reference)."""
+
+    actor = Text(primary_key=True)
+    reference = Text()
+    match_id = UUID()
+    at = BigInt()
+    asked = JSON()

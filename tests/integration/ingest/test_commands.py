@@ -1,0 +1,181 @@
+"""Operators' commands on a match: done once, whole, on record, and refused with the present state."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match, Status
+from app.ingest import commands as c
+from app.ingest import operator
+from app.kit.errors import Conflict, Invalid, NotFound
+from app.store import audit, changes, history, markets
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+
+FIRST = (13, "map=1|round=1|team=home")
+
+
+@pytest.fixture
+def order(store: Store, match: Match) -> Any:
+    """Give a command as `tester`."""
+
+    async def give(command: c.Command, now: int = NOW) -> Match:
+        return await operator.order(store, str(match.id), command, by="tester", now=now, terms=TERMS)
+
+    return give
+
+
+async def book(store: Store, match: Match) -> dict[tuple[int, str], Market]:
+    async with store.reading() as tx:
+        return await markets.book(tx, match.id)
+
+
+async def ledger(store: Store, match: Match, key: tuple[int, str]) -> list[tuple[str, str, str]]:
+    async with store.reading() as tx:
+        entries = await history.ledger(tx, match.id)
+    return [
+        (entry.previous_status, entry.new_status, entry.settled_by) for entry in entries if entry.key == key
+    ]
+
+
+async def head(store: Store) -> int:
+    async with store.reading() as tx:
+        return await changes.head(tx)
+
+
+async def test_a_command_with_an_id_is_done_once(store: Store, order: Any) -> None:
+    command = c.RenameTeam(team="team_a", name="Northwind Academy", request_id="a")
+    done = await asyncio.gather(*(order(command) for _ in range(4)))
+    assert {match.home for match in done} == {"Northwind Academy"}
+    told = await head(store)
+    await order(command)
+    assert await head(store) == told
+    with pytest.raises(Conflict, match="'a'"):
+        await order(replace(command, name="Others"))
+
+
+async def test_a_command_is_on_record_and_a_refused_one_is_not(
+    store: Store, order: Any, match: Match
+) -> None:
+    await order(c.Schedule(scheduled_at=NOW + 5))
+    with pytest.raises(Invalid) as refused:
+        await order(c.SetTeams(team_a="Same", team_b="Same", request_id="b"))
+    assert refused.value.fields[0].loc == ("body", "team_b")
+    await order(c.SetTeams(team_a="Same", team_b="Other", request_id="b"))
+    async with store.reading() as tx:
+        records = await audit.about(tx, str(match.id), 10)
+    assert [(record.actor, record.action, record.at) for record in records] == [
+        ("tester", "match.set_teams", NOW),
+        ("tester", "match.schedule", NOW),
+    ]
+    assert records[1].details == {"scheduled_at": NOW + 5, "request_id": None}
+
+
+async def test_an_impossible_move_names_the_present_state(order: Any) -> None:
+    await order(c.Cancel())
+    for command in (c.Schedule(scheduled_at=NOW), c.AwardMatch(winner="team_a"), c.Suspend()):
+        with pytest.raises(Conflict, match="is cancelled"):
+            await order(command)
+
+
+async def test_a_suspension_takes_every_price_off_offer_until_it_ends(
+    store: Store, order: Any, match: Match
+) -> None:
+    await order(c.Suspend(reason="looked into"))
+    offered = (await book(store, match)).values()
+    assert offered and not any(market.status is MarketStatus.ACTIVE for market in offered)
+    await order(c.Unsuspend())
+    assert any(market.status is MarketStatus.ACTIVE for market in (await book(store, match)).values())
+    with pytest.raises(Conflict, match="not suspended"):
+        await order(c.Unsuspend())
+
+
+async def test_a_result_is_changed_by_taking_the_old_one_back_first(
+    store: Store, server: Server, order: Any
+) -> None:
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    match = server.match
+    assert (await book(store, match))[FIRST].result is Result.WON
+    await order(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="wrong call"))
+    assert await ledger(store, match, FIRST) == [
+        ("pending", "settled", "engine"),
+        ("settled", "pending", "admin"),
+        ("pending", "settled", "admin"),
+    ]
+    await server.send(*logs.freeze(1, 0))
+    assert (await book(store, match))[FIRST].result is Result.LOST
+    with pytest.raises(Conflict, match="lost by hand"):
+        await order(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="again"))
+
+
+async def test_a_settlement_taken_back_stays_open_until_it_is_released(
+    store: Store, server: Server, order: Any
+) -> None:
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    back = c.RollBackMarket(market_id=13, specifiers=FIRST[1], reason="under review")
+    await order(back)
+    await server.send(*logs.freeze(1, 0))
+    assert (await book(store, server.match))[FIRST].status is MarketStatus.SUSPENDED
+    with pytest.raises(Conflict, match="suspended"):
+        await order(back)
+    await order(replace(back, release=True))
+    settled = (await book(store, server.match))[FIRST]
+    assert (settled.result, settled.settled_by) == (Result.WON, "engine")
+    assert [status for _, status, _ in await ledger(store, server.match, FIRST)] == [
+        "settled",
+        "pending",
+        "settled",
+    ]
+
+
+async def test_a_market_is_voided_by_hand_and_stays_so(store: Store, server: Server, order: Any) -> None:
+    await server.begin()
+    void = c.VoidMarket(market_id=13, specifiers=FIRST[1], reason="doubtful", void_reason_id=14)
+    await order(void)
+    await server.send(*logs.ct_win(1, 0))
+    market = (await book(store, server.match))[FIRST]
+    assert (market.status, market.void_reason_id) == (MarketStatus.CANCELLED, 14)
+    with pytest.raises(NotFound, match="99"):
+        await order(replace(void, market_id=99))
+
+
+async def test_a_walkover_before_play_voids_everything(store: Store, order: Any, match: Match) -> None:
+    awarded = await order(c.AwardMatch(winner="team_b"))
+    assert (awarded.status, awarded.winner) == (Status.FINISHED, "away")
+    closed = (await book(store, match)).values()
+    assert closed and {market.status for market in closed} == {MarketStatus.CANCELLED}
+
+
+async def test_an_award_in_play_leaves_what_was_decided(store: Store, server: Server, order: Any) -> None:
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    awarded = await order(c.AwardMatch(winner="team_b"))
+    assert awarded.maps[0].awarded and awarded.score_away == 1
+    after = await book(store, server.match)
+    assert after[FIRST].result is Result.WON
+    assert {key: after[key].result for key in ((1, "team=away"), (6, "map=1|team=home"))} == {
+        (1, "team=away"): Result.WON,
+        (6, "map=1|team=home"): Result.LOST,
+    }
+    lines = [market for market in after.values() if market.type_id in (8, 9)]
+    assert lines and {market.status for market in lines} == {MarketStatus.CANCELLED}
+    assert not any(market.open for market in after.values())
+
+
+async def test_a_changed_format_voids_the_lines_that_hang_on_it(
+    store: Store, order: Any, match: Match
+) -> None:
+    await order(c.SetFormat(bo_type="bo3"))
+    before = await book(store, match)
+    totals = [key for key, market in before.items() if market.type_id in (3, 4) and market.open]
+    assert totals
+    await order(c.SetFormat(bo_type="bo5"))
+    after = await book(store, match)
+    assert {after[key].status for key in totals} == {MarketStatus.CANCELLED}
+    assert after[1, "team=home"].open
