@@ -8,6 +8,7 @@ import asyncio
 import signal
 from contextlib import AsyncExitStack
 
+from app.access import amqp
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.patience import patiently
@@ -69,7 +70,7 @@ def stop_on_signals() -> asyncio.Event:
 async def _feed_lives(
     settings: Settings, store: Store, management: Management, stopping: asyncio.Event
 ) -> None:
-    """One session after another, and beside them the watch over ingest."""
+    """One session after another; beside them the watch over ingest, and over whom the broker lets in."""
     terms = Terms(
         exchange=settings.exchange,
         producer=settings.producer_id,
@@ -86,11 +87,12 @@ async def _feed_lives(
         dead_seconds=settings.ingest_dead_seconds,
     )
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(watch.run())
+        beside = [group.create_task(watch.run()), group.create_task(amqp.keep(store, management))]
         while not stopping.is_set():
             sessions[:] = [Session(store, management, broker, terms)]
             try:
                 await sessions[-1].run(stopping)
             except Lapsed as end:
                 log.warning("beginning anew under another name", why=str(end))
-        watching.cancel()
+        for task in beside:
+            task.cancel()

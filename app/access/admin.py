@@ -11,7 +11,7 @@ import msgspec
 
 from app.access import keys as form
 from app.access.properties import Alteration, Properties, altered, checked
-from app.broker import provisioning
+from app.broker import door, provisioning
 from app.broker.address import Address
 from app.broker.management import Management
 from app.domain.tenant import Tenant
@@ -56,6 +56,8 @@ async def create_tenant(tx: Tx, slug: str, name: str, *, by: str, now: int) -> T
     present = {tenant.slug: tenant for tenant in await tenants.listing(tx)}.get(slug)
     if present and present.name == name:
         return present
+    if present:
+        raise Conflict(f"There is a tenant {slug!r} already, by the name {present.name!r}.")
     tenant = Tenant(uuid4(), slug, name)
     await tenants.insert(tx, tenant, now)
     await _audit(tx, by, now, "tenant.create", slug, tenant.id, name=name)
@@ -63,7 +65,8 @@ async def create_tenant(tx: Tx, slug: str, name: str, *, by: str, now: int) -> T
 
 
 async def set_tenant_active(tx: Tx, slug: str, active: bool, *, by: str, now: int) -> Tenant:
-    """Let a tenant in, or keep it out with all its keys. Raises `NotFound`."""
+    """Let a tenant in, or keep it out with all its keys; `access.amqp` sees to the broker. Raises
+    `NotFound`."""
     tenant = await tenants.lock(tx, slug)
     if tenant.active == active:
         return tenant
@@ -82,6 +85,23 @@ async def issue_key(tx: Tx, slug: str, properties: Properties, *, secret: str, b
     return issued
 
 
+async def issue_key_once(
+    tx: Tx, slug: str, properties: Properties, reference: str, *, secret: str, by: str, now: int
+) -> Issued | Key:
+    """`issue_key`, or the key that was issued to this tenant under the same `reference` (its secret cannot
+    be had again). Raises `Conflict` as well, when that key was asked for with other rights."""
+    tenant = await tenants.lock(tx, slug)
+    granted = checked(properties)
+    known = await keys.by_reference(tx, tenant.id, reference)
+    if known is None:
+        issued = await _new_key(tx, Key(**_fresh(tenant.id, now), **granted, reference=reference), secret)
+        await _audit(tx, by, now, "key.issue", str(issued.key.id), tenant.id, **granted, reference=reference)
+        return issued
+    if any(getattr(known, right) != granted[right] for right in ("scopes", "finished_only", "operator")):
+        raise Conflict(f"Reference {reference!r} stands for key {known.id}, which has other rights.")
+    return known
+
+
 async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) -> Issued:
     """A new key with the same properties; the old one is dead at once.
 
@@ -89,8 +109,10 @@ async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) ->
     """
     old = await keys.lock(tx, key_id)
     if not old.active:
-        raise Conflict("Only an active key can be rotated; this one is revoked.")
-    kept = msgspec.structs.asdict(old) | _fresh(old.tenant_id, now) | {"last_used_at": None}
+        heir = f" and replaced by {old.replaced_by}" if old.replaced_by else ""
+        raise Conflict(f"Only an active key can be rotated; this one is revoked{heir}.")
+    own = {"last_used_at": None, "reference": None}
+    kept = msgspec.structs.asdict(old) | _fresh(old.tenant_id, now) | own
     issued = await _new_key(tx, Key(**kept), secret)
     ended = msgspec.structs.replace(old, active=False, revoked_at=now, replaced_by=issued.key.id)
     await keys.save(tx, ended)
@@ -115,7 +137,7 @@ async def reactivate_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
     if key.active:
         return key
     if key.replaced_by:
-        raise Conflict("This key was rotated: its replacement is the one to use.")
+        raise Conflict(f"This key was rotated: its replacement {key.replaced_by} is the one to use.")
     again = msgspec.structs.replace(key, active=True, revoked_at=None)
     await keys.save(tx, again)
     await _audit(tx, by, now, "key.reactivate", str(key.id), key.tenant_id)
@@ -154,21 +176,27 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
 async def provision_amqp(store: Store, slug: str, broker: Broker, *, by: str, now: int) -> str:
     """Give the tenant its vhost, or a new password for it: the AMQP URL, once a login with it has worked.
 
-    The URL carries the password and is kept nowhere. Raises `NotFound`, `Conflict` when the tenant is
-    not active, `Unavailable` when the broker is away.
+    The URL carries the password and is kept nowhere; connections made with an earlier one are ended.
+    Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is away.
     """
     async with store.reading() as tx:
-        tenant = await tenants.by_slug(tx, slug)
-    if not tenant.active:
-        raise Conflict(f"Tenant {slug!r} is not active.")
+        _active(await tenants.by_slug(tx, slug))
     url = await provisioning.provision(
         broker.management, slug, broker.exchange, broker.public_host, broker=broker.address
     )
+    await door.hang_up(broker.management, slug, "there are new credentials")
     async with store.transaction() as tx:
         tenant = await tenants.lock(tx, slug)
         await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))
+        await tenants.set_admitted(tx, tenant.id, True)
         await _audit(tx, by, now, "tenant.provision_amqp", slug, tenant.id)
+    _active(tenant)
     return url
+
+
+def _active(tenant: Tenant) -> None:
+    if not tenant.active:
+        raise Conflict(f"Tenant {tenant.slug!r} is revoked; reactivate it first.")
 
 
 def _fresh(tenant_id: UUID, now: int) -> dict[str, Any]:

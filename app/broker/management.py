@@ -70,6 +70,10 @@ class Management:
         rights = {"configure": configure, "write": write, "read": read}
         await self._call("PUT", f"permissions/{_part(vhost)}/{_part(user)}", rights)
 
+    async def forbid(self, vhost: str, user: str) -> None:
+        """Take all of a user's rights in `vhost` away, and with them the way in."""
+        await self._call("DELETE", f"permissions/{_part(vhost)}/{_part(user)}")
+
     async def limit_vhost(self, vhost: str, limits: Mapping[str, int]) -> None:
         """`max-connections`, `max-queues`."""
         for name, value in limits.items():

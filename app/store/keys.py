@@ -16,7 +16,7 @@ from app.store.transaction import Row, Tx
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
     """What is known about an issued key. `hint` are its first characters; `networks` the addresses it
-    may be used from (CIDR; none means any). Times: Unix ms."""
+    may be used from (CIDR; none means any); `reference` the operator's own id of it. Times: Unix ms."""
 
     id: UUID
     tenant_id: UUID
@@ -33,6 +33,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     revoked_at: int | None = None
     replaced_by: UUID | None = None
     last_used_at: int | None = None
+    reference: str | None = None
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -77,6 +78,13 @@ async def lock(tx: Tx, key_id: UUID) -> Key:
     if not rows:
         raise NotFound(f"There is no key {key_id}.")
     return _key(rows[0])
+
+
+async def by_reference(tx: Tx, tenant_id: UUID, reference: str) -> Key | None:
+    """The tenant's key that was asked for under that id."""
+    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
+    rows = await tx.run(query)
+    return _key(rows[0]) if rows else None
 
 
 async def listing(tx: Tx, tenant_id: UUID) -> list[Key]:

@@ -86,6 +86,22 @@ async def with_feed(tx: Tx) -> list[Tenant]:
     return [tenant for tenant in await listing(tx) if tenant.amqp and tenant.active]
 
 
+async def unsettled(tx: Tx) -> list[Tenant]:
+    """The tenants with a vhost about which the broker was told otherwise than what holds now, by slug."""
+    query = (
+        TenantTable.select(*_COLUMNS)
+        .where(TenantTable.amqp.eq(True))
+        .where(TenantTable.active != TenantTable.amqp_admitted)
+        .order_by(TenantTable.slug)
+    )
+    return [Tenant(**row) for row in await tx.run(query)]
+
+
+async def set_admitted(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
+    """Note that the broker lets the tenant in, or that it does not."""
+    await tx.run(TenantTable.update({TenantTable.amqp_admitted: admitted}).where(TenantTable.id == tenant_id))
+
+
 async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
     """Let the tenant have the match again; whether that changed anything."""
     query = (

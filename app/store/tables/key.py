@@ -5,7 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class ApiKey(Table, tablename="api_key", db=DIALECT):
-    """A tenant's key. Only its keyed `hash` is kept; `hint` are its first characters, for people."""
+    """A tenant's key. Only its keyed `hash` is kept; `hint` are its first characters, for people.
+    `reference` is the id under which its operator asked for it."""
 
     id = UUID(primary_key=True)
     tenant_id = UUID()
@@ -23,6 +24,7 @@ class ApiKey(Table, tablename="api_key", db=DIALECT):
     revoked_at = BigInt(null=True)
     replaced_by = UUID(null=True)
     last_used_at = BigInt(null=True)
+    reference = Text(null=True, default=None)
 
 
 class Audit(Table, tablename="audit", db=DIALECT):

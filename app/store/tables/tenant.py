@@ -5,11 +5,14 @@ from app.store.tables.dialect import DIALECT
 
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
+    """`amqp_admitted` is what the broker was told last; where it differs from `active` it has to be told."""
+
     id = UUID(primary_key=True)
     slug = Text(unique=True)
     name = Text()
     amqp = Boolean()
     active = Boolean()
+    amqp_admitted = Boolean(default=True)
     created_at = BigInt()
 
 
