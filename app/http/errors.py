@@ -1,5 +1,6 @@
 """Every refusal as JSON `{detail}`, in one place; what nobody expected is logged and says nothing."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,9 @@ from app.kit.errors import Field, Invalid, Refusal
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
+_PART = re.compile(r"[^.\[\]]+")
+#: A field that is missing or unknown is named in the words only.
+_NAMED = re.compile(r"(?:missing required|contains unknown) field `(\w+)`")
 _WORDS = {404: "There is nothing at this address.", 405: "This method is not allowed here."}
 
 
@@ -51,11 +55,17 @@ def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iter
     for item in extra:
         source = str(getattr(item.get("source"), "value", "body"))
         key = str(item.get("key", ""))
-        loc = (source, *key.split(".")) if key and key != "data" else (source,)
+        what = str(item.get("message", "This does not fit."))
         given = request.query_params.get(key) if source == "query" else None
-        yield Field(loc, str(item.get("message", "This does not fit.")), "value_error", given)
+        yield Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", given)
     if not extra:
         yield Field(("body",), str(error.detail), "value_error")
+
+
+def _path(key: str) -> Iterable[str | int]:
+    """``streams[0].url`` as its parts; the body itself has none."""
+    parts = _PART.findall(key) if key != "data" else []
+    return (int(part) if part.isdigit() else part for part in parts)
 
 
 def _answer(

@@ -1,0 +1,95 @@
+"""Operators' commands over HTTP: refusals name the field or the state, and the record is there to read."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from app.settings import Settings
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW
+from tests.support.web import IssueKey, issuing, serving
+
+Headers = dict[str, str]
+NEW = {"team_a": "Northwind", "team_b": "Harbour", "event": "Test Cup", "bo_type": "bo3", "scheduled_at": NOW}
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(settings, lambda: NOW) as client:
+        yield client
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+@pytest.fixture
+async def operator(issue: IssueKey) -> Headers:
+    return {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+
+
+@pytest.fixture
+async def match(client: httpx.AsyncClient, operator: Headers) -> str:
+    answer = await client.post("/ops/v1/matches", headers=operator, json=NEW)
+    return f"/ops/v1/matches/{answer.json()['data']['id']}"
+
+
+async def test_commands_change_the_match_and_are_on_record(
+    client: httpx.AsyncClient, operator: Headers, match: str
+) -> None:
+    vetoes = [
+        {"action": "ban", "map": "de_nuke", "team": "team_a"},
+        {"action": "pick", "map": "de_mirage", "team": "team_b"},
+    ]
+    for command in (
+        {"command": "rename_team", "team": "team_b", "name": "Harbour Town", "request_id": "1"},
+        {"command": "set_maps", "vetoes": vetoes},
+        {"command": "describe", "streams": [{"url": "https://example.test/live", "language": "en"}]},
+        {"command": "award_match", "winner": "team_b"},
+    ):
+        answer = await client.post(f"{match}/commands", headers=operator, json=command)
+        assert answer.status_code == 200, answer.text
+    assert (answer.json()["data"]["status"], answer.json()["data"]["team_b"]) == ("finished", "Harbour Town")
+    late = await client.post(f"{match}/commands", headers=operator, json={"command": "suspend"})
+    assert (late.status_code, "is finished" in late.json()["detail"]) == (409, True)
+    records = (await client.get(f"{match}/audit?limit=2", headers=operator)).json()["data"]
+    assert [record["action"] for record in records] == ["match.award_match", "match.describe"]
+    assert records[0]["actor"] == "key:house" and records[0]["details"]["winner"] == "team_b"
+
+
+@pytest.mark.parametrize(
+    ("command", "loc"),
+    [
+        ({"command": "schedule", "scheduled_at": -1}, ["body", "scheduled_at"]),
+        ({"command": "schedule"}, ["body", "scheduled_at"]),
+        ({"command": "set_format", "bo_type": "bo2"}, ["body", "bo_type"]),
+        ({"command": "set_format", "max_rounds": 25}, ["body", "max_rounds"]),
+        ({"command": "suspend", "why": "?"}, ["body", "why"]),
+        ({"command": "set_teams", "team_a": "One", "team_b": "One"}, ["body", "team_b"]),
+        ({"command": "explode"}, ["body", "command"]),
+        ({}, ["body", "command"]),
+        (
+            {"command": "describe", "streams": [{"url": "ftp://x"}]},
+            ["body", "streams", "0", "url"],
+        ),
+        (
+            {"command": "void_market", "market_id": 13, "reason": "r", "void_reason_id": 3},
+            ["body", "void_reason_id"],
+        ),
+    ],
+)
+async def test_what_does_not_fit_is_refused_with_its_field(
+    client: httpx.AsyncClient, operator: Headers, match: str, command: dict[str, Any], loc: list[str]
+) -> None:
+    answer = await client.post(f"{match}/commands", headers=operator, json=command)
+    assert (answer.status_code, [str(part) for part in answer.json()["detail"][0]["loc"]]) == (422, loc)
+
+
+async def test_commands_are_for_operators(client: httpx.AsyncClient, issue: IssueKey, match: str) -> None:
+    basic = {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}
+    refused = await client.post(f"{match}/commands", headers=basic, json={"command": "cancel"})
+    assert refused.status_code == 403
+    assert (await client.get(f"{match}/audit", headers=basic)).status_code == 403
