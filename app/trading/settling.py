@@ -17,19 +17,18 @@ def verdict(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
 
 
 def _never(evidence: Evidence, spec: Spec) -> Verdict | None:
-    if evidence.cancelled:
-        return void(NOT_PLAYED, (), "the match was cancelled")
     if evidence.unseen((spec.map, spec.round)):
         return void(NO_RESULT, (), "how this round ended is not known")
     play = evidence.plays.get(spec.map)
     ended = play is not None and play.status == "finished"
     if not ended and not evidence.over:
         return None
-    rests_on = (play.end_id,) if play and play.end_id is not None else ()
     played = evidence.rounds.get((spec.map, spec.round))
     if played:
         return void(NO_RESULT, (played.id,), "what happened in this round is not known")
-    return void(NOT_PLAYED, rests_on, "it was not played")
+    if evidence.cancelled and not ended:
+        return void(NOT_PLAYED, (), "the match was cancelled")
+    return void(NOT_PLAYED, (play.end_id,) if play and play.end_id is not None else (), "it was not played")
 
 
 def settle(market: Market, found: Verdict, settled_by: SettledBy = "engine") -> tuple[Market, LedgerEntry]:

@@ -1,0 +1,86 @@
+"""Whatever a source tells, in whatever order and batches, the book stays sound: `Trader` checks it after
+each reaction (nothing open on a decided event, books that sum, a ledger that can be recomputed)."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain.lifecycle import cancel
+from app.domain.market import Result
+from app.domain.match import Match
+from tests.unit.domain.play import new_match
+from tests.unit.domain.test_properties import facts, stories
+from tests.unit.trading.trader import Trader
+
+SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def batches(account: list[f.Fact], sizes: list[int]) -> list[list[f.Fact]]:
+    """The account cut into batches of these sizes, the last size repeated to the end."""
+    cut, start = [], 0
+    while start < len(account):
+        size = sizes.pop(0) if len(sizes) > 1 else sizes[0]
+        cut.append(account[start : start + size])
+        start += size
+    return cut
+
+
+def priced(best_of: int, strength: float) -> Match:
+    match = new_match(best_of)
+    return replace(match, home_strength=1500.0 + strength, away_strength=1500.0)
+
+
+sizes = st.lists(st.integers(1, 12), min_size=1, max_size=8)
+
+
+@SLOW
+@given(stories(), sizes, st.floats(-500, 500), st.data())
+def test_plausible_accounts(
+    account: list[f.Fact], cut: list[int], strength: float, data: st.DataObject
+) -> None:
+    trader = Trader(priced(3, strength))
+    trader.react()
+    for batch in batches(account, cut):
+        trader.tell(batch, quoting=data.draw(st.integers(0, 9)) > 0)
+
+
+@SLOW
+@given(st.lists(facts(), max_size=60), sizes)
+def test_nonsense(account: list[f.Fact], cut: list[int]) -> None:
+    trader = Trader(new_match(best_of=3))
+    trader.react()
+    for batch in batches(account, cut):
+        trader.tell(batch)
+
+
+@SLOW
+@given(stories(), sizes)
+def test_a_cancelled_match_leaves_nothing_open(account: list[f.Fact], cut: list[int]) -> None:
+    trader = Trader(new_match(best_of=3))
+    trader.react()
+    for batch in batches(account, cut):
+        trader.tell(batch)
+    if trader.match.over:
+        return
+    offered = {market.key for market in trader.open()}
+    trader.match, changes = cancel(trader.match, trader.now)
+    trader.react(changes)
+    assert not trader.open()
+    assert {trader.book[key].result for key in offered} <= {Result.VOID}
+
+
+@SLOW
+@given(stories(), sizes, sizes)
+def test_batches_make_no_difference_to_results(account: list[f.Fact], one: list[int], two: list[int]) -> None:
+    """Offers depend on when prices are looked at, results do not."""
+    traders = []
+    for cut in (one, two):
+        trader = Trader(new_match(best_of=3), checking=False)
+        trader.react()
+        for batch in batches(account, cut):
+            trader.tell(batch)
+        traders.append(trader)
+    first, second = (trader.book for trader in traders)
+    for key in first.keys() & second.keys():
+        assert first[key].result is second[key].result, key

@@ -1,0 +1,159 @@
+"""A trading desk for tests: folds facts, lets the engine react, keeps what a store would keep, and
+checks after each reaction what must always hold."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from app.domain import changes as c
+from app.domain.facts import Fact
+from app.domain.market import OPEN, Book, Market, MarketStatus
+from app.domain.match import Match, Round, TimelineEvent
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.transitions import fold
+from app.ingest.cs2log import read
+from app.simulator.series import Plan, play
+from app.simulator.truth import SeriesTruth
+from app.trading.audit import audit
+from app.trading.engine import Reaction, react
+from app.trading.evidence import gather
+from app.trading.settling import verdict
+from app.trading.spec import parse
+from app.trading.tables import RULES
+
+MARGIN = 0.06
+_STATES = {
+    MarketStatus.SETTLED: LedgerStatus.SETTLED,
+    MarketStatus.CANCELLED: LedgerStatus.VOIDED,
+    MarketStatus.ACTIVE: LedgerStatus.PENDING,
+    MarketStatus.SUSPENDED: LedgerStatus.PENDING,
+}
+
+
+class Trader:
+    """One match with its book, ledger, rounds and events, as they would be stored."""
+
+    def __init__(self, match: Match, *, checking: bool = True) -> None:
+        self.match = match
+        self.book: Book = {}
+        self.ledger: list[LedgerEntry] = []
+        self.rounds: dict[int, Round] = {}
+        self.events: dict[int, TimelineEvent] = {}
+        self.checking = checking
+        self.now = 0
+
+    def tell(self, facts: Iterable[Fact], *, quoting: bool = True) -> Reaction:
+        self.match, changes = fold(self.match, facts)
+        return self.react(changes, quoting=quoting)
+
+    def react(self, changes: Sequence[c.Change] = (), *, quoting: bool = True) -> Reaction:
+        self._keep(changes)
+        self.now += 1000
+        reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, margin=MARGIN)
+        self.book |= {market.key: market for market in reaction.markets}
+        self.ledger += reaction.entries
+        if self.checking:
+            self.check(reaction, changes, quoting=quoting)
+        return reaction
+
+    def _keep(self, changes: Sequence[c.Change]) -> None:
+        for change in changes:
+            if isinstance(change, c.Happened | c.Amended):
+                self.events[change.event.id] = change.event
+            elif isinstance(change, c.RoundFinished):
+                self.rounds[change.round.id] = change.round
+            elif isinstance(change, c.RoundsVoided):
+                for number in change.events:
+                    self.events[number] = replace(self.events[number], void=True)
+                for played in change.rounds:
+                    self.rounds[played.id] = replace(self.rounds[played.id], void=True)
+
+    def of(self, type_id: int, specifiers: str) -> Market:
+        return self.book[type_id, specifiers]
+
+    def active(self) -> list[Market]:
+        return [market for market in self.book.values() if market.status is MarketStatus.ACTIVE]
+
+    def open(self) -> list[Market]:
+        return [market for market in self.book.values() if market.status in OPEN]
+
+    def entries(self, type_id: int, specifiers: str) -> list[LedgerEntry]:
+        return [entry for entry in self.ledger if entry.key == (type_id, specifiers)]
+
+    def check(self, reaction: Reaction, changes: Sequence[c.Change], *, quoting: bool) -> None:
+        keys = [market.key for market in reaction.markets]
+        assert len(keys) == len(set(keys))
+        self._nothing_open_on_a_decided_event(changes)
+        self._offers_only_when_allowed(quoting)
+        self._books_sum()
+        self._lines_agree()
+        self._ledger_matches_book()
+        found = audit(self.match, list(self.rounds.values()), list(self.events.values()), self.ledger)
+        assert not found, found
+        assert react(self.match, (), self.book, now=self.now, quoting=quoting, margin=MARGIN) == Reaction()
+
+    def _nothing_open_on_a_decided_event(self, changes: Sequence[c.Change]) -> None:
+        evidence = gather(self.match, changes)
+        for market in self.open():
+            assert verdict(RULES[market.type_id], evidence, parse(market.specifiers)) is None, market
+        if self.match.over:
+            assert self.open() == []
+
+    def _offers_only_when_allowed(self, quoting: bool) -> None:
+        if self.match.pause or self.match.suspended or not quoting:
+            assert self.active() == []
+
+    def _books_sum(self) -> None:
+        grouped = sorted((m for m in self.active() if m.group), key=lambda m: m.group)
+        for name, members in groupby(grouped, key=lambda m: m.group):
+            book = list(members)
+            assert abs(sum(m.probability for m in book) - 1) < 1e-6, name
+            # Rounding to three decimals moves an inverse by at most half a thousandth over odds squared.
+            slack = sum(0.0005 / float(m.odds) ** 2 for m in book) + 1e-6
+            assert abs(sum(1 / float(m.odds) for m in book) - 1 - MARGIN) <= slack, name
+
+    def _lines_agree(self) -> None:
+        """A higher line is never likelier to be exceeded."""
+        for type_id in (3, 8, 19, 25):
+            lines: dict[str, list[tuple[float, float]]] = {}
+            for market in (m for m in self.active() if m.type_id == type_id):
+                spec = parse(market.specifiers)
+                lines.setdefault(f"{spec.map} {spec.round} {spec.team}", []).append(
+                    (spec.threshold, market.probability)
+                )
+            for book in lines.values():
+                chances = [chance for _, chance in sorted(book)]
+                assert chances == sorted(chances, reverse=True), book
+
+    def _ledger_matches_book(self) -> None:
+        last = {entry.key: entry for entry in self.ledger}
+        for key, market in self.book.items():
+            told = last[key].new_status if key in last else LedgerStatus.PENDING
+            assert told is _STATES[market.status], market
+            assert (last[key].outcome if key in last else None) is market.result
+            assert 1 < market.odds <= 50 and 0 < market.probability < 1, market
+
+
+def new_match(plan: Plan) -> Match:
+    return Match(
+        id=UUID(int=1),
+        number=1,
+        home=plan.home.name,
+        away=plan.away.name,
+        event="",
+        best_of=plan.best_of,
+        home_strength=plan.home.points,
+        away_strength=plan.away.points,
+    )
+
+
+def trade(plan: Plan, truth: SeriesTruth, *, checking: bool, seconds: float = 1.0) -> Iterable[Trader]:
+    """The trader after each body of a simulated match, bodies being what is told within `seconds`."""
+    trader = Trader(new_match(plan), checking=checking)
+    trader.react()
+    for number, lines in groupby(play(plan, truth), key=lambda line: int(line.at / seconds)):
+        body = "\n".join(line.text for line in lines) + "\n"
+        trader.tell(read(body, plan.begin + int((number + 1) * seconds * 1000)).facts)
+        yield trader
