@@ -14,7 +14,7 @@ import msgspec
 import services
 from demonstration import record as records
 from demonstration import supervisor
-from demonstration.places import DESCRIPTION, HOME, LOGS, ROOT
+from demonstration.places import DESCRIPTION, ENVIRONMENT, HOME, LOGS, ROOT
 from demonstration.record import Record
 from housekeeping import ports, processes
 from housekeeping.processes import ServiceError, Started, find, launch
@@ -74,7 +74,8 @@ def _clean_up() -> None:
     if left := records.load():
         processes.stop(left.children.values())
         services.stop(HOME)
-        DESCRIPTION.unlink(missing_ok=True)
+        for told in (DESCRIPTION, ENVIRONMENT):
+            told.unlink(missing_ok=True)
         records.remove()
 
 

@@ -8,7 +8,7 @@ from time import monotonic
 from housekeeping.processes import ServiceError, Started, find, last_words, launch, stop
 
 from . import record as records
-from .places import LOGS, ROOT
+from .places import HOME, LOGS, ROOT
 from .record import Record
 
 #: A process that dies this often within this many seconds is not started again.
@@ -62,7 +62,7 @@ class Family:
 
     def trim_logs(self) -> None:
         """Keep each log, the servers' too, under a size: append mode lets a running writer go on."""
-        for log in LOGS.glob("*.log"):
+        for log in (*LOGS.glob("*.log"), *(HOME / "log").glob("*.log")):
             if log.stat().st_size > _LOG_BYTES:
                 log.with_suffix(".old").write_bytes(log.read_bytes()[-_LOG_BYTES // 10 :])
                 with log.open("r+b") as file:

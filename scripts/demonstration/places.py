@@ -12,3 +12,5 @@ DESCRIPTION = VAR / "demo.json"
 #: On a server that is shared, everything of the demo is under these names.
 DATABASE = "matchfeed_demo"
 INTERNAL_VHOST = "matchfeed-demo"
+#: Settings that lead to the demo, for `matchfeed` in a shell: `. var/demo.env`.
+ENVIRONMENT = VAR / "demo.env"

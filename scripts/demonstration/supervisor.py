@@ -2,11 +2,13 @@
 
 import os
 import secrets
+import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
 from typing import Any
@@ -21,7 +23,7 @@ from services import Services
 from . import promise, remains
 from . import record as records
 from .family import Family
-from .places import DATABASE, DESCRIPTION, HOME, INTERNAL_VHOST, LOGS, ROOT
+from .places import DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, ROOT
 
 Say = Callable[[str], None]
 _READY_SECONDS = 60.0
@@ -46,10 +48,14 @@ def run(port: int, *, reset: bool, say: Say, ready: Callable[[], None]) -> None:
             _interrupted(stopping)
             if reset:
                 remains.remove(found)
-            environment = _environment(found, port)
-            family = Family(record, environment, say)
+            settings = _settings(found, port)
+            environment = os.environ | settings
             description = _prepare(found, environment, port, say)
+            # By the environment, which other users cannot read, unlike a command line.
+            environment["MATCHFEED_OPERATOR_KEY"] = description["operator_key"]
+            family = Family(record, environment, say)
             _interrupted(stopping)
+            _write(ENVIRONMENT, _exports(settings))
             _open(family, description, port, stopping, say)
             ready()
             while not stopping.wait(_TEND_SECONDS):
@@ -78,7 +84,7 @@ def _stop_event() -> Iterator[Event]:
     yield stopping
 
 
-def _environment(found: Services, port: int) -> dict[str, str]:
+def _settings(found: Services, port: int) -> dict[str, str]:
     """Settings of the demo's processes."""
     secret = HOME / "secret"
     if not secret.exists():
@@ -92,7 +98,20 @@ def _environment(found: Services, port: int) -> dict[str, str]:
         "PUBLIC_URL": f"http://{ports.LOOPBACK}:{port}",
         "SECRET_KEY": secret.read_text(),
     }
-    return os.environ | found.environment() | own
+    return found.environment() | own
+
+
+def _exports(settings: Mapping[str, str]) -> bytes:
+    """The settings as a shell reads them."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()).encode()
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Whole or not at all, and for its owner only: it holds secrets."""
+    draft = file.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_bytes(content)
+    draft.replace(file)
 
 
 def _prepare(found: Services, environment: dict[str, str], port: int, say: Say) -> dict[str, Any]:
@@ -145,10 +164,9 @@ def _open(family: Family, description: dict[str, Any], port: int, stopping: Even
     ) as client:
         _wait("the API answers", lambda: promise.answers(client), family, stopping)
         say("starting the match day")
-        family.start("simulator", "simulate", "--matchday", "--operator-key", description["operator_key"])
+        family.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
         _wait("matches are live, upcoming and finished", lambda: promise.look(client).kept, family, stopping)
-    DESCRIPTION.touch(mode=0o600)
-    DESCRIPTION.write_bytes(msgspec.json.format(msgspec.json.encode(description)) + b"\n")
+    _write(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
 
 
 def _wait(what: str, true: Callable[[], bool], family: Family, stopping: Event) -> None:
@@ -173,7 +191,8 @@ def _tend(family: Family, say: Say) -> None:
 def _end(family: Family | None, say: Say) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    DESCRIPTION.unlink(missing_ok=True)
+    for told in (DESCRIPTION, ENVIRONMENT):
+        told.unlink(missing_ok=True)
     if family is not None:
         say("stopping the service")
         family.end()

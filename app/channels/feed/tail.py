@@ -3,9 +3,13 @@
 from collections.abc import AsyncIterator, Iterator
 
 import aio_pika
+from aio_pika.abc import AbstractConnection
+from aio_pika.exceptions import AMQPError
 from lxml import etree
 
 from app.kit.clock import iso_millis
+from app.kit.errors import Unavailable
+from app.kit.logging import redact
 
 _STATUS = {"1": "open", "0": "inactive", "-1": "suspended", "-3": "settled", "-4": "cancelled"}
 _RESULT = {"1": "won", "0": "lost"}
@@ -27,10 +31,9 @@ def readable(routing_key: str, body: bytes, seq: int | None = None) -> str:
 async def tail(url: str, exchange: str) -> AsyncIterator[str]:
     """Every message of a vhost from now on, readable, for as long as it is iterated.
 
-    `url` names the vhost. Raises `OSError` or aio-pika's `AMQPError` when there is no way in.
+    `url` names the vhost. Raises `Unavailable` when there is no way in.
     """
-    connection = await aio_pika.connect(url, timeout=10)
-    async with connection:
+    async with await _entered(url) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(exclusive=True, auto_delete=True)
         await queue.bind(exchange, "#")
@@ -39,6 +42,16 @@ async def tail(url: str, exchange: str) -> AsyncIterator[str]:
                 seq = message.headers.get("x-seq")
                 number = seq if isinstance(seq, int) else None
                 yield readable(message.routing_key or "", message.body, number)
+
+
+async def _entered(url: str) -> AbstractConnection:
+    try:
+        return await aio_pika.connect(url, timeout=10)
+    except (AMQPError, OSError) as error:
+        raise Unavailable(
+            f"There is no way into {redact(url)}. Is RABBITMQ_URL the tenant's broker, and the tenant "
+            "provisioned there?"
+        ) from error
 
 
 def _state(state: etree._Element | None) -> Iterator[str]:
