@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from secrets import token_hex
 
 import msgspec
 
@@ -46,7 +47,7 @@ class Process:
 @asynccontextmanager
 async def started(command: str, settings: Settings, directory: Path) -> AsyncIterator[Process]:
     """`matchfeed <command>` with these settings; it has ended when the block has."""
-    log = directory / f"{command}-{len(list(directory.iterdir()))}.log"
+    log = directory / f"{command}-{token_hex(3)}.log"
     environment = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(

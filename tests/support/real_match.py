@@ -14,7 +14,9 @@ LINES_A_BODY = 25
 class RealMatch:
     """Sends the log's bodies one after another; `get` reads what the service says about the match."""
 
-    def __init__(self, client: httpx.AsyncClient, headers: dict[str, str], made: dict[str, Any], log: str) -> None:
+    def __init__(
+        self, client: httpx.AsyncClient, headers: dict[str, str], made: dict[str, Any], log: str
+    ) -> None:
         self._client, self._headers = client, headers
         self.id, self._sink = made["id"], made["log_sink_url"]
         self._bodies = list(cut(log.encode(), LINES_A_BODY))

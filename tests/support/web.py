@@ -22,7 +22,8 @@ async def serving(settings: Settings, clock: Clock = system_clock) -> AsyncItera
     """A client of the application, which is started before and stopped after."""
     app: Litestar = create_app(settings, clock)
     async with app.lifespan():
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        called: Any = app
+        transport = httpx.ASGITransport(called, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://matchfeed.test") as client:
             yield client
 

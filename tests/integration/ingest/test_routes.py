@@ -65,7 +65,9 @@ async def create(client: httpx.AsyncClient, operator: Headers, **fields: Any) ->
     return made
 
 
-async def post_log(client: httpx.AsyncClient, url: str, body: bytes = b"a line\n", **more: str) -> httpx.Response:
+async def post_log(
+    client: httpx.AsyncClient, url: str, body: bytes = b"a line\n", **more: str
+) -> httpx.Response:
     """Post until the queues are connected: they are, in the background, from the start on."""
 
     async def post() -> httpx.Response:
@@ -133,7 +135,9 @@ async def test_a_log_body_travels_unchanged(
 
     body = b'L 01/19/2026 - 18:55:38: "\xff\x00 \xe2\x98\x83"\n'
     offsets = {"X-Logbytes-Beginoffset": "100", "X-Logbytes-Endoffset": str(100 + len(body))}
-    answer = await post_log(client, made["log_sink_url"], body, **{"X-Server-Instance-Token": "run"}, **offsets)
+    answer = await post_log(
+        client, made["log_sink_url"], body, **{"X-Server-Instance-Token": "run"}, **offsets
+    )
     assert answer.status_code == 200
     assert (await post_log(client, made["log_sink_url"])).status_code == 200
     queues = queues_of(private)
@@ -184,9 +188,7 @@ async def test_without_a_broker_the_sink_says_so_within_two_seconds(
     assert answer.status_code == 503 and int(answer.headers["retry-after"]) >= 1
 
 
-async def test_bookings(
-    client: httpx.AsyncClient, operator: Headers, issue: IssueKey, store: Store
-) -> None:
+async def test_bookings(client: httpx.AsyncClient, operator: Headers, issue: IssueKey, store: Store) -> None:
     await issue("acme", bundles=("cs2.odds.basic",))
     made = await create(client, operator)
     path = f"/ops/v1/tenants/acme/bookings/{made['urn']}"

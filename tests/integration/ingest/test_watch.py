@@ -1,9 +1,11 @@
 """No price stays open untended."""
 
+from typing import Any
+
 import pytest
 
 from app.domain.market import Market, MarketStatus
-from app.ingest import apply, watch, worker
+from app.ingest import apply, record, watch, worker
 from app.store import beats, changes, markets
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS, Server
@@ -103,16 +105,16 @@ async def test_one_match_that_fails_keeps_no_other_open(
     store: Store, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await server.begin()
-    suspend = watch.record.suspend
+    suspend: Any = record.suspend
     calls = []
 
     async def fails_first(*args: object, **named: object) -> object:
         calls.append(args)
         if len(calls) == 1:
             raise RuntimeError("this one is broken")
-        return await suspend(*args, **named)  # type: ignore[arg-type]
+        return await suspend(*args, **named)
 
-    monkeypatch.setattr(watch.record, "suspend", fails_first)
+    monkeypatch.setattr(record, "suspend", fails_first)
     assert await apply.suspend_everything(store, watch.AWAY, server.now) == 0
     assert await apply.suspend_everything(store, watch.AWAY, server.now) == 1
     assert await on_offer(store, server) == []

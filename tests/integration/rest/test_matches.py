@@ -90,7 +90,11 @@ async def test_what_hangs_on_a_match(client: httpx.AsyncClient, live: Match, bas
     assert ids == sorted(ids) and entries
     told = {event["id"] for event in seen["events"]} | {played["id"] for played in seen["rounds"]}
     winner = next(entry for entry in entries if entry["market_offer_id"] == "13:map=1|round=1|team=home")
-    assert (winner["previous_status"], winner["new_status"], winner["outcome"]) == ("pending", "settled", "won")
+    assert (winner["previous_status"], winner["new_status"], winner["outcome"]) == (
+        "pending",
+        "settled",
+        "won",
+    )
     assert winner["rests_on"] and set(winner["rests_on"]) <= told
     first = (await client.get(f"{path}/settlements?limit=1", headers=basic)).json()
     assert first["data"] == entries[:1]

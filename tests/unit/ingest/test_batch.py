@@ -5,7 +5,9 @@ import pytest
 
 from app.ingest.batch import Batch, from_message, headers
 
-BATCH = Batch(id="m", match_id=UUID(int=9), number=3, arrived_at=5, body=b"\xff\n", instance="i", begin=0, end=2)
+BATCH = Batch(
+    id="m", match_id=UUID(int=9), number=3, arrived_at=5, body=b"\xff\n", instance="i", begin=0, end=2
+)
 
 
 @pytest.mark.parametrize("batch", [BATCH, msgspec.structs.replace(BATCH, instance="", begin=None, end=None)])

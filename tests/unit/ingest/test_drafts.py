@@ -11,8 +11,11 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.drafts import compose
+from app.store.changes import Draft
 
-BEFORE = Match(id=UUID(int=1), number=7, home="Northwind", away="Harbour", event="Cup", status=Status.UPCOMING)
+BEFORE = Match(
+    id=UUID(int=1), number=7, home="Northwind", away="Harbour", event="Cup", status=Status.UPCOMING
+)
 LIVE = replace(BEFORE, status=Status.LIVE)
 KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=5, offset_ms=5)
 PLAYED = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 1, 9)
@@ -20,13 +23,18 @@ MARKET = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, Decimal("1.8
 WON = LedgerEntry(13, MARKET.specifiers, LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "won", (2,))
 
 
-def told(drafts: list) -> list[tuple[str, str, str]]:
+def told(drafts: list[Draft]) -> list[tuple[str, str, str]]:
     return [(draft.entity, draft.frame, draft.message) for draft in drafts]
 
 
 def test_a_full_transaction_in_the_order_of_the_contract() -> None:
     settled = replace(MARKET, status=MarketStatus.SETTLED, result=Result.WON)
-    changes = (c.MatchStarted(), c.RoundLive(map=1, round=1), c.Happened(event=KILL), c.RoundFinished(round=PLAYED))
+    changes = (
+        c.MatchStarted(),
+        c.RoundLive(map=1, round=1),
+        c.Happened(event=KILL),
+        c.RoundFinished(round=PLAYED),
+    )
     drafts = compose(BEFORE, LIVE, changes, {MARKET.key: MARKET}, (settled,), (WON,))
     assert told(drafts) == [
         ("round", "round.started", ""),

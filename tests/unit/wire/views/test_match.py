@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from itertools import chain, combinations
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -65,8 +66,8 @@ OFFER = Market(
 PARTS = MatchParts(MATCH, (PLAYED, replace(PLAYED, id=9, void=True)), (KILL, TEAM_KILL), (OFFER,))
 
 
-def shown(*opened: Group, parts: MatchParts = PARTS) -> dict:
-    seen: dict = msgspec.to_builtins(match_view(parts, frozenset(opened)))
+def shown(*opened: Group, parts: MatchParts = PARTS) -> dict[str, Any]:
+    seen: dict[str, Any] = msgspec.to_builtins(match_view(parts, frozenset(opened)))
     return seen
 
 
