@@ -8,6 +8,7 @@ import click
 
 from app.cli.demo import demo_tenants
 from app.cli.matches import match
+from app.cli.orders import audit, match_order, match_record
 from app.cli.processes import PROCESSES
 from app.cli.simulation import simulate
 from app.cli.tail import tail
@@ -22,5 +23,7 @@ def main() -> None:
     """
 
 
-for command in (*PROCESSES, tenant, key, book, unbook, match, simulate, tail, demo_tenants):
+for command in (*PROCESSES, tenant, key, book, unbook, match, simulate, tail, demo_tenants, audit):
     main.add_command(command)
+for command in (match_order, match_record):
+    match.add_command(command)

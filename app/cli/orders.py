@@ -1,0 +1,103 @@
+"""What an operator does to a match from the command line, and the check of its settlements."""
+
+import json
+from typing import Any
+
+import click
+import msgspec
+
+from app.cli.context import opened, running, settled, show, who
+from app.domain.ids import match_urn
+from app.domain.match import Match
+from app.ingest import operator
+from app.ingest.commands import AnyCommand
+from app.ingest.terms import Terms
+from app.kit.clock import iso_millis, system_clock
+from app.kit.errors import Field, Invalid, NotFound
+from app.store import audit as records
+from app.store import history, matches
+from app.store.transaction import Tx
+from app.trading.audit import Difference
+from app.trading.audit import audit as differences
+
+
+@click.command("order")
+@click.argument("match")
+@click.argument("command")
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...")
+@running
+async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None:
+    """Give COMMAND to MATCH (its UUID or od:match:<n>): the same as POST /ops/v1/matches/MATCH/commands.
+
+    \b
+    matchfeed match order od:match:7 schedule scheduled_at=1924992000000
+    matchfeed match order od:match:7 award_map winner=team_a request_id=ticket-12
+    matchfeed match order od:match:7 settle_market market_id=13 \\
+        specifiers='map=1|round=3|team=home' result=lost reason='wrong call'
+
+    A value that is JSON is taken as such, anything else as text.
+    """
+    settings = settled()
+    asked = _command({"command": command} | dict(map(_field, fields)))
+    async with opened(settings) as store:
+        terms = Terms(margin=settings.margin)
+        after = await operator.order(store, match, asked, by=who(), now=system_clock(), terms=terms)
+    click.echo(f"{match_urn(after.number)} is {after.status} {after.score_home}:{after.score_away}")
+
+
+def _field(text: str) -> tuple[str, Any]:
+    name, given, value = text.partition("=")
+    if not given:
+        raise Invalid(Field((text,), "Write FIELD=VALUE.", "value_error", text))
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _command(fields: dict[str, Any]) -> AnyCommand:
+    try:
+        command: AnyCommand = msgspec.convert(fields, AnyCommand)
+    except msgspec.ValidationError as error:
+        raise Invalid(Field((str(fields["command"]),), str(error), "value_error")) from error
+    return command
+
+
+@click.command("record")
+@click.argument("match")
+@click.option("--limit", default=100, show_default=True)
+@running
+async def match_record(match: str, limit: int) -> None:
+    """What operators did to MATCH, newest first."""
+    async with opened(settled()) as store, store.reading() as tx:
+        found = await records.about(tx, str((await _found(tx, match)).id), limit)
+    show([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
+
+
+@click.command()
+@click.argument("match")
+@running
+async def audit(match: str) -> None:
+    """Recompute every settlement of MATCH from its stored facts; print what differs, and fail if any does."""
+    async with opened(settled()) as store, store.reading() as tx:
+        found = await _found(tx, match)
+        ledger = await history.ledger(tx, found.id)
+        facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
+    wrong = differences(found, *facts, ledger)
+    for each in wrong:
+        click.echo(_line(each))
+    said = f"{match_urn(found.number)}: {len(ledger)} ledger entries, {len(wrong)} differences"
+    if wrong:
+        raise click.ClickException(said)
+    click.echo(said)
+
+
+def _line(each: Difference) -> str:
+    return f"market {each.type_id} {each.specifiers}: {each.problem}"
+
+
+async def _found(tx: Tx, ref: str) -> Match:
+    found = await matches.find(tx, ref)
+    if found is None:
+        raise NotFound(f"There is no match {ref!r}.")
+    return found

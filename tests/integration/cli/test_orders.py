@@ -1,0 +1,85 @@
+"""Operators' commands and the audit from the command line."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli import main
+from app.domain.market import Result as Outcome
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.ingest.terms import Terms
+from app.kit.clock import system_clock
+from app.settings import Settings
+from app.store import changes, matches
+from app.store.changes import Draft
+from app.store.connections import open_store
+from tests.support import logs
+
+Run = Callable[..., Result]
+MATCH = "od:match:1"
+
+
+@pytest.fixture
+def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line with the test's settings in the environment."""
+    for name, value in msgspec.to_builtins(settings).items():
+        monkeypatch.setenv(name, str(value))
+    return lambda *words: CliRunner().invoke(main, words)
+
+
+def test_orders_are_carried_out_and_on_record(run: Run) -> None:
+    assert run("match", "create", logs.HOME, logs.AWAY, "--best-of", "3").exit_code == 0
+    award = ("match", "order", MATCH, "award_map", "winner=team_b", "request_id=one")
+    for _ in range(2):
+        assert run(*award).stdout == f"{MATCH} is upcoming 0:1\n"
+    wrong = run("match", "order", MATCH, "award_map", "winner=nobody")
+    assert wrong.exit_code and "$.winner" in wrong.output
+    (record,) = json.loads(run("match", "record", MATCH).stdout)
+    assert (record["action"], record["details"]["winner"]) == ("match.award_map", "team_b")
+
+
+def test_the_audit_finds_what_the_facts_do_not_bear_out(run: Run, settings: Settings) -> None:
+    assert run("match", "create", logs.HOME, logs.AWAY).exit_code == 0
+    asyncio.run(_play(settings))
+    sound = run("audit", MATCH)
+    assert sound.exit_code == 0, sound.output
+    assert "0 differences" in sound.stdout and "0 ledger" not in sound.stdout
+    asyncio.run(_falsify(settings))
+    false = run("audit", MATCH)
+    assert false.exit_code and "map=1|round=1|team=home" in false.stdout
+
+
+async def _play(settings: Settings) -> None:
+    lines = (*logs.kick_off(), *logs.live(), *logs.ct_win(1, 0), *logs.freeze(1, 0))
+    async with await open_store(settings.database_url, 2) as store:
+        async with store.reading() as tx:
+            match = await matches.find(tx, MATCH)
+        assert match is not None
+        now = system_clock()
+        for second, group in enumerate((lines[:5], lines[5:6], lines[6:])):
+            body = logs.body(*group, second=second)
+            batch = Batch(id=str(second), match_id=match.id, number=1, arrived_at=now + second, body=body)
+            await apply(store, batch, now + second, Terms())
+
+
+async def _falsify(settings: Settings) -> None:
+    """A settlement in the engine's name that the facts speak against."""
+    entry = LedgerEntry(
+        13, "map=1|round=1|team=home", LedgerStatus.SETTLED, LedgerStatus.PENDING, None, "taken back"
+    )
+    lost = msgspec.structs.replace(
+        entry, previous_status=LedgerStatus.PENDING, new_status=LedgerStatus.SETTLED, outcome=Outcome.LOST
+    )
+    async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
+        match = await matches.find(tx, MATCH)
+        assert match is not None
+        drafts = [
+            Draft("settlement", "k", "", one.message, msgspec.json.encode(one)) for one in (entry, lost)
+        ]
+        await changes.append(tx, match, drafts, system_clock())
