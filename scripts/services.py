@@ -56,6 +56,7 @@ def start(directory: Path, wanted: Services, say: Say = progress) -> Services:
     with states.locked(directory):
         state = states.load(directory)
         state.processes = [started for started in state.processes if processes.find(started)]
+        states.save(directory, state)
         before = list(state.processes)
         try:
             return Services(

@@ -1,12 +1,13 @@
 """RabbitMQ: is one there with the management plugin, or a private broker beside it.
 
 A private broker shares the installed binaries and nothing else: own node, ports, directories, cookie and
-plugin list, on loopback. It runs without epmd (the Erlang port mapper): its distribution port is fixed,
-so nothing stays behind when it ends.
+plugin list, on loopback. Its Erlang port mapper (epmd) is its own too, on its own port: one that the
+broker started by itself would stay behind when it ends.
 """
 
 import asyncio
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from .rabbitmq_package import ensure_installed
 from .state import State, remember
 
 _USER = "matchfeed"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def usable(url: str, api_url: str, say: Callable[[str], None]) -> bool:
@@ -69,12 +71,17 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     names = ("amqp", "management", "distribution")
     amqp, management, distribution = ports.free_ports([state.ports.get(name, 0) for name in names])
     state.ports |= {"amqp": amqp, "management": management, "distribution": distribution}
+    mapper = _port_mapper(directory, state)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
     _configure(home, amqp, management, password)
     log = directory / "log" / "rabbitmq.log"
     say(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
-        "rabbitmq", [binary, "-noinput"], log, directory=home, environment=_environment(home, distribution)
+        "rabbitmq",
+        [binary, "-noinput"],
+        log,
+        directory=home,
+        environment=_environment(home, distribution, mapper),
     )
     user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
@@ -85,6 +92,28 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     if not alive:
         raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
     return url, api_url
+
+
+def _port_mapper(directory: Path, state: State) -> int:
+    """The port of this directory's epmd, started when it is not running."""
+    if any(started.name == "epmd" for started in state.processes):
+        return state.ports["epmd"]
+    binary = shutil.which("epmd") or next(Path("/usr/lib/erlang").glob("erts-*/bin/epmd"), None)
+    if binary is None:
+        raise ServiceError("RabbitMQ is installed, but Erlang's epmd is not to be found; install erlang-base")
+    [port] = ports.free_ports([state.ports.get("epmd", 0)])
+    state.ports["epmd"] = port
+    log = directory / "log" / "epmd.log"
+    started = launch(
+        "epmd", [binary, "-address", ports.LOOPBACK, "-port", str(port)], log, directory=directory
+    )
+    remember(directory, state, started)
+    up = ports.wait_until(
+        lambda: ports.answers(ports.LOOPBACK, port), alive=lambda: find(started) is not None, seconds=10
+    )
+    if not up:
+        raise ServiceError(f"Erlang's epmd did not start: {last_words(log)} (all of it in {log})")
+    return port
 
 
 def _configure(home: Path, amqp: int, management: int, password: str) -> None:
@@ -110,15 +139,14 @@ def _configure(home: Path, amqp: int, management: int, password: str) -> None:
     configuration.chmod(0o600)
 
 
-def _environment(home: Path, distribution: int) -> dict[str, str]:
+def _environment(home: Path, distribution: int, mapper: int) -> dict[str, str]:
     """Everything the broker is told; nothing of a RabbitMQ configured on this machine shines through."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(home),
         "LANG": "C.UTF-8",
-        "ERL_FLAGS": (
-            f"-start_epmd false -erl_epmd_port {distribution} -kernel inet_dist_use_interface {{127,0,0,1}}"
-        ),
+        "ERL_EPMD_PORT": str(mapper),
+        "ERL_FLAGS": "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}",
         "RABBITMQ_ALLOW_INPUT": "1",
         "RABBITMQ_NODENAME": _node(home),
         "ERL_CRASH_DUMP": str(home / "erl_crash.dump"),
@@ -143,9 +171,9 @@ def _reason(log: Path) -> str:
     """The line of the broker's log that names the trouble; its last lines are only an Erlang dump."""
     if not log.exists():
         return "no output"
-    lines = log.read_text(errors="replace").splitlines()
-    telling = [line for line in lines if "eaddrinuse" in line or "[error]" in line and "<" in line]
-    return telling[0][-200:] if telling else last_words(log)
+    lines = _COLOUR.sub("", log.read_text(errors="replace")).splitlines()
+    telling = [line for line in lines if "ERROR:" in line or "eaddrinuse" in line]
+    return telling[-1][-200:] if telling else last_words(log)
 
 
 def forget(directory: Path) -> None:
