@@ -8,8 +8,13 @@ from functools import partial
 from litestar import Litestar
 from litestar.di import Provide
 
+from app.access.admin import Broker
 from app.access.grants import Grants
 from app.access.rate_limit import Strangers
+from app.access.rate_limit import state as rate_state
+from app.broker.address import parse
+from app.broker.management import Management
+from app.channels.rest.office import Office
 from app.channels.rest.reader import Reader
 from app.channels.rest.routes import ROUTES as REST
 from app.http import errors, rate_limit, request_id
@@ -43,7 +48,11 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         ],
         before_send=[request_id.add, rate_limit.add],
         exception_handlers=errors.HANDLERS,
-        dependencies={"reader": Provide(parts.get_reader), "intake": Provide(parts.get_intake)},
+        dependencies={
+            "reader": Provide(parts.get_reader),
+            "intake": Provide(parts.get_intake),
+            "office": Provide(parts.get_office),
+        },
         request_max_body_size=settings.log_batch_bytes,
         lifespan=[parts.opened],
         logging_config=None,
@@ -61,6 +70,7 @@ class Parts:
         self._grants: Grants
         self._reader: Reader
         self._intake: Intake
+        self._office: Office
 
     @asynccontextmanager
     async def opened(self, _: Litestar) -> AsyncIterator[None]:
@@ -72,8 +82,13 @@ class Parts:
                 settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url
             ) as queues,
             Counters(settings.redis_url) as counters,
+            Management(settings.rabbitmq_api_url) as management,
         ):
             self._counters = counters
+            broker = Broker(
+                management, settings.exchange, settings.rabbitmq_public_host, parse(settings.rabbitmq_url)
+            )
+            self._office = Office(store, self._clock, settings.secret_key, broker)
             self._grants = Grants(store, settings.secret_key, self._clock)
             self._reader = Reader(store, self._clock, self._health(store, queues))
             address = settings.public_url.rstrip("/")
@@ -97,6 +112,9 @@ class Parts:
     async def get_intake(self) -> Intake:
         return self._intake
 
+    async def get_office(self) -> Office:
+        return self._office
+
     def _health(self, store: Store, queues: Queues) -> Health:
         dead = self._settings.ingest_dead_seconds
         return Health(
@@ -105,6 +123,7 @@ class Parts:
                 "ingest_queues": partial(health.queues_answer, queues),
                 "ingest_worker": partial(health.worker_beats, store, self._clock, dead),
                 "log_batches": partial(health.nothing_parked, store),
+                "rate_limits": partial(rate_state, self._counters),
             }
         )
 

@@ -44,6 +44,11 @@ async def spend(counters: Counters, grant: Grant) -> Allowance:
     return Allowance(limit, count.remaining, reset, not count.counted)
 
 
+async def state(counters: Counters) -> str:
+    """`ok`, or what is wrong; for the health of the service."""
+    return "ok" if counters.up else "Redis is away: the rates of keys are not limited"
+
+
 class Strangers:
     """Refusals per address: 600 at once, then ten a second. Remembers the newest `addresses` only."""
 

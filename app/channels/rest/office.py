@@ -1,0 +1,156 @@
+"""What operators ask for about tenants and keys, and what they are shown: shapes only."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from app.access.admin import Broker, Issued
+from app.access.properties import RATE_LIMIT_RPM, Properties
+from app.domain.tenant import Tenant
+from app.kit.clock import Clock, iso_seconds
+from app.store.audit import Record
+from app.store.connections import Store
+from app.store.keys import Key
+
+Text = Annotated[str, Meta(max_length=120)]
+Name = Annotated[str, Meta(min_length=1, max_length=120)]
+Words = Annotated[tuple[Text, ...], Meta(max_length=100)]
+
+
+class Office(msgspec.Struct, frozen=True):
+    """What the routes work with. `secret` keys the hashes of API keys."""
+
+    store: Store
+    clock: Clock
+    secret: str
+    broker: Broker
+
+
+class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The slug is the operator's own id of the tenant: asking again answers the same tenant."""
+
+    slug: Text
+    name: Name
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Bundles and raw scopes add up. `request_id` is the operator's own: asking again with it answers the
+    same key, without its secret."""
+
+    bundles: Words = ()
+    scopes: Words = ()
+    sports: Words = ("cs2",)
+    label: Text = ""
+    rate_limit_rpm: int = RATE_LIMIT_RPM
+    finished_only: bool = False
+    operator: bool = False
+    networks: Words = ()
+    request_id: Name | None = None
+
+    def properties(self) -> Properties:
+        asked = msgspec.structs.asdict(self)
+        del asked["request_id"]
+        return Properties(**asked)
+
+
+class KeyChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is left out stays."""
+
+    sports: Words | None = None
+    networks: Words | None = None
+    rate_limit_rpm: int | None = None
+    label: Text | None = None
+
+
+class TenantView(msgspec.Struct, frozen=True):
+    """A tenant: `amqp` once it has a vhost."""
+
+    tenant_id: UUID
+    slug: str
+    name: str
+    active: bool
+    amqp: bool
+
+
+class KeyView(msgspec.Struct, frozen=True):
+    """A key: `hint` are its first characters."""
+
+    key_id: UUID
+    hint: str
+    label: str
+    active: bool
+    scopes: tuple[str, ...]
+    sport_allowlist: tuple[str, ...]
+    networks: tuple[str, ...]
+    rate_limit_rpm: int
+    finished_only: bool
+    operator: bool
+    created_at: str
+    revoked_at: str | None
+    last_used_at: str | None
+    replaced_by: UUID | None
+    request_id: str | None
+
+
+class IssuedView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A key that was asked for. `api_key` is shown once: it is absent when the key was there already."""
+
+    key: KeyView
+    api_key: str | None = None
+
+
+class AmqpView(msgspec.Struct, frozen=True):
+    """The tenant's way to its vhost. The URL carries a password that is shown once."""
+
+    amqp_url: str
+    exchange: str
+
+
+class RecordView(msgspec.Struct, frozen=True):
+    """Who did what to whom."""
+
+    at: str
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+
+
+def tenant_view(tenant: Tenant) -> TenantView:
+    return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp)
+
+
+def key_view(key: Key) -> KeyView:
+    return KeyView(
+        key_id=key.id,
+        hint=key.hint,
+        label=key.label,
+        active=key.active,
+        scopes=tuple(sorted(key.scopes)),
+        sport_allowlist=tuple(sorted(key.sports)),
+        networks=key.networks,
+        rate_limit_rpm=key.rate_limit_rpm,
+        finished_only=key.finished_only,
+        operator=key.operator,
+        created_at=iso_seconds(key.created_at),
+        revoked_at=_time(key.revoked_at),
+        last_used_at=_time(key.last_used_at),
+        replaced_by=key.replaced_by,
+        request_id=key.reference,
+    )
+
+
+def issued_view(issued: Issued | Key) -> IssuedView:
+    if isinstance(issued, Key):
+        return IssuedView(key_view(issued))
+    return IssuedView(key_view(issued.key), issued.raw)
+
+
+def record_view(record: Record) -> RecordView:
+    return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)
+
+
+def _time(ms: int | None) -> str | None:
+    return None if ms is None else iso_seconds(ms)
