@@ -40,10 +40,14 @@ class Consumer:
         self._clock = clock
 
     async def handle(self, batch: Batch) -> None:
-        """Apply the batch or lay it aside; raises `Unavailable` after minutes without a database."""
+        """Apply the batch or lay it aside; raises `TimeoutError` after minutes without a database."""
         with bind(match_id=str(batch.match_id), message_id=batch.id):
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                outcome = await self._settle(batch)
+            try:
+                async with asyncio.timeout(_PATIENCE_SECONDS):
+                    outcome = await self._settle(batch)
+            except Exception as error:
+                log.error("a log batch goes back to the head of its queue", error=repr(error))
+                raise
         metrics.log_batches.labels(outcome).inc()
 
     async def _settle(self, batch: Batch) -> str:

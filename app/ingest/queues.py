@@ -22,7 +22,8 @@ _PUBLISH_SECONDS = 1.5
 _PING_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
 _STOP_SECONDS = 5.0
-_FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError)
+#: What a broker that is away looks like; the client says "closed" as a `RuntimeError`.
+_FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError, RuntimeError)
 log = get_logger(__name__)
 
 

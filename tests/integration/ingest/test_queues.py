@@ -11,6 +11,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from msgspec.structs import replace
 
 from app.broker.address import parse
+from app.broker.management import Management
 from app.ingest.batch import Batch
 from app.ingest.consumer import subscribe
 from app.ingest.queues import PARTITIONS
@@ -118,6 +119,37 @@ async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
         await asyncio.wait_for(queues.connect(), 20)
         await queues.publish(batches(1)[0])
         assert await queues.healthy()
+
+
+async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: Settings) -> None:
+    vhost = private.rabbitmq_internal_vhost
+    seen: list[str] = []
+
+    async def handle(batch: Batch) -> None:
+        seen.append(batch.id)
+
+    consuming = queues_of(private)
+    subscribe(consuming, handle)
+    async with queues_of(private) as queues, consuming, Management(private.rabbitmq_api_url) as management:
+        await queues.connect()
+        await consuming.connect()
+        await management.delete_vhost(vhost)
+        began = monotonic()
+        with pytest.raises(Unavailable):
+            await queues.publish(batches(1)[0])
+        assert monotonic() - began < 2
+
+        async def published() -> bool:
+            try:
+                await queues.publish(batches(1)[0])
+            except Unavailable:
+                return False
+            return True
+
+        await management.put_vhost(vhost)
+        await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
+        await eventually(published, seconds=20)
+        await eventually(lambda: value(len(seen)), seconds=20)
 
 
 @pytest.mark.parametrize("url", ["amqp://guest:guest@127.0.0.1:1", "amqp://guest:guest@127.0.0.1:9"])
