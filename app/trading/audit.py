@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.market import Result
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading.evidence import Evidence, compose
@@ -94,11 +93,7 @@ def _agrees(found: Verdict, last: LedgerEntry) -> bool:
 
 
 def _verdicts(last: LedgerEntry, evidence: Evidence) -> list[Verdict | None]:
-    """The verdict now; and, where data went missing later in the round, the one given before that."""
+    """The verdict now; and the one given in mid-round, before data went missing or play was broken off."""
     rule, spec = RULES[last.type_id], parse(last.specifiers)
-    found = [verdict(rule, evidence, spec)]
-    played = evidence.rounds.get((spec.map, spec.round))
-    if played and played.gap and last.outcome is not Result.VOID:
-        whole = {**evidence.rounds, (spec.map, spec.round): replace(played, gap=False)}
-        found.append(verdict(rule, replace(evidence, rounds=whole), spec))
-    return found
+    in_round = [replace(evidence, whole=True)] if spec.round else []
+    return [verdict(rule, known, spec) for known in (evidence, *in_round)]

@@ -113,7 +113,7 @@ def _play_round(given: Terms, level: dict[State, float], ended: dict[Score, floa
 
 
 def chance_of(distribution: Finals, truth: Callable[[int, int], bool]) -> float:
-    return sum(chance for (home, away), chance in distribution if truth(home, away))
+    return sum([chance for (home, away), chance in distribution if truth(home, away)])
 
 
 @lru_cache(maxsize=4096)

@@ -16,20 +16,28 @@ Place = tuple[int, int]  #: map number, round number
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """Facts that stand. `events` are by place, in order; only places with all their events are in
-    `complete`. `voided` are the fact numbers that the changes took back."""
+    """Facts that stand. `standing` are the counted rounds by map, `rounds` the same by place. `events`
+    are by place, in order; `complete` tells where none is missing. `voided` are the fact numbers that
+    the changes took back. `whole`: what is known is all there is, gaps or not (for the audit).
+    """
 
     match: Match
     plays: dict[int, MapPlay]
+    standing: dict[int, tuple[Round, ...]]
     rounds: dict[Place, Round]
     events: dict[Place, tuple[TimelineEvent, ...]]
     voided: frozenset[int] = frozenset()
+    whole: bool = False
 
     def play(self, number: int) -> MapPlay:
         """The map with this number; an unplayed one in the match's format when there is none yet."""
         return self.plays.get(number) or MapPlay(
             number=number, max_rounds=self.match.max_rounds, overtime_rounds=self.match.overtime_rounds
         )
+
+    def counted(self, number: int) -> tuple[Round, ...]:
+        """The map's rounds that stand, in order."""
+        return self.standing.get(number, ())
 
     def complete(self, place: Place) -> bool:
         """The round is over and everything that was told about it is here."""
@@ -47,6 +55,8 @@ class Evidence(msgspec.Struct, frozen=True):
     def gap(self, place: Place) -> bool:
         """Data was missing while this round was played: what was not seen may still have happened."""
         played, current = self.rounds.get(place), self.match.current
+        if self.whole:
+            return False
         if played is not None:
             return played.gap
         return current is not None and (current.map, current.number) == place and current.gap
@@ -76,10 +86,12 @@ def compose(match: Match, told: Iterable[TimelineEvent], voided: frozenset[int] 
     for number in sorted(standing):
         event = standing[number]
         events.setdefault((event.map, event.round), []).append(event)
+    rounds = {play.number: play.counted for play in match.maps}
     return Evidence(
         match=match,
         plays={play.number: play for play in match.maps},
-        rounds={(play.number, played.number): played for play in match.maps for played in play.counted},
+        standing=rounds,
+        rounds={(number, played.number): played for number, counted in rounds.items() for played in counted},
         events={place: tuple(found) for place, found in events.items()},
         voided=voided,
     )

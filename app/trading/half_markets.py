@@ -37,7 +37,7 @@ def _race_price(outlook: Outlook, spec: Spec) -> float:
 
 def _race_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
     """By whoever is there first; unseen rounds may hide who that was."""
-    counted = evidence.play(spec.map).counted
+    counted = evidence.counted(spec.map)
     for index, played in enumerate(counted):
         there = [played.home_score >= spec.target, played.away_score >= spec.target]
         rests_on = ids(counted[: index + 1])
@@ -67,7 +67,7 @@ def _half_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
 def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
     """At the half's end, or as soon as every score it can still end with agrees."""
     length = _half_length(evidence, spec)
-    counted = evidence.play(spec.map).counted
+    counted = evidence.counted(spec.map)
     first_half = [played for played in counted if played.number <= length]
     for index, played in enumerate(first_half, start=1):
         home, away, left = played.home_score, played.away_score, length - played.number
@@ -77,6 +77,11 @@ def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None
     if counted and counted[-1].number > length:
         return void(NO_RESULT, ids(counted), "how the first half ended is not known")
     return None
+
+
+def _level_line(play: MapPlay) -> Iterable[Spec]:
+    """A half of an odd number of rounds cannot end level."""
+    return () if play.max_rounds // 2 % 2 else single_line(play)
 
 
 def _level(spec: Spec, home: int, away: int) -> bool:
@@ -172,7 +177,7 @@ RULES = (
         id=23,
         key="half_level",
         family="half",
-        opens=partial(_in_first_half, single_line),
+        opens=partial(_in_first_half, _level_line),
         price=partial(_half_price, _level),
         settle=partial(_half_settle, _level),
     ),

@@ -1,7 +1,7 @@
 """Market types of one map. Most are a truth about its final score: priced and settled by the same line."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 
 from app.domain.match import MapPlay, Round
 from app.trading.chain import Score, chance_of, reachable
@@ -98,15 +98,23 @@ def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | Non
         return None
     if play.end_id is not None and not play.awarded:
         return decide(truth(spec, play.home_score, play.away_score), (play.end_id,), _ended(play))
-    counted = play.counted
+    counted = evidence.counted(spec.map)
     # The round that decides the map settles nothing alone: its result is confirmed by the map's end.
     confirmed = counted[:-1] if play.decided and play.end_id is None else counted
     if not confirmed:
         return None
     home, away = confirmed[-1].home_score, confirmed[-1].away_score
-    possible = reachable(home, away, play.max_rounds, play.overtime_rounds)
-    answers = {truth(spec, *score) for score in possible}
-    return decide(answers.pop(), ids(confirmed), f"decided at {home}:{away}") if len(answers) == 1 else None
+    answer = _agreed(truth, spec, home, away, play.max_rounds, play.overtime_rounds)
+    return None if answer is None else decide(answer, ids(confirmed), f"decided at {home}:{away}")
+
+
+@lru_cache(maxsize=16_384)
+def _agreed(
+    truth: Truth, spec: Spec, home: int, away: int, max_rounds: int, overtime_rounds: int
+) -> bool | None:
+    """What every final score still possible says; None while they differ."""
+    answers = {truth(spec, *score) for score in reachable(home, away, max_rounds, overtime_rounds)}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:

@@ -31,15 +31,16 @@ def _capped(share: float) -> float:
 
 
 def _squeezed(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
-    """Scale all by one factor, found by bisection, so that after capping they sum to `total`."""
-    low, high = 0.0, 64.0 / min(max(min(plain), 1e-9), 1.0)
-    for _ in range(200):
-        middle = (low + high) / 2
-        if sum(_capped(share * middle) for share in plain) < total:
-            low = middle
-        else:
-            high = middle
-    return tuple(_capped(max(share, 1e-9) * high) for share in plain)
+    """Cap, and let those that are not at the cap share what is then missing or too much."""
+    shares = [_capped(share) for share in plain]
+    for _ in shares:
+        missing = total - sum(shares)
+        bound = _CEILING if missing > 0 else _FLOOR
+        free = sum(share for share in shares if share != bound)
+        if abs(missing) < 1e-12 or not free:
+            break
+        shares = [share if share == bound else _capped(share * (1 + missing / free)) for share in shares]
+    return tuple(shares)
 
 
 def odds(share: float) -> Decimal:

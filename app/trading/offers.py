@@ -58,7 +58,7 @@ def _priced(group: str, members: list[tuple[int, Spec, float]], markup: float) -
         return
     top = max(probability for _, _, probability in members)
     low = min(probability for _, _, probability in members)
-    if top > _MOST or (len(members) < 3 and low < _LEAST):
+    if low <= 0 or top > _MOST or (len(members) < 3 and low < _LEAST):
         return
     shares = margin.shares([probability for _, _, probability in members], markup)
     for (type_id, spec, probability), share in zip(members, shares, strict=True):

@@ -69,7 +69,8 @@ def _told(evidence: Evidence, place: Place) -> tuple[TimelineEvent, ...] | None:
     """The events of a round in order, from its first on; None when not all of them are here."""
     current = evidence.match.current
     in_hand = current is not None and (current.map, current.number) == place
-    return evidence.events.get(place, ()) if in_hand or evidence.complete(place) else None
+    known = in_hand or evidence.whole or evidence.complete(place)
+    return evidence.events.get(place, ()) if known else None
 
 
 def _kills(evidence: Evidence, place: Place) -> list[TimelineEvent]:
@@ -81,7 +82,7 @@ def _nothing_seen(evidence: Evidence, place: Place, reason: str) -> Verdict | No
     played = evidence.rounds.get(place)
     if played is None or not evidence.complete(place):
         return None
-    return void(NO_RESULT, (played.id,), "data was missing in this round" if played.gap else reason)
+    return void(NO_RESULT, (played.id,), "data was missing in this round" if evidence.gap(place) else reason)
 
 
 def _first_kill(
@@ -119,7 +120,7 @@ def _occurs(
     if found:
         return decide(True, (found.id,), what)
     played = evidence.rounds.get(place)
-    if played is None or not evidence.complete(place) or played.gap:
+    if played is None or not evidence.complete(place) or evidence.gap(place):
         return _nothing_seen(evidence, place, "") if played else None
     return decide(False, (played.id,), f"no {what}")
 
@@ -172,7 +173,7 @@ def _kill_total(over: bool, evidence: Evidence, spec: Spec) -> Verdict | None:
         decisive = tuple(kill.id for kill in kills[: int(spec.threshold) + 1])
         return decide(over, decisive, f"{len(decisive)} kills")
     played = evidence.rounds.get(place)
-    if played is None or not evidence.complete(place) or played.gap:
+    if played is None or not evidence.complete(place) or evidence.gap(place):
         return _nothing_seen(evidence, place, "") if played else None
     return decide(not over, (played.id, *(kill.id for kill in kills)), f"{len(kills)} kills in the round")
 
