@@ -28,6 +28,7 @@ from app.ingest.routes import Intake
 from app.ingest.terms import Terms
 from app.kit import logging
 from app.kit.clock import Clock, system_clock
+from app.recovery.request import Desk
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
@@ -51,6 +52,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         dependencies={
             "reader": Provide(parts.get_reader),
             "intake": Provide(parts.get_intake),
+            "desk": Provide(parts.get_desk),
             "office": Provide(parts.get_office),
         },
         request_max_body_size=settings.log_batch_bytes,
@@ -70,6 +72,7 @@ class Parts:
         self._grants: Grants
         self._reader: Reader
         self._intake: Intake
+        self._desk: Desk
         self._office: Office
 
     @asynccontextmanager
@@ -85,11 +88,12 @@ class Parts:
             Management(settings.rabbitmq_api_url) as management,
         ):
             self._counters = counters
+            self._grants = Grants(store, settings.secret_key, self._clock)
             broker = Broker(
                 management, settings.exchange, settings.rabbitmq_public_host, parse(settings.rabbitmq_url)
             )
-            self._office = Office(store, self._clock, settings.secret_key, broker)
-            self._grants = Grants(store, settings.secret_key, self._clock)
+            self._office = Office(store, self._grants, self._clock, settings.secret_key, broker)
+            self._desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
             self._reader = Reader(store, self._clock, self._health(store, queues))
             address = settings.public_url.rstrip("/")
             self._intake = Intake(store, queues, terms(settings), self._clock, settings.secret_key, address)
@@ -111,6 +115,9 @@ class Parts:
 
     async def get_intake(self) -> Intake:
         return self._intake
+
+    async def get_desk(self) -> Desk:
+        return self._desk
 
     async def get_office(self) -> Office:
         return self._office

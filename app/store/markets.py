@@ -1,6 +1,6 @@
 """The present state of every market of a match."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from app.domain.market import OPEN, Book, Market, MarketStatus, Result
@@ -10,6 +10,7 @@ _COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason
     rests_on, settled_by, opened_at, priced_at"""
 #: Written out, not a parameter: the planner must see that the partial index of open markets fits.
 _OPEN = f"({', '.join(str(int(code)) for code in OPEN)})"
+_ENDED = f"({MarketStatus.SETTLED:d}, {MarketStatus.CANCELLED:d})"
 _SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
 _UPSERT = f"""
 INSERT INTO market (match_id, {_COLUMNS})
@@ -35,10 +36,33 @@ async def active(tx: Tx, match_id: UUID) -> list[Market]:
     return [_market(row) for row in rows]
 
 
+async def active_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
+    """`active`, for many matches; those without any are left out."""
+    return await _of(tx, match_ids, _OPEN)
+
+
+async def ended_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
+    """The settled and voided markets of these matches, by type and specifiers."""
+    return await _of(tx, match_ids, _ENDED)
+
+
 async def matches_with_open(tx: Tx) -> list[UUID]:
     """The matches with a price on offer now (an active market)."""
     rows = await tx.fetch(f"SELECT DISTINCT match_id FROM market WHERE status = {MarketStatus.ACTIVE:d}")
     return [row["match_id"] for row in rows]
+
+
+async def _of(tx: Tx, match_ids: Collection[UUID], statuses: str) -> dict[UUID, list[Market]]:
+    found: dict[UUID, list[Market]] = {}
+    for row in await tx.fetch(
+        f"""
+        SELECT match_id, {_COLUMNS} FROM market WHERE match_id = ANY($1) AND status IN {statuses}
+        ORDER BY match_id, type_id, specifiers
+        """,
+        list(match_ids),
+    ):
+        found.setdefault(row["match_id"], []).append(_market(row))
+    return found
 
 
 async def save(tx: Tx, match_id: UUID, markets: Iterable[Market]) -> None:

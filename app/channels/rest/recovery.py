@@ -1,0 +1,51 @@
+"""Recoveries, under /cs2/v1/recovery: ask for one, and see how far it has come."""
+
+from typing import Annotated
+
+from litestar import get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.domain import scopes
+from app.domain.recovery import Kind
+from app.http.auth import Caller
+from app.recovery import request as recovery
+from app.recovery.request import Desk, Given
+from app.wire.views.meta import Single
+from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
+
+_ASKING = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("after", "request_id", "node_id")}
+_LOOKING = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
+
+
+@post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_ASKING)
+async def initiate(
+    request: Caller,
+    desk: NamedDependency[Desk],
+    after: Annotated[
+        str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")
+    ] = None,
+    request_id: Annotated[
+        str | None, QueryParameter(description="Digits; repeated in every envelope.")
+    ] = None,
+    node_id: Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")] = None,
+) -> Single[RecoveryView]:
+    """Have the present markets, and what was settled or voided since `after`, told again over AMQP."""
+    given = Given(after, request_id, node_id)
+    job = await recovery.accept(desk, request.auth.tenant, Kind.CANONICAL, given)
+    return Single(recovery_view(job))
+
+
+@get("/cs2/v1/recovery/{request_id:str}", opt=_LOOKING)
+async def progress(
+    request: Caller,
+    desk: NamedDependency[Desk],
+    request_id: FromPath[str],
+    node_id: Annotated[str | None, QueryParameter(description="Which of several with one id.")] = None,
+) -> Single[RecoveryStateView]:
+    """The newest recovery with that request id, and how far it has come."""
+    job = await recovery.find(desk, request.auth.tenant, request_id, node_id)
+    return Single(recovery_state_view(job))
+
+
+HANDLERS = (initiate, progress)

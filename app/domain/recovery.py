@@ -1,0 +1,73 @@
+"""A recovery: what a tenant asked to be told again, and how far that has come."""
+
+from enum import StrEnum
+from uuid import UUID
+
+import msgspec
+
+IMPLICIT_SLOT = "global"  #: the slot of requests without a node id; no node id can be this word
+SLOT_MILLIS = 600_000  #: how long a request may hold its slot
+MOST_ATTEMPTS = 5
+
+
+class Kind(StrEnum):
+    """Which of the four requests it was; each tells other things again."""
+
+    CANONICAL = "canonical"
+    GLOBAL = "global"
+    EVENT_ODDS = "event_odds"
+    EVENT_STATEFUL = "event_stateful"
+
+
+class State(StrEnum):
+    SCHEDULED = "scheduled"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request whose parameters fit. `after` in Unix ms, 0 for a full snapshot; `match_id` names the
+    match of an event-level request."""
+
+    kind: Kind
+    request_id: str
+    after: int = 0
+    node_id: str | None = None
+    match_id: UUID | None = None
+
+    @property
+    def slot(self) -> str:
+        return self.node_id or IMPLICIT_SLOT
+
+
+class Job(msgspec.Struct, frozen=True):
+    """An accepted request. `token` is the slot's at acceptance: whoever has an older one than the slot has
+    lost it. `attempts` counts the runs begun, the present one included, and tells one run's writes from
+    another's. `steps` and `steps_done` are pages of work, `envelopes` those published in this run. Times in
+    Unix ms; `error` says why the last attempt failed.
+    """
+
+    id: int
+    tenant_id: UUID
+    asked: Asked
+    token: int
+    state: State
+    scheduled_at: int
+    started_at: int | None = None
+    finished_at: int | None = None
+    attempts: int = 0
+    steps: int = 0
+    steps_done: int = 0
+    envelopes: int = 0
+    error: str = ""
+
+
+class InFlight(msgspec.Struct, frozen=True):
+    """The request that holds a slot, which frees itself in `remaining` ms at the latest."""
+
+    request_id: str
+    kind: Kind
+    after: int
+    scheduled_at: int
+    remaining: int

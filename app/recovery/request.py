@@ -1,0 +1,151 @@
+"""Accept a recovery or refuse it."""
+
+import re
+from collections.abc import Iterator
+from uuid import UUID
+
+import msgspec
+
+from app.domain.recovery import Asked, InFlight, Job, Kind
+from app.domain.tenant import Tenant
+from app.kit.clock import Clock, iso_seconds
+from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.store import jobs, matches, tenants
+from app.store.connections import Store
+from app.store.transaction import Tx
+
+_NUMBER = re.compile(r"[0-9]+\Z")
+_ID = re.compile(r"[1-9][0-9]{0,63}\Z")
+_MOST_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs no comparing
+#: Clients send exactly the window's edge, and the newest stamp they have seen, which may be ahead of the
+#: clock by a few: what they computed must not be refused for the time that it was under way.
+_EDGE_MILLIS = 1000
+_AHEAD_MILLIS = 250
+
+
+class Given(msgspec.Struct, frozen=True):
+    """The parameters as they were sent, None for those that were not."""
+
+    after: str | None = None
+    request_id: str | None = None
+    node_id: str | None = None
+
+
+class Desk(msgspec.Struct, frozen=True):
+    """What requests are accepted with: `window` is how far back (ms) an incremental one may reach."""
+
+    store: Store
+    clock: Clock
+    window: int
+
+
+def read(kind: Kind, given: Given, match_id: UUID | None, *, now: int, window: int) -> Asked:
+    """The request, if its parameters fit; raises `Invalid` with every field that does not.
+
+    An event-level request may go without a request id, and is given one.
+    """
+    event = match_id is not None
+    request_id = given.request_id
+    if event and request_id is None:
+        request_id = str(now)
+    wrong = [
+        *_wrong_after(None if event else given.after, now, window),
+        *_wrong_id("request_id", request_id, required=True),
+        *_wrong_id("node_id", given.node_id, required=False),
+    ]
+    if wrong:
+        raise Invalid(*wrong)
+    after = 0 if event else int((given.after or "").lstrip("0") or 0)
+    return Asked(kind, request_id or "", after, given.node_id, match_id)
+
+
+async def accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str | None = None) -> Job:
+    """The job, durable, for a request that is accepted.
+
+    `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
+    `NotFound` for a match that the tenant does not have, `Conflict` when the tenant has no vhost or a
+    recovery is in flight for its node id.
+    """
+    now = desk.clock()
+    async with desk.store.transaction() as tx:
+        match_id = None if match_ref is None else await _booked(tx, tenant, match_ref)
+        asked = read(kind, given, match_id, now=now, window=desk.window)
+        present = await tenants.get(tx, tenant.id)
+        if present is None or not present.amqp:
+            raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
+        outcome = await jobs.accept(tx, tenant.id, asked, now)
+    if isinstance(outcome, InFlight):
+        raise _busy(asked, outcome)
+    return outcome
+
+
+async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None = None) -> Job:
+    """The tenant's newest recovery with that request id; raises `NotFound`."""
+    async with desk.store.reading() as tx:
+        job = await jobs.find(tx, tenant.id, request_id, node_id)
+    if job is None:
+        raise NotFound(f"There is no recovery {request_id!r}.")
+    return job
+
+
+async def _booked(tx: Tx, tenant: Tenant, ref: str) -> UUID:
+    match = await matches.find(tx, ref)
+    if match is None or not await tenants.booked(tx, tenant.id, [match.id]):
+        raise NotFound(f"There is no match {ref!r}.")
+    return match.id
+
+
+def _wrong_after(after: str | None, now: int, window: int) -> Iterator[Field]:
+    if after is None:
+        return
+    if not _NUMBER.match(after):
+        what = "Send whole Unix milliseconds, or 0 for a full snapshot."
+        yield _field("after", what, "integer", after)
+        return
+    digits = after.lstrip("0")
+    moment = int(digits[: _MOST_DIGITS + 1] or 0)
+    earliest = now - window
+    ctx = {"earliest": earliest, "latest": now}
+    hint = f"the earliest that is accepted now is {earliest} ({iso_seconds(earliest)})"
+    if moment > now + _AHEAD_MILLIS:
+        yield _field(
+            "after",
+            f"This lies in the future; the service's clock shows {now}, {hint}.",
+            "in_the_future",
+            after,
+            ctx,
+        )
+    elif 0 < moment < earliest - _EDGE_MILLIS:
+        yield _field(
+            "after",
+            f"This is older than the recovery window: {hint}; 0 asks for a full snapshot.",
+            "too_old",
+            after,
+            ctx,
+        )
+
+
+def _wrong_id(name: str, value: str | None, *, required: bool) -> Iterator[Field]:
+    if value is None and required:
+        yield Field(("query", name), "This parameter is required.", "missing")
+    elif value is not None and not _ID.match(value):
+        what = "Send a positive whole number: digits only, the first one not 0, at most 64."
+        yield _field(name, what, "positive_integer", value)
+
+
+def _field(name: str, what: str, kind: str, given: str, ctx: dict[str, int] | None = None) -> Field:
+    return Field(("query", name), what, kind, given, ctx)
+
+
+def _busy(asked: Asked, present: InFlight) -> Conflict:
+    """Says which request is in flight, and when to try again: clients wait for its end."""
+    seconds = -(-present.remaining // 1000)
+    whose = f"node_id {asked.node_id}" if asked.node_id else "requests without node_id"
+    same = (present.request_id, present.after, present.kind) == (asked.request_id, asked.after, asked.kind)
+    again = "This very request is in flight already" if same else "A recovery is in flight already"
+    return Conflict(
+        f"{again} for {whose}: request_id {present.request_id}, after {present.after}, accepted at "
+        f"{present.scheduled_at}. Wait for its snapshot_complete; at the latest {seconds} s from now "
+        "another request is accepted.",
+        retry_after=max(1, seconds),
+    )

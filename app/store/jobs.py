@@ -1,0 +1,173 @@
+"""Recovery jobs and the slots that they hold.
+
+A slot is a lock with an end and a rising token: taken by whoever finds it expired, freed only by the
+holder of its present token. Ends and due times are the database's, so that processes on machines with
+different clocks agree; `now` (ms) is what clients are shown. A job is run by the feed process that holds
+its tenant's lease (see `cursors`); what another process wrote in a lost run is void by `attempts`.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from app.domain.recovery import (
+    IMPLICIT_SLOT,
+    MOST_ATTEMPTS,
+    SLOT_MILLIS,
+    Asked,
+    InFlight,
+    Job,
+    Kind,
+    State,
+)
+from app.store import signals
+from app.store.transaction import Row, Tx
+
+CHANNEL = "recovery"  #: NOTIFY channel: a job waits; the payload is the tenant's id
+
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_TAKE_SLOT = f"""
+INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {_NOW} + $3)
+ON CONFLICT (tenant_id, node) DO UPDATE SET token = slot.token + 1, expires_at = excluded.expires_at
+WHERE slot.expires_at <= {_NOW}
+RETURNING token
+"""
+_FREE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
+_IN_FLIGHT = f"""
+SELECT j.request_id, j.kind, j.after, j.scheduled_at, greatest(0, s.expires_at - {_NOW}) AS remaining
+FROM recovery_slot s
+JOIN recovery_job j ON j.tenant_id = s.tenant_id AND coalesce(j.node_id, $3) = s.node AND j.token = s.token
+WHERE s.tenant_id = $1 AND s.node = $2
+"""
+_COLUMNS = """j.id, j.tenant_id, j.kind, j.request_id, j.after, j.node_id, j.of_match, j.token, j.state,
+    j.scheduled_at, j.started_at, j.finished_at, j.attempts, j.steps, j.steps_done, j.envelopes, j.error"""
+_INSERT = f"""
+INSERT INTO recovery_job AS j
+    (tenant_id, kind, request_id, after, node_id, of_match, token, state, scheduled_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, '{State.SCHEDULED}', $8)
+RETURNING {_COLUMNS}
+"""
+_KEPT_MILLIS = 7 * 86_400_000
+_FORGET = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
+_OPEN = f"state IN ('{State.SCHEDULED}', '{State.RUNNING}')"
+_TAKE = f"""
+UPDATE recovery_job j SET state = '{State.RUNNING}', holder = $1, attempts = attempts + 1,
+    started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0
+WHERE j.id = (
+    SELECT w.id FROM recovery_job w
+    JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {_NOW}
+    WHERE w.{_OPEN} AND w.due_at <= {_NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
+    ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
+)
+RETURNING {_COLUMNS}
+"""
+_MINE = f"id = $1 AND attempts = $2 AND state = '{State.RUNNING}'"
+_PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_MINE}"
+_POSTPONE = f"""
+UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {_NOW} + $4
+WHERE {_MINE}
+"""
+_END = f"UPDATE recovery_job SET state = $3, holder = NULL, error = $4, finished_at = $5 WHERE {_MINE}"
+
+
+async def accept(
+    tx: Tx, tenant_id: UUID, asked: Asked, now: int, lifetime: int = SLOT_MILLIS
+) -> Job | InFlight:
+    """Take the slot for `lifetime` ms and write the job, or answer what is in flight there.
+
+    Two that ask at once wait for each other: the second one sees what became of the first. Jobs that ended
+    a week ago are forgotten.
+    """
+    token = await tx.value(_TAKE_SLOT, tenant_id, asked.slot, lifetime)
+    if token is None:
+        return await _in_flight(tx, tenant_id, asked)
+    await tx.execute(_FORGET, tenant_id, now - _KEPT_MILLIS)
+    (row,) = await tx.fetch(
+        _INSERT,
+        tenant_id,
+        asked.kind,
+        asked.request_id,
+        asked.after,
+        asked.node_id,
+        asked.match_id,
+        token,
+        now,
+    )
+    await signals.send(tx, CHANNEL, str(tenant_id))
+    return _job(row)
+
+
+async def take(
+    tx: Tx, holder: str, tenants: Collection[UUID], running: Collection[int], now: int
+) -> Job | None:
+    """The longest waiting job of `tenants`, of which `holder` must hold the lease, as its new run; None
+    when none is due. `running` are the ids that this process works on already: any other one that was
+    begun was lost with its process, or by it."""
+    row = await tx.row(_TAKE, holder, now, list(tenants), list(running))
+    return _job(row) if row else None
+
+
+async def progress(tx: Tx, job: Job, steps: int, done: int, envelopes: int) -> bool:
+    """Keep how far this run has come; False when it is not the job's run any more."""
+    return bool(await tx.execute(_PROGRESS, job.id, job.attempts, steps, done, envelopes))
+
+
+async def complete(tx: Tx, job: Job, now: int) -> bool:
+    """The job is done: free its slot, if it still has it. False when this run is not the job's any more."""
+    return await _end(tx, job, State.COMPLETED, "", now)
+
+
+async def fail(tx: Tx, job: Job, error: str, pause: int, now: int) -> State:
+    """This run went wrong: run the job again after `pause` ms, or give it up for good when it has had its
+    attempts. The job's state then."""
+    if job.attempts >= MOST_ATTEMPTS:
+        await _end(tx, job, State.FAILED, error, now)
+        return State.FAILED
+    await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)
+    return State.SCHEDULED
+
+
+async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = None) -> Job | None:
+    """The tenant's newest job with that request id (and node id, unless None)."""
+    row = await tx.row(
+        f"""
+        SELECT {_COLUMNS} FROM recovery_job j
+        WHERE j.tenant_id = $1 AND j.request_id = $2 AND ($3::text IS NULL OR j.node_id = $3)
+        ORDER BY j.id DESC LIMIT 1
+        """,
+        tenant_id,
+        request_id,
+        node_id,
+    )
+    return _job(row) if row else None
+
+
+async def failures(tx: Tx, since: int) -> int:
+    """How many recoveries have been given up since then (ms)."""
+    count: int = await tx.value(
+        "SELECT count(*) FROM recovery_job WHERE state = $1 AND finished_at >= $2", State.FAILED, since
+    )
+    return count
+
+
+async def _end(tx: Tx, job: Job, state: State, error: str, now: int) -> bool:
+    ended = await tx.execute(_END, job.id, job.attempts, state, error, now)
+    if ended:
+        await tx.execute(_FREE_SLOT, job.tenant_id, job.asked.slot, job.token)
+    return bool(ended)
+
+
+async def _in_flight(tx: Tx, tenant_id: UUID, asked: Asked) -> InFlight:
+    row = await tx.row(_IN_FLIGHT, tenant_id, asked.slot, IMPLICIT_SLOT)
+    if row is None:
+        raise LookupError(f"slot {asked.slot!r} of tenant {tenant_id} is held by no job")
+    return InFlight(**dict(row) | {"kind": Kind(row["kind"])})
+
+
+def _job(row: Row) -> Job:
+    asked = Asked(Kind(row["kind"]), row["request_id"], row["after"], row["node_id"], row["of_match"])
+    told = {"kind", "request_id", "after", "node_id", "of_match", "state"}
+    return Job(
+        asked=asked,
+        state=State(row["state"]),
+        **{name: value for name, value in row.items() if name not in told},
+    )

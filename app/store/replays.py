@@ -1,0 +1,115 @@
+"""What a recovery tells again, read in short pages.
+
+The row of each match that is read is locked and gets a fresh stamp in the same statement, so that what
+is read is exactly the state at that stamp; everyone who writes about a match takes that row first. Rows
+are locked in the order of match numbers, so that two replays cannot wait for each other.
+"""
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+import msgspec
+
+from app.domain.match import Match, Status
+from app.domain.settlement import LedgerEntry
+from app.store.transaction import Tx
+
+_decode = msgspec.json.Decoder(Match).decode
+_entry = msgspec.json.Decoder(LedgerEntry).decode
+_OPEN = f"('{Status.DISCOVERED}', '{Status.UPCOMING}', '{Status.LIVE}')"
+#: A match ends by its log's time, and is told so when the log is applied: after an outage, much later.
+_LATE_MILLIS = 3_600_000
+
+_BOOKED = "NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = m.id)"
+_PRESENT = f"SELECT m.id FROM match m WHERE m.status IN {_OPEN} AND {_BOOKED} ORDER BY m.number"
+_ENDED = f"""
+SELECT m.id FROM match m WHERE m.status NOT IN {_OPEN} AND {_BOOKED} AND (
+    m.finished_at > $2 - {_LATE_MILLIS}
+    OR m.id IN (SELECT e.match_id FROM ledger_entry e WHERE e.at > $2)
+)
+ORDER BY m.number
+"""
+_STAMP = """
+WITH locked AS (SELECT id FROM match WHERE id = ANY($1) ORDER BY number FOR UPDATE)
+UPDATE match m SET last_stamp = greatest($2, m.last_stamp + 1) FROM locked WHERE m.id = locked.id
+RETURNING m.id, m.number, m.status, m.state, m.last_stamp, m.last_seq
+"""
+_LATEST = """
+SELECT DISTINCT ON (e.match_id, e.type_id, e.specifiers) e.match_id, e.body
+FROM unnest($1::uuid[], $2::bigint[]) AS read (match_id, seq)
+JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at > $3
+ORDER BY e.match_id, e.type_id, e.specifiers, e.id DESC
+"""
+_FIXTURES = f"""
+SELECT c.number, c.at, c.envelope_seq AS seq, c.body
+FROM change c JOIN match m ON m.id = c.match_id
+WHERE c.message = 'fixture_change' AND c.at > $2 AND {_BOOKED}
+ORDER BY c.seq
+"""
+
+
+class Stamped(msgspec.Struct, frozen=True):
+    """A match as it was at `stamp` (ms), when everything up to change `seq` had been told of it."""
+
+    id: UUID
+    number: int
+    over: bool
+    stamp: int
+    seq: int
+    state: bytes
+
+    @property
+    def match(self) -> Match:
+        """Decoded at each use: it may be large."""
+        return _decode(self.state)
+
+
+class Fixture(msgspec.Struct, frozen=True):
+    """A fixture change as it was told: `at` is its envelope's stamp, `body` the change's."""
+
+    number: int
+    at: int
+    seq: int
+    body: bytes
+
+
+async def present(tx: Tx, tenant_id: UUID) -> list[UUID]:
+    """The booked matches that are not over, by number."""
+    return [row["id"] for row in await tx.fetch(_PRESENT, tenant_id)]
+
+
+async def ended(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
+    """The booked matches that are over and ended, or had a market settled, after `after` (ms), by number;
+    there may be some more that ended shortly before."""
+    return [row["id"] for row in await tx.fetch(_ENDED, tenant_id, after)]
+
+
+async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[Stamped]:
+    """Lock these matches and give each a fresh stamp, max(`now`, its last + 1); by number. What is read
+    of them in the same transaction is their state at that stamp."""
+    found = [
+        Stamped(
+            id=row["id"],
+            number=row["number"],
+            over=Status(row["status"]) in (Status.FINISHED, Status.CANCELLED),
+            stamp=row["last_stamp"],
+            seq=row["last_seq"],
+            state=row["state"],
+        )
+        for row in await tx.fetch(_STAMP, list(match_ids), now)
+    ]
+    return sorted(found, key=lambda match: match.number)
+
+
+async def latest(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
+    """The latest transition of each market that has one after `after` (ms), for each match as of the
+    change that it was read at."""
+    found: dict[UUID, list[LedgerEntry]] = {}
+    for row in await tx.fetch(_LATEST, list(read), list(read.values()), after):
+        found.setdefault(row["match_id"], []).append(_entry(row["body"]))
+    return found
+
+
+async def fixtures(tx: Tx, tenant_id: UUID, after: int) -> list[Fixture]:
+    """The fixture changes of booked matches after `after` (ms), in order."""
+    return [Fixture(**row) for row in await tx.fetch(_FIXTURES, tenant_id, after)]

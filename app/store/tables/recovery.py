@@ -1,0 +1,38 @@
+from piccolo.columns import UUID, BigInt, Integer, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
+    """`domain.recovery.Job`, a column a field. `holder` is the feed process that runs it; it may be taken
+    up from `due_at` on."""
+
+    id = BigInt(primary_key=True)
+    tenant_id = UUID()
+    kind = Text()
+    request_id = Text()
+    after = BigInt()
+    node_id = Text(null=True)
+    of_match = UUID(null=True)
+    token = BigInt()
+    state = Text()
+    scheduled_at = BigInt()
+    started_at = BigInt(null=True)
+    finished_at = BigInt(null=True)
+    due_at = BigInt()
+    holder = Text(null=True)
+    attempts = Integer()
+    steps = Integer()
+    steps_done = Integer()
+    envelopes = BigInt()
+    error = Text()
+
+
+class RecoverySlot(Table, tablename="recovery_slot", db=DIALECT):
+    """The lock of one (tenant, node): taken by whoever finds it expired."""
+
+    tenant_id = UUID(primary_key=True)
+    node = Text()
+    token = BigInt()
+    expires_at = BigInt()

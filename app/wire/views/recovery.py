@@ -1,0 +1,62 @@
+"""A recovery as the REST API shows it."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from app.domain.recovery import Job
+
+
+class RecoveryView(msgspec.Struct, frozen=True):
+    """The acknowledgement. Times in Unix ms; `node_id` is there when it was sent."""
+
+    request_id: str
+    after: int
+    scheduled_at: int
+    node_id: str | UnsetType = UNSET
+
+
+class ProgressView(msgspec.Struct, frozen=True):
+    """How far the present run has come; a run that failed begins again."""
+
+    steps: int
+    steps_done: int
+    envelopes: int
+
+
+class RecoveryStateView(msgspec.Struct, frozen=True):
+    """A recovery and what became of it: scheduled, running, completed or failed. `error` says why the
+    last run failed."""
+
+    request_id: str
+    after: int
+    kind: str
+    state: str
+    scheduled_at: int
+    attempts: int
+    progress: ProgressView
+    node_id: str | UnsetType = UNSET
+    started_at: int | UnsetType = UNSET
+    finished_at: int | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+
+
+def recovery_view(job: Job) -> RecoveryView:
+    asked = job.asked
+    return RecoveryView(asked.request_id, asked.after, job.scheduled_at, asked.node_id or UNSET)
+
+
+def recovery_state_view(job: Job) -> RecoveryStateView:
+    asked = job.asked
+    return RecoveryStateView(
+        request_id=asked.request_id,
+        after=asked.after,
+        kind=asked.kind.value,
+        state=job.state.value,
+        scheduled_at=job.scheduled_at,
+        attempts=job.attempts,
+        progress=ProgressView(job.steps, job.steps_done, job.envelopes),
+        node_id=asked.node_id or UNSET,
+        started_at=UNSET if job.started_at is None else job.started_at,
+        finished_at=UNSET if job.finished_at is None else job.finished_at,
+        error=job.error or UNSET,
+    )
