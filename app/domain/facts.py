@@ -59,10 +59,46 @@ class SideSwitched(Fact, frozen=True):
 
 
 class Sighted(Fact, frozen=True):
-    """A player did something on a side (bought, picked up): it shows the sides while they are open."""
+    """A player bought or picked something up on a side: it shows the sides while they are open.
+
+    `item` is what they have now and did not have before, in the game's spelling.
+    """
 
     player: Player
     side: Side
+    item: str = ""
+
+
+class Equipped(Fact, frozen=True):
+    """All that a player carries, in the game's spelling."""
+
+    player: Player
+    side: Side
+    items: tuple[str, ...]
+
+
+class Parted(Fact, frozen=True):
+    """A player threw or dropped something."""
+
+    player: Player
+    item: str
+
+
+class Paid(Fact, frozen=True):
+    """What a player's money is now. The name may be missing: statistics tell the account only."""
+
+    player: Player
+    side: Side
+    money: int
+
+
+class Hurt(Fact, frozen=True):
+    """A player's health and armour after a hit."""
+
+    victim: Player
+    side: Side
+    health: int
+    armour: int
 
 
 class FreezeStarted(Fact, frozen=True):

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from app.domain.changes import Change, RoundFinished, RoundLive, RoundOpened, RoundsVoided
 from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.loadout import stood_up
 from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
 from app.domain.sides import believe_score, is_break, leave_break, set_home_side, slot_on, update_map
 from app.domain.timeline import bomb_site, end_of_bomb, release_held
@@ -18,7 +19,9 @@ def open_round(match: Match, at: int, told: Told) -> Match:
     if play is None:
         return match
     number = play.rounds_won + 1
-    match = replace(match, current=fresh_round(match, play, number, at))
+    bare = not play.rounds_won or is_break(play)
+    sheet = stood_up(match.loadouts, bare=bare)
+    match = replace(match, current=fresh_round(match, play, number, at), loadouts=sheet)
     told.append(RoundOpened(map=play.number, round=number))
     return match
 

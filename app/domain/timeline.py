@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import Amended, Change, Happened
+from app.domain.loadout import fallen
 from app.domain.match import FactType, Match, Player, RoundPlay, Side, TimelineEvent, Win
 from app.domain.sides import slot_of, update_map, witness
 
@@ -168,6 +169,7 @@ def bury(match: Match, victim: Player, side: Side) -> Match:
             alive_home=max(0, current.alive_home - (slot == "home")),
             alive_away=max(0, current.alive_away - (slot == "away")),
         ),
+        loadouts=fallen(match.loadouts, victim),
     )
 
 

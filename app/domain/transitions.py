@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import timeline
+from app.domain import scoreboard, timeline
 from app.domain.changes import Altered, Change
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
@@ -38,15 +38,16 @@ _LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, to
 def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ...]]:
     """Take in facts in order: the match after them, and the changes they made, in order."""
     told: Told = []
+    newest = match.last_fact_at
     for fact in facts:
         if match.over:
             break
         before = match
         match = _HANDLERS[type(fact)](match, fact, told)
-        match = replace(match, last_fact_at=max(match.last_fact_at, fact.at))
-        if _visible(match) != _visible(before):
+        newest = max(newest, fact.at)
+        if match is not before and _visible(match) != _visible(before):
             told.append(Altered())
-    return match, tuple(told)
+    return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(told)
 
 
 def _visible(match: Match) -> tuple[Any, ...]:
@@ -134,6 +135,7 @@ def side_named(match: Match, fact: f.SideNamed, told: Told) -> Match:
 
 
 def sighted(match: Match, fact: f.Sighted, told: Told) -> Match:
+    match = scoreboard.gained(match, fact)
     play, current = playing(match), match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
         return match
@@ -262,6 +264,10 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.RestartAnnounced: restart_announced,
     f.RestoreAnnounced: restore_announced,
     f.SideNamed: side_named,
+    f.Equipped: scoreboard.equipped,
+    f.Parted: scoreboard.parted,
+    f.Paid: scoreboard.paid,
+    f.Hurt: scoreboard.hurt,
     f.SideSwitched: side_switched,
     f.Sighted: sighted,
     f.FreezeStarted: freeze_started,

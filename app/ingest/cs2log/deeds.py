@@ -16,10 +16,20 @@ _BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb")
 _TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?')
 _SWITCHED = re.compile(r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>')
 
+_ATTACKED = re.compile(
+    rf'"[^"]*"{_AT} attacked {WRITTEN}{_AT} with "\w*" \(damage "\d+"\) \(damage_armor "\d+"\)'
+    r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)'
+)
+_MONEY = re.compile(rf"{WRITTEN} money change \d+[+-]\d+ = \$(\d{{1,6}}) ")
+_GAINED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"')
+_LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]")
+_PARTED = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?')
+_ROW = re.compile(r'"player_\d+" : " *([1-9]\d{0,9}), *([23]), *(\d{1,6}),')
+
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 _NO_FACT = frozenset(
     (
-        *("attacked", "money", "left", "threw", "dropped", "blinded"),
+        "blinded",
         *("connected,", "entered", "STEAM", "disconnected", "joined", "changed", "say", "say_team"),
         *(f"sv_throw_{grenade}" for grenade in _THROWS),
     )
@@ -30,6 +40,8 @@ def deed(message: str, at: int) -> Read:
     """A line that begins with a quote: a player's deed, or a field of a `round_stats` block."""
     end = message.find('>"', 1)
     if end < 0:
+        if message.startswith('"player_'):
+            return row(message, at)
         return '" : "' in message or '": "' in message or message.startswith('"players" : {')
     verb_at = end + 3
     if message[verb_at : verb_at + 1] == "[":
@@ -70,8 +82,51 @@ def assisted(message: str, at: int) -> Read:
 
 
 def sighted(message: str, at: int) -> Read:
-    actor = _in_play(message[1:].partition('" ')[0])
-    return f.Sighted(at=at, player=actor[0], side=actor[1]) if actor else True
+    """What is bought is picked up too, and told twice; only what is worn is not."""
+    found = _GAINED.match(message)
+    actor = _in_play(found[1]) if found else None
+    if found is None or actor is None:
+        return True
+    item = found[3] if found[2] == "picked up" or found[3].startswith("item_") else ""
+    return f.Sighted(at=at, player=actor[0], side=actor[1], item=item)
+
+
+def left(message: str, at: int) -> Read:
+    found = _LEFT_BUYZONE.match(message)
+    actor = _in_play(found[1]) if found else None
+    if found is None or actor is None:
+        return True
+    return f.Equipped(at=at, player=actor[0], side=actor[1], items=tuple(found[2].split()))
+
+
+def parted(message: str, at: int) -> Read:
+    found = _PARTED.match(message)
+    actor = _in_play(found[1]) if found else None
+    return f.Parted(at=at, player=actor[0], item=found[2]) if found and actor else True
+
+
+def paid(message: str, at: int) -> Read:
+    found = _MONEY.match(message)
+    actor = _in_play(found[1]) if found else None
+    return f.Paid(at=at, player=actor[0], side=actor[1], money=int(found[2])) if found and actor else True
+
+
+def attacked(message: str, at: int) -> Read:
+    found = _ATTACKED.match(message)
+    victim = _in_play(found[1]) if found else None
+    if found is None or victim is None:
+        return True
+    health, armour = int(found[2]), int(found[3])
+    return f.Hurt(at=at, victim=victim[0], side=victim[1], health=health, armour=armour)
+
+
+def row(message: str, at: int) -> Read:
+    """A player's row of a `round_stats` block: account, side and money are its first columns."""
+    found = _ROW.match(message)
+    if found is None:
+        return True
+    side: Side = "T" if found[2] == "2" else "CT"
+    return f.Paid(at=at, player=Player(int(found[1]), ""), side=side, money=int(found[3]))
 
 
 def died(message: str, at: int) -> Read:
@@ -116,6 +171,11 @@ _VERBS: dict[str, Callable[[str, int], Read]] = {
     "flash-assisted": assisted,
     "picked": sighted,
     "purchased": sighted,
+    "attacked": attacked,
+    "left": left,
+    "threw": parted,
+    "dropped": parted,
+    "money": paid,
     "committed": died,
     "was": died,
     "triggered": triggered,

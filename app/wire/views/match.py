@@ -7,8 +7,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from app.domain.ids import match_urn
+from app.domain.loadout import Loadout
 from app.domain.market import Market
-from app.domain.match import MapPlay, Match, Round, Side, TimelineEvent, other_side
+from app.domain.match import MapPlay, Match, Player, Round, Side, TimelineEvent, other_side
+from app.domain.sides import slot_of
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
@@ -30,6 +32,22 @@ class MapView(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+class LoadoutView(msgspec.Struct, frozen=True):
+    """A player in the round being played. `money` is null until the log tells it; `weapons` are named as
+    the game spells them, knives left out."""
+
+    name: str
+    team: Team | None
+    side: Side
+    alive: bool
+    hp: int
+    armour: int
+    helmet: bool
+    defuse_kit: bool
+    money: int | None
+    weapons: tuple[str, ...]
+
+
 class ScoreboardView(msgspec.Struct, frozen=True):
     """The round being played; `phase` is freeze, live or over."""
 
@@ -44,6 +62,7 @@ class ScoreboardView(msgspec.Struct, frozen=True):
     alive_a: int
     alive_b: int
     bomb_planted: bool
+    players: tuple[LoadoutView, ...] = ()
 
 
 class MatchView(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,8 +153,8 @@ def _detail(parts: MatchParts) -> dict[str, Any]:
     return {
         "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
         "events": tuple(event_view(event) for event in parts.events if not event.void),
-        "streams": (),
-        "demo_url": None,
+        "streams": tuple(stream.url for stream in parts.match.about.streams),
+        "demo_url": parts.match.about.demo_url or None,
         "player_stats": player_stats(parts.events),
     }
 
@@ -147,12 +166,12 @@ def _markets(parts: MatchParts) -> dict[str, Any]:
 def _internals(parts: MatchParts) -> dict[str, Any]:
     reason = parts.match.suspended
     return {
-        "external_match_id": None,
-        "data_delay_seconds": 0,
+        "external_match_id": parts.match.about.external_id or None,
+        "data_delay_seconds": parts.match.about.data_delay_seconds,
         "suspended": bool(reason),
         "suspended_reason": reason or None,
         "booking_status": "booked" if parts.booked else "unbooked",
-        "source_url": None,
+        "source_url": parts.match.about.source_url or None,
     }
 
 
@@ -189,6 +208,24 @@ def scoreboard_view(match: Match) -> ScoreboardView | None:
         alive_a=current.alive_home,
         alive_b=current.alive_away,
         bomb_planted=any(event.type == "bomb_planted" for event in current.events),
+        players=tuple(
+            loadout_view(match, row) for row in sorted(match.loadouts, key=lambda row: (row.side, row.name))
+        ),
+    )
+
+
+def loadout_view(match: Match, row: Loadout) -> LoadoutView:
+    return LoadoutView(
+        name=row.name,
+        team=team(slot_of(match, Player(row.account, row.name), row.side)),
+        side=row.side,
+        alive=row.health > 0,
+        hp=row.health,
+        armour=row.armour,
+        helmet=row.helmet,
+        defuse_kit=row.kit,
+        money=row.money,
+        weapons=row.weapons,
     )
 
 
