@@ -67,6 +67,12 @@ class Grants:
         known = self._known.get(digest(raw_key, self._secret)) if well_formed(raw_key) else None
         return known is not None and known.grant is not None
 
+    def forget(self) -> None:
+        """Remember no key: something has changed. Whoever makes a change in this very process need not
+        wait until it is heard of."""
+        self._generation += 1
+        self._known.clear()
+
     async def run(self) -> None:
         """Hear of changes and note when keys were used, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
@@ -93,7 +99,7 @@ class Grants:
 
     async def _hear(self) -> None:
         async for _ in signals.listen(self._store, signals.GRANTS, self._heard_state):
-            self._forget()
+            self.forget()
 
     async def _note(self) -> None:
         while True:
@@ -105,11 +111,7 @@ class Grants:
 
     def _heard_state(self, up: bool) -> None:
         self._listening = up
-        self._forget()
-
-    def _forget(self) -> None:
-        self._generation += 1
-        self._known.clear()
+        self.forget()
 
 
 def _grant(holder: Holder) -> Grant | None:

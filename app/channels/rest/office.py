@@ -1,5 +1,7 @@
 """What operators ask for about tenants and keys, and what they are shown: shapes only."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -7,12 +9,14 @@ import msgspec
 from msgspec import Meta
 
 from app.access.admin import Broker, Issued
+from app.access.grants import Grants
 from app.access.properties import RATE_LIMIT_RPM, Properties
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.store.audit import Record
 from app.store.connections import Store
 from app.store.keys import Key
+from app.store.transaction import Tx
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
@@ -23,9 +27,17 @@ class Office(msgspec.Struct, frozen=True):
     """What the routes work with. `secret` keys the hashes of API keys."""
 
     store: Store
+    grants: Grants
     clock: Clock
     secret: str
     broker: Broker
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[Tx]:
+        """A transaction that this process sees the effect of at once, and all others when they hear of it."""
+        async with self.store.transaction() as tx:
+            yield tx
+        self.grants.forget()
 
 
 class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

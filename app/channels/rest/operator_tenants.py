@@ -50,7 +50,7 @@ async def create_tenant(
 ) -> Single[TenantView]:
     """Create a tenant; the same slug and name again answer the same tenant."""
     with _in_body():
-        async with office.store.transaction() as tx:
+        async with office.changing() as tx:
             made = await admin.create_tenant(tx, data.slug, data.name, **_signed(request, office))
     return Single(tenant_view(made))
 
@@ -112,7 +112,7 @@ async def issue_key(
     """Issue a key; its secret is shown in this answer and never again."""
     signed = _signed(request, office) | {"secret": office.secret}
     with _in_body():
-        async with office.store.transaction() as tx:
+        async with office.changing() as tx:
             if data.request_id is None:
                 return Single(issued_view(await admin.issue_key(tx, slug, data.properties(), **signed)))
             once = await admin.issue_key_once(tx, slug, data.properties(), data.request_id, **signed)
@@ -132,7 +132,7 @@ async def rotate_key(
     request: Caller, office: NamedDependency[Office], slug: FromPath[str], key_id: FromPath[UUID]
 ) -> Single[IssuedView]:
     """Replace a key by a new one with the same rights; the old one is dead at once."""
-    async with office.store.transaction() as tx:
+    async with office.changing() as tx:
         await _of_tenant(tx, slug, key_id)
         issued = await admin.rotate_key(tx, key_id, secret=office.secret, **_signed(request, office))
     return Single(issued_view(issued))
@@ -143,7 +143,7 @@ async def revoke_key(
     request: Caller, office: NamedDependency[Office], slug: FromPath[str], key_id: FromPath[UUID]
 ) -> Single[KeyView]:
     """End a key without replacement."""
-    async with office.store.transaction() as tx:
+    async with office.changing() as tx:
         await _of_tenant(tx, slug, key_id)
         return Single(key_view(await admin.revoke_key(tx, key_id, **_signed(request, office))))
 
@@ -153,7 +153,7 @@ async def reactivate_key(
     request: Caller, office: NamedDependency[Office], slug: FromPath[str], key_id: FromPath[UUID]
 ) -> Single[KeyView]:
     """Let a revoked key be used again; not one that was rotated away."""
-    async with office.store.transaction() as tx:
+    async with office.changing() as tx:
         await _of_tenant(tx, slug, key_id)
         return Single(key_view(await admin.reactivate_key(tx, key_id, **_signed(request, office))))
 
@@ -169,13 +169,13 @@ async def alter_key(
     """Change a key's rate, sports, networks or label."""
     change = Alteration(**msgspec.structs.asdict(data))
     with _in_body():
-        async with office.store.transaction() as tx:
+        async with office.changing() as tx:
             await _of_tenant(tx, slug, key_id)
             return Single(key_view(await admin.alter_key(tx, key_id, change, **_signed(request, office))))
 
 
 async def _set_active(request: Caller, office: Office, slug: str, active: bool) -> Single[TenantView]:
-    async with office.store.transaction() as tx:
+    async with office.changing() as tx:
         tenant = await admin.set_tenant_active(tx, slug, active, **_signed(request, office))
     return Single(tenant_view(tenant))
 

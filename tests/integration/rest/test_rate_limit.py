@@ -1,0 +1,149 @@
+"""So many requests a minute for a key, whichever process gets them; and a bound on strangers."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+
+from app.access.keys import generate
+from app.kit.clock import system_clock
+from app.kit.metrics import rate_limit_unchecked
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.eventually import eventually
+from tests.support.redis import PrivateRedis
+from tests.support.web import IssueKey, serving
+
+Headers = dict[str, str]
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """Nothing here sends logs, so all these tests may share the run's vhost."""
+    async with serving(settings) as client:
+        yield client
+
+
+def state(answer: httpx.Response) -> tuple[int, int, int, int]:
+    """Quota, window, remaining, seconds: from the two headers."""
+    policy = re.fullmatch(r'"key";q=(\d+);w=(\d+)', answer.headers["RateLimit-Policy"])
+    left = re.fullmatch(r'"key";r=(\d+);t=(\d+)', answer.headers["RateLimit"])
+    assert policy and left
+    quota, window, remaining, seconds = (int(number) for number in (*policy.groups(), *left.groups()))
+    return quota, window, remaining, seconds
+
+
+@asynccontextmanager
+async def two_processes(settings: Settings) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
+    """Two applications that share nothing but their servers."""
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(serving(settings))
+        other = await stack.enter_async_context(serving(settings))
+        yield one, other
+
+
+async def test_the_601st_is_refused_whoever_gets_it(settings: Settings, issue: IssueKey) -> None:
+    headers = {"X-API-Key": await issue(bundles=("cs2.stats",))}
+    async with two_processes(settings) as pair:
+        for turn in range(12):
+            answers = await asyncio.gather(
+                *[pair[(turn + n) % 2].get("/v1/whoami", headers=headers) for n in range(50)]
+            )
+            assert {answer.status_code for answer in answers} == {200}
+        assert state(answers[-1])[:3] == (600, 60, 0)
+        for client in pair:
+            refused = await client.get("/v1/sports", headers=headers)
+            assert refused.status_code == 429
+            assert 1 <= int(refused.headers["Retry-After"]) <= 60
+            assert state(refused)[2:] == (0, int(refused.headers["Retry-After"]))
+            assert set(refused.json()) == {"detail"}
+            assert refused.headers["X-Request-Id"]
+        other = {"X-API-Key": await issue(bundles=("cs2.stats",))}
+        assert (await pair[0].get("/v1/whoami", headers=other)).status_code == 200
+
+
+ANSWERS = (
+    ("GET", "/v1/whoami", 200),
+    ("GET", "/v1/whoami?color=red", 422),
+    ("GET", "/cs2/v1/matches/od:match:404404", 404),
+    ("GET", "/ops/v1/tenants", 403),
+    ("POST", "/ops/v1/tenants", 403),
+)
+
+
+async def test_every_answer_to_a_key_tells_where_it_stands(
+    client: httpx.AsyncClient, issue: IssueKey
+) -> None:
+    headers = {"X-API-Key": await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=7)}
+    for left, (method, path, status) in zip((6, 5, 4, 3, 2), ANSWERS, strict=True):
+        answer = await client.request(method, path, headers=headers)
+        assert answer.status_code == status
+        assert state(answer)[:3] == (7, 60, left)
+
+
+async def test_strangers_are_told_nothing(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/v1/whoami")
+    assert answer.status_code == 401
+    assert not [name for name in answer.headers if name.startswith("ratelimit")]
+
+
+async def test_without_redis_every_request_passes_and_is_counted(
+    settings: Settings, issue: IssueKey, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    headers = {"X-API-Key": await issue(bundles=("cs2.stats",), rate_limit_rpm=3)}
+    with PrivateRedis(tmp_path) as redis:
+        away = msgspec.structs.replace(settings, redis_url=redis.url)
+        async with serving(away) as client:
+            for status in (200, 200, 200, 429):
+                assert (await client.get("/v1/whoami", headers=headers)).status_code == status
+            redis.stop()
+            before = rate_limit_unchecked._value.get()
+            for _ in range(20):
+                answer = await client.get("/v1/whoami", headers=headers)
+                assert answer.status_code == 200
+                assert answer.headers["RateLimit-Policy"] == '"key";q=3;w=60'
+            assert rate_limit_unchecked._value.get() == before + 20
+            parts = (await client.get("/v1/health", headers=headers)).json()["data"]["parts"]
+            assert "Redis" in parts["rate_limits"]
+    said = [line for line in "".join(capfd.readouterr()).splitlines() if "Redis is away" in line]
+    assert len([line for line in said if "a part is ill" not in line]) == 1
+
+
+async def listeners(store: Store) -> int:
+    """How many processes hear of changes to keys; only such a process remembers keys."""
+    query = """
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%grants%'
+    """
+    async with store.reading() as tx:
+        found: int = await tx.value(query)
+    return found
+
+
+async def test_strangers_who_knock_too_often_are_turned_away(
+    settings: Settings, store: Store, issue: IssueKey
+) -> None:
+    """Nobody at their address is let down by it: not who is known, and soon not who is new."""
+    now = [system_clock()]
+    known = {"X-API-Key": await issue(bundles=("cs2.stats",))}
+    async with serving(settings, lambda: now[0]) as client:
+
+        async def knock(headers: Headers) -> int:
+            return (await client.get("/v1/whoami", headers=headers)).status_code
+
+        await eventually(lambda: listeners(store))
+        assert {await knock(known) for _ in range(50)} == {200}
+        strange = [{}, {"X-API-Key": "x"}, {"X-API-Key": generate()}]
+        statuses = [await knock(strange[turn % 3]) for turn in range(600)]
+        assert set(statuses) == {401, 403}
+        answer = await client.get("/v1/whoami")
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
+        assert await knock({"X-API-Key": generate()}) == 429
+        assert await knock(known) == 200
+        now[0] += 1000
+        assert await knock({"X-API-Key": await issue(bundles=("cs2.stats",))}) == 200
+        assert [await knock({}) for _ in range(11)].count(401) == 10
