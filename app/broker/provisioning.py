@@ -81,8 +81,8 @@ async def _furnish(management: Management, vhost: str, exchange: str) -> None:
 
 async def withdraw(management: Management, slug: str) -> None:
     """Take a tenant's vhost and user away, whoever is connected."""
-    await management.close_user(user_of(slug), "access withdrawn")
     await management.delete_user(user_of(slug))
+    await management.close_user(user_of(slug), "access withdrawn")
     await management.delete_vhost(slug)
 
 

@@ -24,7 +24,7 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status, headline
 from app.domain.tenant import Tenant
 from app.settings import Settings
-from app.store import changes, matches, tenants
+from app.store import changes, cursors, matches, tenants
 from app.store.changes import Draft
 from app.store.connections import Store
 
@@ -159,7 +159,7 @@ class Rig:
         self.told: Counter[UUID] = Counter()
 
     async def tenant(self) -> tuple[Tenant, str]:
-        """A tenant with a vhost, and its AMQP URL."""
+        """A tenant with a vhost, to be told from now on, and its AMQP URL."""
         slug = f"t{secrets.token_hex(5)}"
         tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True)
         url = await provisioning.provision(
@@ -172,6 +172,7 @@ class Rig:
         self.slugs.append(slug)
         async with self.store.transaction() as tx:
             await tenants.insert(tx, tenant, 0)
+            await cursors.admit(tx)
         return tenant, url
 
     async def match(self) -> Match:

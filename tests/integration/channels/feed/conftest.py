@@ -1,14 +1,39 @@
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from app.broker.address import parse
+from app.channels.feed.session import Session, Terms
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.rig import Rig, rigged
+
+Running = Callable[..., AbstractAsyncContextManager[Session]]
 
 
 @pytest.fixture
 async def rig(settings: Settings, store: Store, tmp_path: Path) -> AsyncIterator[Rig]:
     async with rigged(settings, store, tmp_path) as rig:
         yield rig
+
+
+@pytest.fixture
+def feed(rig: Rig) -> Running:
+    """Runs a session in this process, ended in good order; `alive_seconds` may be turned down."""
+
+    @asynccontextmanager
+    async def running(alive_seconds: float = 10, lease_millis: int = 3000) -> AsyncIterator[Session]:
+        terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, lease_millis, alive_seconds)
+        session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms)
+        stopping = asyncio.Event()
+        task = asyncio.create_task(session.run(stopping))
+        try:
+            yield session
+        finally:
+            stopping.set()
+            await task
+
+    return running

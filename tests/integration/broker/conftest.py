@@ -1,0 +1,12 @@
+from collections.abc import AsyncIterator
+
+import pytest
+from services import Services
+
+from app.broker.management import Management
+
+
+@pytest.fixture
+async def management(services: Services) -> AsyncIterator[Management]:
+    async with Management(services.rabbitmq_api_url) as management:
+        yield management

@@ -1,0 +1,82 @@
+"""Shutting a former holder out of the broker."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+
+import aio_pika
+import msgspec
+import pytest
+from services import Services
+
+from app.broker import holders
+from app.broker.address import Address, parse
+from app.broker.management import Management
+from app.channels.feed.connection import BrokerError, Connection, connect
+from app.channels.feed.frames import Message, marshal
+
+pytestmark = pytest.mark.anyio
+EXCHANGE = "oddsfeed"
+
+
+class Deaf:
+    """A listener that does not care."""
+
+    def confirmed(self, tag: int, multiple: bool) -> None: ...
+
+    def refused(self, tag: int, multiple: bool) -> None: ...
+
+    def unblocked(self) -> None: ...
+
+
+@pytest.fixture
+async def corner(management: Management) -> AsyncIterator[str]:
+    vhost = f"t{secrets.token_hex(5)}"
+    await management.put_vhost(vhost)
+    await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
+    yield vhost
+    await management.delete_vhost(vhost)
+
+
+async def enlisted(management: Management, services: Services, vhost: str) -> tuple[str, Address]:
+    holder = secrets.token_hex(4)
+    password = await holders.enlist(management, holder)
+    await holders.admit(management, holder, vhost, EXCHANGE)
+    user = holders.user_of(holder)
+    return holder, msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
+
+
+async def test_an_expelled_holder_is_out_and_stays_out(
+    management: Management, services: Services, corner: str
+) -> None:
+    holder, address = await enlisted(management, services, corner)
+    connection = await connect(address, corner, "test", EXCHANGE, Deaf())
+    await holders.expel(management, holder)
+    assert "taken over" in await asyncio.wait_for(connection.ended, 5)
+    with pytest.raises(BrokerError, match="ACCESS_REFUSED - Login"):
+        await connect(address, corner, "test", EXCHANGE, Deaf())
+
+
+async def test_what_is_written_after_the_expulsion_goes_nowhere(
+    management: Management, services: Services, corner: str
+) -> None:
+    """The client does not read what the broker says, as a stopped process does not, and then writes."""
+    holder, address = await enlisted(management, services, corner)
+    connection: Connection = await connect(address, corner, "test", EXCHANGE, Deaf())
+    async with await aio_pika.connect(parse(services.rabbitmq_url).url(corner)) as watcher:
+        channel = await watcher.channel()
+        queue = await channel.declare_queue(exclusive=True)
+        await queue.bind(EXCHANGE, "#")
+        frames = marshal(Message(EXCHANGE, "a.b", b"<stray/>", "mf-1", 0, {}))
+        connection.publish(frames)
+        assert connection._transport
+        connection._transport.pause_reading()
+        await holders.expel(management, holder)
+        connection.publish(frames)
+        ours = await channel.get_exchange(EXCHANGE)
+        await ours.publish(aio_pika.Message(b"<last/>"), "a.b")
+        bodies = [(await queue.get()).body]
+        while bodies[-1] != b"<last/>":
+            bodies.append((await queue.get()).body)
+        assert bodies == [b"<stray/>", b"<last/>"]
+    connection.abort("enough")

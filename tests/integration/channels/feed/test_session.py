@@ -1,0 +1,207 @@
+"""The feed, from the change log to tenants' queues, on a real broker and a real database."""
+
+import time
+from contextlib import AsyncExitStack
+from uuid import UUID
+
+import msgspec
+import pytest
+from lxml import etree
+
+from app.broker import holders
+from app.channels.feed import routing
+from app.store import cursors, tenants
+from tests.faults.rig import ROOT, Consumer, Rig, consuming, until, until_async
+from tests.integration.channels.feed.conftest import Running
+
+pytestmark = pytest.mark.anyio
+
+
+async def listening(rig: Rig, stack: AsyncExitStack, count: int = 1) -> list[tuple[UUID, Consumer]]:
+    found = []
+    for _ in range(count):
+        tenant, url = await rig.tenant()
+        found.append((tenant.id, await stack.enter_async_context(consuming(url, rig.settings.exchange))))
+    return found
+
+
+async def test_an_envelope_arrives_as_the_schema_says(rig: Rig, feed: Running) -> None:
+    schema = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        await stack.enter_async_context(feed())
+        match = await rig.match()
+        first, second = await rig.tell(match, 2)
+        await until("both are there", lambda: consumer.seqs == {first, second})
+        for got in consumer.got:
+            schema.assertValid(etree.fromstring(got.body))
+        one, two = consumer.live
+        assert one.key == f"hi.-.live.odds_change.2.od:match.{match.number}.-"
+        assert (one.seq, one.prev, one.message_id) == (first, 0, f"mf-{first}")
+        assert (two.seq, two.prev, two.message_id) == (second, first, f"mf-{second}")
+
+
+async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        told = [consumer for _, consumer in await listening(rig, stack, 4)]
+        began = time.monotonic()
+        await stack.enter_async_context(feed(alive_seconds=0.5))
+        await until("three each", lambda: all(len(each.alives) >= 3 for each in told))
+        for each in told:
+            assert each.alives[0].at - began < 2
+            assert each.alives[1].at - each.alives[0].at == pytest.approx(0.5, abs=0.3)
+            assert {got.key for got in each.alives} == {routing.ALIVE}
+            assert all(b'subscribed="1"' in got.body for got in each.alives)
+
+
+async def test_a_new_tenant_is_told_from_then_on_without_a_restart(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(feed())
+        match = await rig.match()
+        await rig.tell(match)
+        [(_, consumer)] = await listening(rig, stack)
+        await until("alive", lambda: consumer.alives)
+        later = await rig.tell(match)
+        await until("told", lambda: consumer.live)
+        assert consumer.seqs == set(later)
+
+
+async def test_a_tenant_that_is_switched_off_is_told_nothing_more(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        (gone, silent), (_, other) = await listening(rig, stack, 2)
+        session = await stack.enter_async_context(feed())
+        await until("alive", lambda: silent.alives and other.alives)
+        async with rig.store.transaction() as tx:
+            tenant = await tenants.get(tx, gone)
+            assert tenant
+            await tenants.save(tx, msgspec.structs.replace(tenant, active=False))
+        await until("dropped", lambda: gone not in session.relay.deliveries)
+        told = await rig.tell(await rig.match())
+        await until("the other is told", lambda: other.seqs == set(told))
+        assert not silent.live
+
+
+async def test_a_match_that_is_not_booked_is_kept_back_from_that_tenant_only(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        (picky, some), (_, everything) = await listening(rig, stack, 2)
+        booked, unbooked = await rig.match(), await rig.match()
+        async with rig.store.transaction() as tx:
+            await tenants.unbook(tx, picky, unbooked.id)
+        await stack.enter_async_context(feed())
+        first = [*await rig.tell(booked), *await rig.tell(unbooked), *await rig.tell(booked)]
+        await until("all told", lambda: everything.seqs == set(first) and len(some.live) == 2)
+        assert some.seqs == {first[0], first[2]}
+
+
+async def test_a_connection_that_is_closed_comes_back_and_nothing_is_lost(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        told = [consumer for _, consumer in await listening(rig, stack, 2)]
+        session = await stack.enter_async_context(feed())
+        match = await rig.match()
+        seqs = set(await rig.tell(match, 20))
+        await until("under way", lambda: all(each.live for each in told))
+        for _ in range(3):
+            await rig.management.close_user(holders.user_of(session.holder), "test")
+            seqs |= set(await rig.tell(match, 20))
+        await until("all told", lambda: all(each.seqs == seqs for each in told))
+        for each in told:
+            each.check_identity()
+            each.check_order()
+
+
+async def test_a_tenant_far_behind_catches_up_in_order(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        (_, present), (_, behind) = await listening(rig, stack, 2)
+        match = await rig.match()
+        old = await rig.tell(match, 1300)
+        async with rig.store.transaction() as tx:
+            slug = rig.slugs[0]
+            await tx.execute(
+                "UPDATE tenant_cursor SET seq = $1 FROM tenant t WHERE t.id = tenant_id AND t.slug = $2",
+                old[-1],
+                slug,
+            )
+        await stack.enter_async_context(feed())
+        new = await rig.tell(match, 5)
+        await until("the present one is told", lambda: present.seqs == set(new))
+        await until("the other has caught up", lambda: behind.seqs == {*old, *new})
+        assert behind.repeats == 0
+        behind.check_order()
+
+
+async def test_what_the_log_has_forgotten_is_told_as_a_loss(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        match = await rig.match()
+        seqs = await rig.tell(match, 1300)
+        async with rig.store.transaction() as tx:
+            await tx.execute("DELETE FROM change WHERE seq <= $1", seqs[99])
+        await stack.enter_async_context(feed(alive_seconds=0.5))
+        await until("told what is left", lambda: consumer.seqs == set(seqs[100:]))
+        await until("told of the loss", lambda: any(b'subscribed="0"' in got.body for got in consumer.alives))
+        await until("alive again", lambda: b'subscribed="1"' in consumer.alives[-1].body)
+        assert sum(b'subscribed="0"' in got.body for got in consumer.alives) == 1
+
+
+async def test_the_dead_man_word_is_said_once(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        session = await stack.enter_async_context(feed(alive_seconds=0.5))
+        await until("alive", lambda: consumer.alives)
+        session.say_down()
+        await until("down, then up", lambda: len(consumer.alives) >= 4)
+        flags = [b'subscribed="0"' in got.body for got in consumer.alives]
+        assert sum(flags) == 1
+
+
+async def test_cursors_are_saved_and_the_window_is_kept(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        [(tenant_id, consumer)] = await listening(rig, stack)
+        await stack.enter_async_context(feed())
+        match = await rig.match()
+        seqs = await rig.tell(match, 200)
+
+        async def saved() -> bool:
+            async with rig.store.reading() as tx:
+                cursor = await tx.value("SELECT seq FROM tenant_cursor WHERE tenant_id = $1", tenant_id)
+                return bool(cursor == seqs[-1])
+
+        await until_async("saved", saved)
+        async with rig.store.reading() as tx:
+            [standing] = await cursors.standings(tx)
+        assert standing.behind == 0 and standing.oldest is None
+        assert consumer.seqs == set(seqs)
+
+
+async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        told = [consumer for _, consumer in await listening(rig, stack, 4)]
+        one = await stack.enter_async_context(feed(lease_millis=600))
+        await until("alive", lambda: all(each.alives for each in told))
+        two = await stack.enter_async_context(feed(lease_millis=600))
+        await until("shared", lambda: len(one.relay.deliveries) == len(two.relay.deliveries) == 2)
+        match = await rig.match()
+        seqs = set(await rig.tell(match, 30))
+        await until("all told", lambda: all(each.seqs == seqs for each in told))
+        assert [each.repeats for each in told] == [0] * 4
+
+
+async def test_the_log_is_told_though_the_database_breaks_off(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        await stack.enter_async_context(feed())
+        match = await rig.match()
+        seqs = set(await rig.tell(match, 5))
+        for _ in range(3):
+            await break_off(rig)
+            seqs |= set(await rig.tell(match, 5))
+        await until("all told", lambda: consumer.seqs == seqs)
+
+
+async def break_off(rig: Rig) -> None:
+    """End every other session on this test's database."""
+    async with rig.store.reading() as tx:
+        await tx.fetch(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )

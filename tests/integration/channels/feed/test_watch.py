@@ -1,0 +1,63 @@
+"""No ingest worker lives: everything is suspended, once, however the database behaves."""
+
+import pytest
+
+from app.channels.feed.watch import Watch
+from app.store import beats
+from app.store.connections import Store
+
+pytestmark = pytest.mark.anyio
+START = 1_000_000
+
+
+class Scene:
+    """A watch with a clock that is turned by hand; counts what was done."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.now = store, START
+        self.suspended = self.told = 0
+        self.watch = Watch(store, self.suspend, self.tell, dead_seconds=15, clock=lambda: self.now)
+
+    async def suspend(self) -> None:
+        self.suspended += 1
+
+    def tell(self) -> None:
+        self.told += 1
+
+    async def beat(self) -> None:
+        async with self.store.transaction() as tx:
+            await beats.beat(tx, "worker", beats.INGEST, self.now)
+
+    async def look_after(self, millis: int) -> None:
+        self.now += millis
+        await self.watch.look()
+
+
+async def test_silence_counts_from_our_own_start_when_nobody_ever_beat(store: Store) -> None:
+    scene = Scene(store)
+    await scene.look_after(15_000)
+    assert scene.suspended == 0
+    await scene.look_after(1)
+    assert (scene.suspended, scene.told) == (1, 1)
+
+
+async def test_it_is_done_once_until_a_worker_beats_again(store: Store) -> None:
+    scene = Scene(store)
+    await scene.beat()
+    for _ in range(3):
+        await scene.look_after(15_001)
+    assert (scene.suspended, scene.told) == (1, 1)
+    await scene.beat()
+    await scene.look_after(1_000)
+    assert scene.suspended == 1
+    await scene.look_after(15_000)
+    assert (scene.suspended, scene.told) == (2, 2)
+
+
+async def test_another_kind_of_worker_does_not_count(store: Store) -> None:
+    scene = Scene(store)
+    scene.now += 15_001
+    async with store.transaction() as tx:
+        await beats.beat(tx, "feed", "feed", scene.now)
+    await scene.watch.look()
+    assert scene.suspended == 1
