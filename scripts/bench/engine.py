@@ -1,0 +1,195 @@
+"""What a match costs us: reading its log, folding it, and repricing every market after a round.
+
+    python -m scripts.bench.engine [--repetitions 15] [--check] [--log FILE]
+
+The log is that of a simulated map of 30 rounds (or FILE, plain or .gz). Readers are interleaved in one
+process with a reference: splitting the same text and matching one regular expression a line. `--check` fails
+below 50,000 lines/s, and when a reprice takes longer than 5 ms.
+"""
+
+import gc
+import gzip
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import UUID
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from app.domain.changes import Change, RoundOpened
+from app.domain.market import Book
+from app.domain.match import Match
+from app.domain.transitions import fold
+from app.ingest import cs2log
+from app.simulator.series import Plan, simulate
+from app.simulator.world import world
+from app.trading.engine import react
+
+ROUNDS = 30
+_BEGIN, _ARRIVED, _SECOND = 1_790_000_000_000, 1_800_000_000_000, 1000
+_LINE = re.compile(r'L (\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d): (?:"([^"]*)" )?(.*)')
+_MARGIN, _LEAST_LINES, _MOST_MILLIS = 0.06, 50_000, 5.0
+REFERENCE, READ, FOLD, BOTH = "split, one regex a line", "read", "fold", "read and fold"
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A log, and the match that it belongs to before its first line."""
+
+    text: str
+    match: Match
+
+    @property
+    def lines(self) -> int:
+        return self.text.count("\n")
+
+
+class Freeze(msgspec.Struct, frozen=True):
+    """A freeze time: everything that `react` is told, with the book as it was before."""
+
+    match: Match
+    changes: tuple[Change, ...]
+    book: Book
+
+
+def simulated(rounds: int = ROUNDS) -> Subject:
+    """The log of the first simulated map with so many rounds."""
+    home, away = world().squads[:2]
+    for seed in range(10_000):
+        log, truth = simulate(Plan(home, away, seed, _BEGIN))
+        if len(truth.maps[0].rounds) == rounds:
+            return Subject("".join(f"{line.text}\n" for line in log), _match(home.name, away.name))
+    raise click.ClickException(f"no simulated map has {rounds} rounds")
+
+
+def recorded(path: Path) -> Subject:
+    """A log file; the teams are those that it names last."""
+    body = path.read_bytes()
+    text = (gzip.decompress(body) if path.suffix == ".gz" else body).decode("utf-8", "replace")
+    names = re.findall(r'Team playing "(?:CT|TERRORIST)": ?(.+)', text)[-2:]
+    return Subject(text, _match(*(name.strip() for name in names)))
+
+
+def _match(home: str, away: str) -> Match:
+    return Match(
+        id=UUID(int=1), number=1, home=home, away=away, event="Cup", home_strength=1650, away_strength=1600
+    )
+
+
+def readers(subject: Subject) -> dict[str, Callable[[], object]]:
+    """What is measured over the whole log, by name."""
+    facts = cs2log.read(subject.text, _ARRIVED).facts
+    return {
+        REFERENCE: lambda: [_LINE.match(line) for line in subject.text.split("\n")],
+        READ: lambda: cs2log.read(subject.text, _ARRIVED),
+        FOLD: lambda: fold(subject.match, facts),
+        BOTH: lambda: fold(subject.match, cs2log.read(subject.text, _ARRIVED).facts),
+    }
+
+
+def speeds(subject: Subject, repetitions: int) -> dict[str, float]:
+    """Median lines a second of each reader."""
+    contenders = readers(subject)
+    seen: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(repetitions):
+        for name, call in contenders.items():
+            seen[name].append(subject.lines / _seconds(call))
+    return {name: statistics.median(values) for name, values in seen.items()}
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    gc.collect()
+    gc.disable()
+    started = time.perf_counter()
+    call()
+    spent = time.perf_counter() - started
+    gc.enable()
+    return spent
+
+
+def freezes(subject: Subject, match: Match) -> Iterator[Freeze]:
+    """Play the log second by second with an engine behind it; stop at each freeze time."""
+    book: Book = {}
+    lines = [line for line in subject.text.split("\n") if line]
+    for index, line in enumerate(lines):
+        facts = cs2log.read(line, _ARRIVED + index * _SECOND // 50).facts
+        match, changes = fold(match, facts)
+        if not changes:
+            continue
+        if any(isinstance(change, RoundOpened) for change in changes):
+            yield Freeze(match, changes, book)
+        reaction = react(match, changes, book, now=index, quoting=True, margin=_MARGIN)
+        book = book | {market.key: market for market in reaction.markets}
+
+
+def reprices(subject: Subject, repetitions: int) -> list[tuple[float, int]]:
+    """Milliseconds and changed markets of every reprice in a freeze. Each repetition prices teams of other
+    strengths, so that nothing kept from the last one helps."""
+    seen = []
+    for step in range(repetitions):
+        match = replace(subject.match, home_strength=1650 + 3.7 * step)
+        for freeze in freezes(subject, match):
+            changed = 0
+
+            def reprice(freeze: Freeze = freeze) -> None:
+                nonlocal changed
+                reaction = react(
+                    freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, margin=_MARGIN
+                )
+                changed = len(reaction.markets)
+
+            seen.append((_seconds(reprice) * 1000, changed))
+    return seen
+
+
+def _report(subject: Subject, lines_a_second: dict[str, float], priced: list[tuple[float, int]]) -> list[str]:
+    table = ["| lines of a log | lines/s | x reference |", "|---|---|---|"]
+    for name, speed in lines_a_second.items():
+        table.append(f"| {name} | {speed:,.0f} | {speed / lines_a_second[REFERENCE]:.2f} |")
+    match, _ = fold(subject.match, cs2log.read(subject.text, _ARRIVED).facts)
+    rounds = sum(len(play.counted) for play in match.maps)
+    kept = len(msgspec.json.encode(match)) / 1024
+    millis = sorted(each for each, _ in priced)
+    changed = statistics.median(count for _, count in priced)
+    middle, high = statistics.median(millis), millis[len(millis) * 99 // 100]
+    return [
+        *table,
+        "",
+        f"- {subject.lines:,} lines, {rounds} rounds counted; the match as one value: {kept:.1f} KiB of JSON",
+        f"- {len(millis)} freeze times, {changed:.0f} markets changed in each (median): {middle:.2f} ms (median), "
+        f"{high:.2f} ms (99th percentile)",
+    ]
+
+
+def shortfalls(lines_a_second: dict[str, float], priced: list[tuple[float, int]]) -> list[str]:
+    """The promises that these figures break."""
+    promises = {
+        f"read {_LEAST_LINES:,} lines/s": lines_a_second[READ] >= _LEAST_LINES,
+        f"read and fold {_LEAST_LINES:,} lines/s": lines_a_second[BOTH] >= _LEAST_LINES,
+        f"reprice within {_MOST_MILLIS} ms": statistics.median(each for each, _ in priced) <= _MOST_MILLIS,
+    }
+    return [promise for promise, held in promises.items() if not held]
+
+
+@click.command()
+@click.option("--repetitions", default=15, show_default=True)
+@click.option("--log", type=click.Path(exists=True, path_type=Path), help="A log instead of a simulated one.")
+@click.option("--check", is_flag=True, help="Fail when a promise is broken.")
+def main(repetitions: int, log: Path | None, check: bool) -> None:
+    """Measure, and print what `docs/performance.md` shows."""
+    subject = recorded(log) if log else simulated()
+    lines_a_second = speeds(subject, repetitions)
+    priced = reprices(subject, max(1, repetitions // 3))
+    click.echo("\n".join(_report(subject, lines_a_second, priced)))
+    broken = shortfalls(lines_a_second, priced) if check else []
+    for promise in broken:
+        click.echo(f"not kept: {promise}", err=True)
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
