@@ -64,6 +64,14 @@ class Stamped(msgspec.Struct, frozen=True):
         return _decode(self.state)
 
 
+class Place(msgspec.Struct, frozen=True):
+    """A match, and the change up to which everything has been told of it."""
+
+    id: UUID
+    number: int
+    seq: int
+
+
 class Fixture(msgspec.Struct, frozen=True):
     """A fixture change as it was told: `at` is its envelope's stamp, `body` the change's."""
 
@@ -99,6 +107,12 @@ async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[Stamped]:
         for row in await tx.fetch(_STAMP, list(match_ids), now)
     ]
     return sorted(found, key=lambda match: match.number)
+
+
+async def places(tx: Tx, match_ids: Collection[UUID]) -> list[Place]:
+    """How far each of these matches has been told, without locking or stamping any."""
+    rows = await tx.fetch("SELECT id, number, last_seq AS seq FROM match WHERE id = ANY($1)", list(match_ids))
+    return [Place(**row) for row in rows]
 
 
 async def latest(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:

@@ -4,7 +4,8 @@ The flow, one way: `relay` reads each new change once → `outgoing` groups rows
 and marshalled once → `recent` keeps the newest of them → every tenant's `delivery` writes the same bytes
 to its own `link`, within its window → the broker's confirms move the tenant's cursor, which `leases`
 keeps in the store. A tenant that is slow or away lags alone and is read again from the log (`catchup`).
-`heartbeat` says `alive`, `watch` suspends everything when ingest is dead.
+`heartbeat` says `alive`, `watch` suspends everything when ingest is dead. `replayer` runs the recoveries of
+the same tenants, each through a `post` of its own.
 
 Invariants:
 - a cursor is only moved over envelopes that the broker has confirmed, or that the tenant does not take;

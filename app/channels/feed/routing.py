@@ -20,3 +20,15 @@ def live(message: str, number: int) -> str:
     if message not in EVENT_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
     return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
+
+
+def replayed(message: str, number: int, node_id: str | None) -> str:
+    """The key of a replayed message about match `number`; raises `ValueError` like `live`."""
+    if message not in EVENT_MESSAGES:
+        raise ValueError(f"{message!r} is not a message about a match")
+    return f"lo.-.live.{message}.{SPORT}.od:match.{number}.{node_id or '-'}"
+
+
+def complete(node_id: str | None) -> str:
+    """The key of the end of a recovery."""
+    return f"-.-.-.snapshot_complete.-.-.-.{node_id or '-'}"

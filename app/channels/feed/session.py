@@ -22,6 +22,7 @@ from app.channels.feed.link import Door, ShutOut, keep_linked
 from app.channels.feed.outgoing import Press
 from app.channels.feed.patience import patiently
 from app.channels.feed.relay import Relay
+from app.channels.feed.replayer import Replayer
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -106,11 +107,36 @@ class Session:
             async with asyncio.TaskGroup() as group:
                 for loop in (self._relay.listen, self._relay.read, self._relay.catch_up, self._relay.save):
                     group.create_task(loop())
+                group.create_task(self._replayer(door).run())
                 group.create_task(self._rounds(group, door))
         except ExceptionGroup as group:
             if group.split((Lapsed, ShutOut))[1]:
                 raise
             raise Lapsed("this life is over") from group
+
+    def _replayer(self, door: Door) -> Replayer:
+        return Replayer(
+            self._store,
+            door,
+            self.holder,
+            self._terms.producer,
+            reachable=self._reachable,
+            held=self._holds,
+            clock=self._clock,
+        )
+
+    def _reachable(self) -> dict[UUID, str]:
+        """The slugs of the tenants that are ours and whose vhost has let us in."""
+        deliveries = self._relay.deliveries.values()
+        return {
+            each.tenant_id: each.slug
+            for each in deliveries
+            if each.connection and self._holds(each.tenant_id)
+        }
+
+    def _holds(self, tenant_id: UUID) -> bool:
+        delivery = self._relay.deliveries.get(tenant_id)
+        return self._lease.held and delivery is not None and not delivery.closing
 
     async def _rounds(self, group: asyncio.TaskGroup, door: Door) -> None:
         """Three times a lease: renew, take what is free, drop what is not ours any more."""

@@ -1,0 +1,165 @@
+"""Runs the recoveries of the tenants that this process tells, beside the relay.
+
+A job is taken from the store and run step by step: read, publish, wait for the broker's confirms. The
+jobs of one tenant take turns at every step, and so do the tenants at the database, so that a long replay
+keeps neither another tenant nor the relay waiting. What goes wrong is written to the job, which is run
+again from its beginning; a job whose process died is taken up by whoever holds the tenant next.
+"""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from uuid import UUID
+
+from app.channels.feed.link import Door
+from app.channels.feed.patience import patiently, wait
+from app.channels.feed.post import Post, Undelivered
+from app.domain.recovery import MOST_ATTEMPTS, Job, State
+from app.kit.clock import Clock, system_clock
+from app.kit.logging import get_logger
+from app.recovery import letter
+from app.recovery.replay import Fact, Replay, Step
+from app.store import jobs, signals
+from app.store.connections import Store
+
+_LOOK_SECONDS = 1.0
+_JOBS = 64  #: recoveries that run at once in this process
+_JOBS_A_TENANT = 4
+_READERS = 2  #: steps that are read from the database at once
+_FIRST_PAUSE_MILLIS = 500
+log = get_logger(__name__)
+
+
+class Replayer:
+    """Runs jobs for ever, with `run`. `reachable` answers the tenants whose vhost takes messages from us
+    now, with their slugs; `held` whether a tenant is certainly still ours."""
+
+    def __init__(
+        self,
+        store: Store,
+        door: Door,
+        holder: str,
+        product: int,
+        *,
+        reachable: Callable[[], dict[UUID, str]],
+        held: Callable[[UUID], bool],
+        clock: Clock = system_clock,
+    ) -> None:
+        self._store, self._door, self._holder, self._product = store, door, holder, product
+        self._reachable, self._held, self._clock = reachable, held, clock
+        self._wake = asyncio.Event()
+        self._running: dict[int, UUID] = {}
+        self._slugs: dict[UUID, str] = {}
+        self._turns: defaultdict[UUID, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._reading = asyncio.Semaphore(_READERS)
+
+    async def run(self) -> None:
+        """Take and run jobs until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            while True:
+                self._wake.clear()
+                while job := await patiently("taking a recovery", self._take):
+                    self._running[job.id] = job.tenant_id
+                    group.create_task(self._serve(job, self._slugs[job.tenant_id]))
+                await wait(self._wake, _LOOK_SECONDS)
+
+    async def _listen(self) -> None:
+        async for _ in signals.listen(self._store, jobs.CHANNEL):
+            self._wake.set()
+
+    def _free(self) -> list[UUID]:
+        """The tenants for which one more job may run."""
+        if len(self._running) >= _JOBS:
+            return []
+        busy = Counter(self._running.values())
+        return [tenant_id for tenant_id in self._slugs if busy[tenant_id] < _JOBS_A_TENANT]
+
+    async def _take(self) -> Job | None:
+        self._slugs = self._reachable()
+        tenants = self._free()
+        if not tenants:
+            return None
+        async with self._store.transaction() as tx:
+            return await jobs.take(tx, self._holder, tenants, list(self._running), self._clock())
+
+    async def _serve(self, job: Job, slug: str) -> None:
+        """One run of a job, to whatever end."""
+        told = log.bind(tenant=slug, recovery=job.asked.request_id, node=job.asked.slot, attempt=job.attempts)
+        try:
+            if job.attempts > MOST_ATTEMPTS:
+                raise Undelivered(job.error or "the process that ran it died, again and again")
+            count = await self._replay(job, slug)
+            done = await patiently("ending a recovery", lambda: self._complete(job))
+            told.info("recovery told", kind=job.asked.kind.value, envelopes=count, ours=done)
+        except Undelivered as error:
+            await self._failed(job, str(error))
+        except Exception as error:  # whatever it is, one job must not stop the others
+            told.error("a recovery went wrong", exc_info=error)
+            await self._failed(job, repr(error))
+        finally:
+            self._running.pop(job.id, None)
+            self._wake.set()
+
+    async def _replay(self, job: Job, slug: str) -> int:
+        """Tell everything again, and that it is complete; how many envelopes that took."""
+        asked, count = job.asked, 0
+        replay = Replay(self._store, job)
+        async with Post(self._door, slug, job) as post:
+            steps = await patiently("planning a recovery", replay.steps)
+            for number, step in enumerate(steps):
+                async with self._turns[job.tenant_id]:
+                    facts = await self._read(replay, step)
+                    await self._publish(post, job, facts)
+                count += len(facts)
+                if not await self._progress(job, len(steps), number + 1, count):
+                    raise Undelivered("another process runs this recovery")
+            self._check_lease(job)
+            now = self._clock()
+            await post.complete(letter.complete(self._product, now, asked.request_id), now)
+        return count
+
+    async def _read(self, replay: Replay, step: Step) -> list[Fact]:
+        async with self._reading:
+            return await patiently("reading for a recovery", lambda: replay.facts(step, self._clock()))
+
+    async def _publish(self, post: Post, job: Job, facts: list[Fact]) -> None:
+        for start in range(0, len(facts), post.WINDOW):
+            self._check_lease(job)
+            page = facts[start : start + post.WINDOW]
+            await post.send(
+                [(fact, letter.render(fact, self._product, job.asked.request_id)) for fact in page]
+            )
+
+    async def _progress(self, job: Job, steps: int, done: int, envelopes: int) -> bool:
+        async def keep() -> bool:
+            async with self._store.reading() as tx:
+                return await jobs.progress(tx, job, steps, done, envelopes)
+
+        return await patiently("keeping a recovery's progress", keep)
+
+    async def _complete(self, job: Job) -> bool:
+        async with self._store.transaction() as tx:
+            return await jobs.complete(tx, job, self._clock())
+
+    async def _failed(self, job: Job, error: str) -> None:
+        async def keep() -> State:
+            async with self._store.transaction() as tx:
+                return await jobs.fail(tx, job, error, self._pause(job), self._clock())
+
+        state = await patiently("keeping a recovery's failure", keep)
+        say = log.error if state is State.FAILED else log.warning
+        say(
+            "recovery failed",
+            request=job.asked.request_id,
+            state=state.value,
+            attempt=job.attempts,
+            error=error,
+        )
+
+    def _pause(self, job: Job) -> int:
+        return _FIRST_PAUSE_MILLIS * int(2**job.attempts)
+
+    def _check_lease(self, job: Job) -> None:
+        if not self._held(job.tenant_id):
+            raise Undelivered("the tenant is not ours any more")

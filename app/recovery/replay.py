@@ -1,0 +1,167 @@
+"""What a recovery tells again: the job as steps, a step as facts, in the order of the specification.
+
+    fixture changes → odds of every match → settlements and voids → what was taken back
+
+A full snapshot has odds only; of what was taken back the global request tells. A step is one short read.
+The odds of a match are read under its lock and stamped; the ledger is then read up to the change that
+those odds were read at, so that what happens in between is told once, live.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from itertools import groupby
+from uuid import UUID
+
+import msgspec
+
+from app.domain.market import Market
+from app.domain.match import Headline, headline
+from app.domain.recovery import Asked, Job, Kind
+from app.domain.settlement import LedgerEntry
+from app.store import markets, replays
+from app.store.connections import Store
+from app.store.replays import Stamped
+
+PAGE = 50
+LEDGER_PAGE = 10  #: matches in a page of the ledger, or of matches that are over: each may be long
+_SETTLED = ("bet_settlement", "bet_cancel")
+_REOPENED = ("rollback_bet_settlement", "rollback_bet_cancel")
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One envelope to be: the feed message, the match's number, its stamp (ms), and the change up to which
+    everything about the match is told by it."""
+
+    message: str
+    number: int
+    at: int
+    seq: int
+    status: Headline | None = None
+    markets: Sequence[Market] = ()
+    entries: Sequence[LedgerEntry] = ()
+    change_type: int = 0
+
+
+class Phase(Enum):
+    FIXTURES = "fixtures"
+    ODDS = "odds"
+    SETTLED = "settled"
+    REOPENED = "reopened"
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One read: of these matches, or of all where there are none."""
+
+    phase: Phase
+    match_ids: tuple[UUID, ...] = ()
+
+
+class _FixtureChange(msgspec.Struct, frozen=True):
+    change_type: int
+
+
+_fixture_change = msgspec.json.Decoder(_FixtureChange).decode
+
+
+class Replay:
+    """One run of a job, step by step; a new run begins with a new one. Every read may raise
+    `Unavailable`, after which the same step can be read again."""
+
+    def __init__(self, store: Store, job: Job) -> None:
+        self._store, self._tenant_id, self._asked = store, job.tenant_id, job.asked
+        self._read_at: dict[UUID, int] = {}
+        self._numbers: dict[UUID, int] = {}
+
+    async def steps(self) -> list[Step]:
+        """All steps, in order."""
+        asked = self._asked
+        if asked.match_id is not None:
+            phase = Phase.ODDS if asked.kind is Kind.EVENT_ODDS else Phase.SETTLED
+            return [Step(phase, (asked.match_id,))]
+        async with self._store.reading() as tx:
+            present = await replays.present(tx, self._tenant_id)
+            ended = await replays.ended(tx, self._tenant_id, asked.after) if asked.after else []
+        return list(_plan(asked, present, ended))
+
+    async def facts(self, step: Step, now: int) -> list[Fact]:
+        """The step's facts, in order; odds get a stamp of `now` (ms) or a little later."""
+        match step.phase:
+            case Phase.FIXTURES:
+                return await self._fixtures()
+            case Phase.ODDS:
+                return await self._odds(step.match_ids, now)
+            case Phase.SETTLED:
+                return await self._transitions(step.match_ids, _SETTLED)
+            case Phase.REOPENED:
+                return await self._transitions(step.match_ids, _REOPENED)
+
+    async def _fixtures(self) -> list[Fact]:
+        async with self._store.reading() as tx:
+            found = await replays.fixtures(tx, self._tenant_id, self._asked.after)
+        return [
+            Fact("fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body))
+            for each in found
+        ]
+
+    async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[Fact]:
+        """A match that is not over with all that is open on it, one that is over with how all ended."""
+        async with self._store.transaction() as tx:
+            stamped = await replays.stamp(tx, match_ids, now)
+            told = await markets.active_of(tx, [match.id for match in stamped if not match.over])
+            told |= await markets.ended_of(tx, [match.id for match in stamped if match.over])
+        for match in stamped:
+            self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
+        return [_odds(match, told.get(match.id, ())) for match in stamped]
+
+    async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Fact]:
+        async with self._store.snapshot() as tx:
+            if self._asked.kind is Kind.EVENT_STATEFUL:
+                for match in await replays.places(tx, match_ids):
+                    self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
+            known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
+            latest = await replays.latest(tx, known, self._asked.after)
+        facts = [
+            fact
+            for match_id, entries in latest.items()
+            for fact in _grouped(self._numbers[match_id], self._read_at[match_id], entries, messages)
+        ]
+        return sorted(facts, key=lambda fact: (fact.number, fact.at))
+
+
+def _plan(asked: Asked, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
+    everything = asked.kind is Kind.GLOBAL
+    if everything and asked.after:
+        yield Step(Phase.FIXTURES)
+    yield from _pages(Phase.ODDS, present, PAGE)
+    yield from _pages(Phase.ODDS, ended, LEDGER_PAGE)
+    if asked.after:
+        for phase in (Phase.SETTLED, Phase.REOPENED) if everything else (Phase.SETTLED,):
+            yield from _pages(phase, [*present, *ended], LEDGER_PAGE)
+
+
+def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]:
+    for start in range(0, len(match_ids), size):
+        yield Step(phase, tuple(match_ids[start : start + size]))
+
+
+def _odds(match: Stamped, told: Sequence[Market]) -> Fact:
+    return Fact(
+        "odds_change", match.number, match.stamp, match.seq, status=headline(match.match), markets=told
+    )
+
+
+def _grouped(
+    number: int, seq: int, entries: Iterable[LedgerEntry], messages: Sequence[str]
+) -> Iterator[Fact]:
+    """One fact for all markets that made the same transition at the same time."""
+    told = sorted((entry for entry in entries if entry.message in messages), key=_moment)
+    for (at, message), group in groupby(told, key=_moment):
+        yield Fact(message, number, at, seq, entries=tuple(group))
+
+
+def _moment(entry: LedgerEntry) -> tuple[int, str]:
+    return entry.at, entry.message
+
+
+def _change_type(body: bytes) -> int:
+    return _fixture_change(body).change_type
