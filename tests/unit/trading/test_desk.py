@@ -1,0 +1,68 @@
+"""What operators settle by hand stands against the engine until they take it back."""
+
+import pytest
+
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.settlement import LedgerStatus
+from app.kit.errors import Conflict
+from app.trading import desk
+from tests.unit.domain.play import Server
+from tests.unit.trading.trader import Trader
+
+KEY = (13, "map=1|round=1|team=home")
+
+
+@pytest.fixture
+def trader() -> Trader:
+    """Round 1 in its freeze."""
+    server = Server()
+    server.start_map()
+    trader = Trader(server.match)
+    trader.react()
+    return trader
+
+
+def put(trader: Trader, decision: desk.Decision) -> Market:
+    market, entry = decision
+    trader.book[market.key] = market
+    trader.ledger.append(entry)
+    return market
+
+
+def play_round(trader: Trader) -> None:
+    server = Server(trader.match)
+    server.score = {"home": 0, "away": 0}
+    server.round("home")
+    server.freeze()
+    trader.match = server.match
+    trader.react(server.changes)
+
+
+def test_a_settlement_by_hand_stands(trader: Trader) -> None:
+    market = put(trader, desk.settle(trader.book[KEY], won=False, reason="ruling"))
+    assert (market.status, market.result) == (MarketStatus.SETTLED, Result.LOST)
+    play_round(trader)
+    assert trader.book[KEY] == market
+    assert [entry.settled_by for entry in trader.entries(*KEY)] == ["admin"]
+
+
+def test_taken_back_it_follows_the_facts_again(trader: Trader) -> None:
+    put(trader, desk.void(trader.book[KEY], 14, "ruling"))
+    put(trader, desk.roll_back(trader.book[KEY], "ruling withdrawn"))
+    play_round(trader)
+    assert trader.book[KEY].result is Result.WON
+    statuses = [entry.new_status for entry in trader.entries(*KEY)]
+    assert statuses == [LedgerStatus.VOIDED, LedgerStatus.PENDING, LedgerStatus.SETTLED]
+    assert trader.entries(*KEY)[-1].is_resettlement
+
+
+def test_refusals_name_the_present_state(trader: Trader) -> None:
+    with pytest.raises(Conflict, match="active"):
+        desk.roll_back(trader.book[KEY], "slip")
+    settled = put(trader, desk.settle(trader.book[KEY], won=True, reason="ruling"))
+    for attempt in (
+        lambda: desk.settle(settled, won=True, reason="again"),
+        lambda: desk.void(settled, 4, "again"),
+    ):
+        with pytest.raises(Conflict, match="settled; roll it back first"):
+            attempt()

@@ -1,0 +1,113 @@
+"""Simulated matches, read from their log lines: the book agrees with what the simulator says happened."""
+
+import pytest
+
+from app.domain.market import MarketStatus, Result
+from app.domain.match import Status
+from app.simulator.series import Plan, new_truth
+from app.simulator.truth import MapTruth, RoundTruth, SeriesTruth
+from app.simulator.world import world
+from app.trading.spec import parse
+from tests.unit.trading.trader import Trader, trade
+
+BEGIN = 1_790_000_000_000
+
+
+def run(seed: int, *, best_of: int, seconds: float) -> tuple[Trader, SeriesTruth]:
+    squads = world().squads
+    home, away = squads[seed % len(squads)], squads[(seed + 7) % len(squads)]
+    plan = Plan(home, away, seed, BEGIN, best_of=best_of, brief=True)
+    truth = new_truth(plan)
+    trader = list(trade(plan, truth, checking=seconds > 1, seconds=seconds))[-1]
+    assert trader.match.status is Status.FINISHED
+    return trader, truth
+
+
+def opening(played: RoundTruth) -> str | None:
+    return next((kill.side for kill in played.kills if kill.side != kill.victim_side), None)
+
+
+def slot_won(played: RoundTruth, side: str | None) -> str:
+    loser = "away" if played.winner == "home" else "home"
+    return played.winner if side == played.side else loser
+
+
+def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
+    seen = 0
+    for played in true.rounds:
+        kills = [kill for kill in played.kills if kill.side != kill.victim_side]
+        for market in trader.book.values():
+            spec = parse(market.specifiers)
+            if (spec.map, spec.round) != (number, played.number):
+                continue
+            expected = {
+                13: played.winner == spec.team,
+                14: slot_won(played, opening(played)) == spec.team,
+                15: bool(kills) and kills[0].headshot,
+                16: any(kill.weapon == "awp" for kill in kills),
+                17: bool(played.bomb_site),
+                18: played.reason == "defuse",
+                19: len(kills) > spec.threshold,
+                20: len(kills) < spec.threshold,
+                21: played.reason == "bomb",
+                29: played.reason == "time",
+                30: played.reason == "kills",
+            }[market.type_id]
+            assert market.result is (Result.WON if expected else Result.LOST), (market, played)
+            seen += 1
+    return seen
+
+
+def check_map(trader: Trader, number: int, true: MapTruth) -> int:
+    seen, total = 0, true.home_score + true.away_score
+    for market in trader.book.values():
+        spec = parse(market.specifiers)
+        if spec.map != number or market.type_id not in (6, 8, 9, 10, 27):
+            continue
+        expected = {
+            6: true.winner == spec.team,
+            8: total > spec.threshold,
+            9: total < spec.threshold,
+            10: total > 24,
+            27: total % 2 == 1,
+        }[market.type_id]
+        assert market.result is (Result.WON if expected else Result.LOST), market
+        seen += 1
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("seed", "best_of", "seconds"), [(1, 1, 1.0), (2, 1, 5.0), (3, 3, 20.0), (4, 1, 90.0)]
+)
+def test_results_agree_with_the_truth(seed: int, best_of: int, seconds: float) -> None:
+    trader, truth = run(seed, best_of=best_of, seconds=seconds)
+    played = [(number, true) for number, true in enumerate(truth.maps, start=1)]
+    assert sum(check_rounds(trader, number, true) for number, true in played) > 50
+    assert sum(check_map(trader, number, true) for number, true in played) > 5
+    for team in ("home", "away"):
+        winner = trader.of(1, f"team={team}")
+        assert winner.result is (Result.WON if truth.winner == team else Result.LOST)
+        assert len(winner.rests_on) == len(truth.maps)
+
+
+def _lead(counts: tuple[int, int, int]) -> int:
+    return counts[1] - counts[2]
+
+
+def test_each_kill_moves_the_price_of_its_round() -> None:
+    squads = world().squads
+    plan = Plan(squads[5], squads[6], 11, BEGIN, brief=True, knife=False)
+    before, moves = ((0, 0, 0), 0.0), 0
+    for trader in trade(plan, new_truth(plan), checking=False):
+        current = trader.match.current
+        if current is None or current.phase != "live":
+            continue
+        market = trader.of(13, f"map=1|round={current.number}|team=home")
+        if market.status is not MarketStatus.ACTIVE:
+            continue
+        after = ((current.number, current.alive_home, current.alive_away), market.probability)
+        if before[0][0] == after[0][0] and _lead(before[0]) != _lead(after[0]):
+            assert before[1] != after[1], after
+            moves += 1
+        before = after
+    assert moves > 60
