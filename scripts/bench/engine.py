@@ -160,8 +160,8 @@ def _report(subject: Subject, lines_a_second: dict[str, float], priced: list[tup
         *table,
         "",
         f"- {subject.lines:,} lines, {rounds} rounds counted; the match as one value: {kept:.1f} KiB of JSON",
-        f"- {len(millis)} freeze times, {changed:.0f} markets changed in each (median): {middle:.2f} ms (median), "
-        f"{high:.2f} ms (99th percentile)",
+        f"- {len(millis)} freeze times, {changed:.0f} markets changed in each (median): "
+        f"{middle:.2f} ms (median), {high:.2f} ms (99th percentile)",
     ]
 
 
