@@ -1,0 +1,33 @@
+"""A tenant, a desk that accepts its requests, and matches to tell about."""
+
+from uuid import uuid4
+
+import pytest
+
+from app.domain.tenant import Tenant
+from app.kit.clock import system_clock
+from app.recovery.request import Desk
+from app.store import tenants
+from app.store.connections import Store
+from tests.support.story import Story
+
+WINDOW = 4320 * 60_000
+
+
+@pytest.fixture
+def story(store: Store) -> Story:
+    return Story(store)
+
+
+@pytest.fixture
+def desk(store: Store) -> Desk:
+    return Desk(store, system_clock, WINDOW)
+
+
+@pytest.fixture
+async def tenant(store: Store) -> Tenant:
+    """A tenant with a vhost (that is: the store says so)."""
+    tenant = Tenant(uuid4(), "acme", "Acme", amqp=True)
+    async with store.transaction() as tx:
+        await tenants.insert(tx, tenant, 0)
+    return tenant

@@ -1,0 +1,149 @@
+"""A slot is held by one request at a time, frees itself, and is freed only by its present holder."""
+
+import asyncio
+from uuid import UUID, uuid4
+
+import pytest
+
+from app.domain.recovery import MOST_ATTEMPTS, Asked, InFlight, Job, Kind, State
+from app.domain.tenant import Tenant
+from app.store import cursors, jobs, tenants
+from app.store.connections import Store
+
+pytestmark = pytest.mark.anyio
+HOLDER = "feed-1"
+
+
+def asked(request_id: str = "7", node_id: str | None = None, after: int = 0) -> Asked:
+    return Asked(Kind.CANONICAL, request_id, after, node_id)
+
+
+async def accept(store: Store, tenant_id: UUID, what: Asked, lifetime: int = 60_000) -> Job | InFlight:
+    async with store.transaction() as tx:
+        return await jobs.accept(tx, tenant_id, what, 1_000, lifetime)
+
+
+async def accepted(store: Store, tenant_id: UUID, what: Asked, lifetime: int = 60_000) -> Job:
+    job = await accept(store, tenant_id, what, lifetime)
+    assert isinstance(job, Job)
+    return job
+
+
+async def lease(store: Store, holder: str = HOLDER) -> None:
+    """Make `holder` the one who tells every tenant."""
+    async with store.transaction() as tx:
+        await cursors.admit(tx)
+        await tx.execute("UPDATE tenant_cursor SET holder = NULL")
+        await cursors.take(tx, holder, 10, 60_000)
+
+
+async def take(
+    store: Store, tenant_id: UUID, holder: str = HOLDER, running: tuple[int, ...] = ()
+) -> Job | None:
+    async with store.transaction() as tx:
+        return await jobs.take(tx, holder, [tenant_id], running, 2_000)
+
+
+async def complete(store: Store, job: Job) -> bool:
+    async with store.transaction() as tx:
+        return await jobs.complete(tx, job, 3_000)
+
+
+async def fail(store: Store, job: Job, pause: int = 0) -> State:
+    async with store.transaction() as tx:
+        return await jobs.fail(tx, job, "the reason", pause, 3_000)
+
+
+async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenant) -> None:
+    await accepted(store, tenant.id, asked("7", after=5))
+    busy = await accept(store, tenant.id, asked("8"))
+    assert isinstance(busy, InFlight)
+    assert (busy.request_id, busy.after, busy.scheduled_at) == ("7", 5, 1_000)
+    assert 0 < busy.remaining <= 60_000
+
+
+async def test_of_many_at_once_one_is_accepted(store: Store, tenant: Tenant) -> None:
+    outcomes = await asyncio.gather(*(accept(store, tenant.id, asked(str(n))) for n in range(1, 9)))
+    (winner,) = [each for each in outcomes if isinstance(each, Job)]
+    others = [each for each in outcomes if isinstance(each, InFlight)]
+    assert {each.request_id for each in others} == {winner.asked.request_id}
+
+
+async def test_nodes_and_tenants_have_slots_of_their_own(store: Store, tenant: Tenant) -> None:
+    other = Tenant(uuid4(), "beta", "Beta", amqp=True)
+    async with store.transaction() as tx:
+        await tenants.insert(tx, other, 0)
+    for tenant_id in (tenant.id, other.id):
+        for node_id in (None, "1", "2"):
+            await accepted(store, tenant_id, asked(node_id=node_id))
+
+
+async def test_an_expired_slot_is_taken_and_its_old_holder_cannot_free_it(
+    store: Store, tenant: Tenant
+) -> None:
+    await lease(store)
+    old = await accepted(store, tenant.id, asked("7"), lifetime=0)
+    running = await take(store, tenant.id)
+    new = await accepted(store, tenant.id, asked("8"))
+    assert running and running.id == old.id and new.token == old.token + 1
+    assert await complete(store, running)
+    busy = await accept(store, tenant.id, asked("9"))
+    assert isinstance(busy, InFlight) and busy.request_id == "8"
+
+
+async def test_completion_frees_the_slot(store: Store, tenant: Tenant) -> None:
+    await lease(store)
+    await accepted(store, tenant.id, asked("7"))
+    job = await take(store, tenant.id)
+    assert job and await complete(store, job)
+    assert not await complete(store, job), "it has ended already"
+    await accepted(store, tenant.id, asked("7"))
+
+
+async def test_only_the_tenants_holder_takes_its_jobs(store: Store, tenant: Tenant) -> None:
+    await accepted(store, tenant.id, asked())
+    assert await take(store, tenant.id) is None
+    await lease(store)
+    assert await take(store, tenant.id, "feed-2") is None
+    job = await take(store, tenant.id)
+    assert job and job.attempts == 1
+    assert await take(store, tenant.id, running=(job.id,)) is None
+
+
+async def test_a_lost_run_is_begun_again_and_can_write_nothing_more(store: Store, tenant: Tenant) -> None:
+    await lease(store)
+    await accepted(store, tenant.id, asked())
+    lost = await take(store, tenant.id)
+    await lease(store, "feed-2")
+    again = await take(store, tenant.id, "feed-2")
+    assert lost and again and (again.id, again.attempts) == (lost.id, 2)
+    async with store.transaction() as tx:
+        assert not await jobs.progress(tx, lost, 9, 9, 9)
+        assert await jobs.progress(tx, again, 4, 1, 20)
+    assert not await complete(store, lost)
+    assert await complete(store, again)
+
+
+async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant) -> None:
+    await lease(store)
+    await accepted(store, tenant.id, asked("7"))
+    states = []
+    for _ in range(MOST_ATTEMPTS):
+        job = await take(store, tenant.id)
+        assert job
+        states.append(await fail(store, job))
+    assert states == [State.SCHEDULED] * (MOST_ATTEMPTS - 1) + [State.FAILED]
+    assert await take(store, tenant.id) is None
+    async with store.reading() as tx:
+        seen = await jobs.find(tx, tenant.id, "7")
+        assert await jobs.failures(tx, 0) == 1
+    assert seen and (seen.state, seen.error) == (State.FAILED, "the reason")
+    await accepted(store, tenant.id, asked("8"))
+
+
+async def test_a_failed_run_waits_before_the_next(store: Store, tenant: Tenant) -> None:
+    await lease(store)
+    await accepted(store, tenant.id, asked())
+    job = await take(store, tenant.id)
+    assert job and await fail(store, job, pause=60_000) is State.SCHEDULED
+    assert await take(store, tenant.id) is None

@@ -1,0 +1,105 @@
+"""Matches on which markets open, settle, are voided and taken back, written as ingest writes them."""
+
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from app.domain import changes as c
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match, Status
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.ingest import drafts
+from app.store import changes, markets, matches
+from app.store.connections import Store
+
+_STATUS = {
+    LedgerStatus.SETTLED: MarketStatus.SETTLED,
+    LedgerStatus.VOIDED: MarketStatus.CANCELLED,
+    LedgerStatus.PENDING: MarketStatus.SUSPENDED,
+}
+
+
+def offer(round_number: int, **fields: object) -> Market:
+    """An open market on a round."""
+    market = Market(13, f"map=1|round={round_number}|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
+    return replace(market, **fields)
+
+
+class Story:
+    """Everything is written through the store, one transaction a call; `at` is the last stamp given."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.at = 0
+
+    async def match(self, status: Status = Status.LIVE) -> Match:
+        async with self.store.transaction() as tx:
+            number = await matches.next_number(tx)
+            match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
+            await matches.insert(tx, match)
+        return match
+
+    async def offer(self, match: Match, *offers: Market) -> None:
+        await self._write(match, markets_changed=offers)
+
+    async def start(self, match: Match) -> None:
+        await self._write(match, happened=(c.MatchStarted(),), status=Status.LIVE)
+
+    async def settle(self, match: Match, *offers: Market, result: Result = Result.WON) -> None:
+        await self._move(match, offers, LedgerStatus.SETTLED, result)
+
+    async def void(self, match: Match, *offers: Market) -> None:
+        await self._move(match, offers, LedgerStatus.VOIDED, Result.VOID)
+
+    async def take_back(self, match: Match, *offers: Market) -> None:
+        """Reverse the last settlement or void of these."""
+        await self._move(match, offers, LedgerStatus.PENDING, None)
+
+    async def finish(self, match: Match) -> None:
+        now = time.time_ns() // 1_000_000
+        await self._write(match, status=Status.FINISHED, finished_at=now, winner="home")
+
+    async def cancel(self, match: Match) -> None:
+        now = time.time_ns() // 1_000_000
+        await self._write(match, happened=(c.MatchCancelled(),), status=Status.CANCELLED, finished_at=now)
+
+    async def _move(
+        self, match: Match, offers: Sequence[Market], to: LedgerStatus, result: Result | None
+    ) -> None:
+        async with self.store.reading() as tx:
+            book = await markets.book(tx, match.id)
+        ended, entries = [], []
+        for offered in offers:
+            before = _ledger_status(book[offered.key])
+            entries.append(
+                LedgerEntry(offered.type_id, offered.specifiers, before, to, result, "told by the test")
+            )
+            ended.append(replace(offered, status=_STATUS[to], result=result))
+        await self._write(match, markets_changed=ended, entries=entries)
+
+    async def _write(
+        self,
+        match: Match,
+        *,
+        happened: Sequence[c.Change] = (),
+        markets_changed: Sequence[Market] = (),
+        entries: Sequence[LedgerEntry] = (),
+        **fields: object,
+    ) -> None:
+        async with self.store.transaction() as tx:
+            before = await matches.lock(tx, match.id)
+            after = replace(before, **fields)
+            book = await markets.book(tx, match.id)
+            rows = drafts.compose(before, after, happened, book, markets_changed, entries)
+            await matches.save(tx, after)
+            await markets.save(tx, match.id, markets_changed)
+            done = await changes.append(tx, after, rows, time.time_ns() // 1_000_000)
+            self.at = done.match.last_stamp
+
+
+def _ledger_status(market: Market) -> LedgerStatus:
+    known = {status: told for told, status in _STATUS.items()}
+    return known.get(market.status, LedgerStatus.PENDING)
