@@ -26,7 +26,7 @@ CHANNEL = "recovery"  #: NOTIFY channel: a job waits; the payload is the tenant'
 
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _TAKE_SLOT = f"""
-INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {_NOW} + $3)
+INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {_NOW} + $3::bigint)
 ON CONFLICT (tenant_id, node) DO UPDATE SET token = slot.token + 1, expires_at = excluded.expires_at
 WHERE slot.expires_at <= {_NOW}
 RETURNING token
@@ -63,7 +63,7 @@ RETURNING {_COLUMNS}
 _MINE = f"id = $1 AND attempts = $2 AND state = '{State.RUNNING}'"
 _PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_MINE}"
 _POSTPONE = f"""
-UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {_NOW} + $4
+UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {_NOW} + $4::bigint
 WHERE {_MINE}
 """
 _END = f"UPDATE recovery_job SET state = $3, holder = NULL, error = $4, finished_at = $5 WHERE {_MINE}"

@@ -24,14 +24,14 @@ _BOOKED = "NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match
 _PRESENT = f"SELECT m.id FROM match m WHERE m.status IN {_OPEN} AND {_BOOKED} ORDER BY m.number"
 _ENDED = f"""
 SELECT m.id FROM match m WHERE m.status NOT IN {_OPEN} AND {_BOOKED} AND (
-    m.finished_at > $2 - {_LATE_MILLIS}
+    m.finished_at > $2::bigint - {_LATE_MILLIS}
     OR m.id IN (SELECT e.match_id FROM ledger_entry e WHERE e.at > $2)
 )
 ORDER BY m.number
 """
 _STAMP = """
 WITH locked AS (SELECT id FROM match WHERE id = ANY($1) ORDER BY number FOR UPDATE)
-UPDATE match m SET last_stamp = greatest($2, m.last_stamp + 1) FROM locked WHERE m.id = locked.id
+UPDATE match m SET last_stamp = greatest($2::bigint, m.last_stamp + 1) FROM locked WHERE m.id = locked.id
 RETURNING m.id, m.number, m.status, m.state, m.last_stamp, m.last_seq
 """
 _LATEST = """
