@@ -1,0 +1,227 @@
+"""What is told again, in which order, and that folding it ends in the truth."""
+
+from uuid import uuid4
+
+import pytest
+from msgspec.structs import replace
+
+from app.domain.market import MarketStatus, Result
+from app.domain.match import Match, Status
+from app.domain.recovery import Asked, Job, Kind, State
+from app.domain.tenant import Tenant
+from app.recovery.replay import Fact, Replay
+from app.store import matches, tenants
+from app.store.connections import Store
+from tests.support.story import Story, offer
+
+pytestmark = pytest.mark.anyio
+
+
+def job(tenant: Tenant, kind: Kind = Kind.CANONICAL, after: int = 0, match: Match | None = None) -> Job:
+    asked = Asked(kind, "7", after, None, match.id if match else None)
+    return Job(1, tenant.id, asked, 1, State.RUNNING, 0)
+
+
+async def told(store: Store, wanted: Job, now: int = 0) -> list[Fact]:
+    replay = Replay(store, wanted)
+    return [fact for step in await replay.steps() for fact in await replay.facts(step, now)]
+
+
+def by_message(facts: list[Fact], message: str) -> list[Fact]:
+    return [fact for fact in facts if fact.message == message]
+
+
+async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    live, bare, over = await story.match(), await story.match(Status.UPCOMING), await story.match()
+    await story.offer(live, offer(1), offer(2), offer(3))
+    await story.settle(live, offer(1))
+    await story.offer(live, replace(offer(3), status=MarketStatus.SUSPENDED, reason="paused"))
+    await story.finish(over)
+    facts = await told(store, job(tenant))
+    assert [(fact.message, fact.number) for fact in facts] == [
+        ("odds_change", live.number),
+        ("odds_change", bare.number),
+    ]
+    statuses = {market.specifiers: market.status for market in facts[0].markets}
+    assert statuses == {
+        offer(2).specifiers: MarketStatus.ACTIVE,
+        offer(3).specifiers: MarketStatus.SUSPENDED,
+    }
+    assert list(facts[1].markets) == [] and facts[1].status and facts[1].status.status is Status.UPCOMING
+
+
+async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1))
+    async with store.reading() as tx:
+        before = await matches.get(tx, match.id)
+    assert before
+    (first,) = await told(store, job(tenant), now=0)
+    (second,) = await told(store, job(tenant), now=before.last_stamp + 1000)
+    assert (first.at, second.at) == (before.last_stamp + 1, before.last_stamp + 1000)
+    assert first.seq == second.seq == before.last_seq
+    await story.offer(match, offer(2))
+    assert story.at > second.at, "what is told live afterwards is newer"
+
+
+async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match = await story.match()
+    await story.offer(match, *map(offer, range(1, 7)))
+    await story.settle(match, offer(1))
+    after = story.at
+    await story.settle(match, offer(2), offer(3))
+    settled_at = story.at
+    await story.settle(match, offer(4), result=Result.LOST)
+    await story.void(match, offer(5))
+    facts = await told(store, job(tenant, after=after))
+    assert [fact.message for fact in facts] == [
+        "odds_change",
+        "bet_settlement",
+        "bet_settlement",
+        "bet_cancel",
+    ]
+    assert [market.specifiers for market in facts[0].markets] == [offer(6).specifiers]
+    together = facts[1]
+    assert {entry.specifiers for entry in together.entries} == {offer(2).specifiers, offer(3).specifiers}
+    assert all(entry.at == together.at for entry in together.entries) and together.at < settled_at
+    assert {fact.seq for fact in facts} == {facts[0].seq}
+    again = await told(store, job(tenant, after=after))
+    assert again[1:] == facts[1:], "only the odds are stamped anew"
+
+
+async def test_only_the_latest_transition_of_a_market_is_told(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2), offer(3))
+    after = story.at
+    await story.settle(match, offer(1), offer(2))
+    await story.take_back(match, offer(1), offer(2))
+    await story.settle(match, offer(1), result=Result.LOST)
+    await story.void(match, offer(3))
+    await story.take_back(match, offer(3))
+    canonical = await told(store, job(tenant, after=after))
+    (settlement,) = by_message(canonical, "bet_settlement")
+    assert [(each.specifiers, each.outcome) for each in settlement.entries] == [
+        (offer(1).specifiers, Result.LOST)
+    ]
+    assert {fact.message for fact in canonical} == {"odds_change", "bet_settlement"}
+    everything = await told(store, job(tenant, Kind.GLOBAL, after))
+    assert [fact.message for fact in everything] == [
+        "odds_change",
+        "bet_settlement",
+        "rollback_bet_settlement",
+        "rollback_bet_cancel",
+    ]
+    assert [entry.specifiers for entry in everything[2].entries] == [offer(2).specifiers]
+
+
+async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> None:
+    early = await story.match(Status.UPCOMING)
+    await story.start(early)
+    after = story.at
+    started, called_off, live = [await story.match(Status.UPCOMING) for _ in range(3)]
+    await story.start(started)
+    await story.cancel(called_off)
+    for match in (live, started):
+        await story.offer(match, offer(1), offer(2))
+        await story.settle(match, offer(1), offer(2))
+        await story.take_back(match, offer(2))
+    facts = await told(store, job(tenant, Kind.GLOBAL, after))
+    order = ["fixture_change", "odds_change", "bet_settlement", "rollback_bet_settlement"]
+    assert [fact.message for fact in facts] == sorted((f.message for f in facts), key=order.index)
+    fixtures = by_message(facts, "fixture_change")
+    assert [(each.number, each.change_type) for each in fixtures] == [
+        (started.number, 1),
+        (called_off.number, 3),
+    ]
+    assert all(each.at > after for each in fixtures)
+    assert {fact.number for fact in by_message(facts, "odds_change")} == {
+        match.number for match in (early, started, called_off, live)
+    }
+    full = await told(store, job(tenant, Kind.GLOBAL))
+    assert {fact.message for fact in full} == {"odds_change"}
+
+
+async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, story: Story) -> None:
+    match, old = await story.match(), await story.match()
+    await story.offer(match, offer(1), offer(2))
+    async with store.transaction() as tx:
+        await matches.save(tx, replace(old, status=Status.FINISHED, finished_at=1))
+    after = story.at
+    await story.settle(match, offer(1))
+    await story.void(match, offer(2))
+    await story.finish(match)
+    facts = await told(store, job(tenant, after=after))
+    assert {fact.number for fact in facts} == {match.number}
+    odds = facts[0]
+    assert odds.status and odds.status.status.code == 4 and odds.status.winner == "home"
+    assert {market.status for market in odds.markets} == {MarketStatus.SETTLED, MarketStatus.CANCELLED}
+
+
+async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story: Story) -> None:
+    kept, given_back = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
+    await story.offer(kept, offer(1))
+    after = story.at
+    for match in (kept, given_back):
+        await story.start(match)
+        await story.offer(match, offer(2))
+        await story.settle(match, offer(2))
+    async with store.transaction() as tx:
+        await tenants.unbook(tx, tenant.id, given_back.id)
+    for kind in (Kind.CANONICAL, Kind.GLOBAL):
+        assert {fact.number for fact in await told(store, job(tenant, kind, after))} == {kept.number}
+
+
+async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant, story: Story) -> None:
+    match, other = await story.match(), await story.match()
+    for each in (match, other):
+        await story.offer(each, offer(1), offer(2), offer(3), offer(4))
+        await story.settle(each, offer(1))
+        await story.void(each, offer(2))
+        await story.settle(each, offer(3))
+        await story.take_back(each, offer(3))
+    (odds,) = await told(store, job(tenant, Kind.EVENT_ODDS, match=match))
+    assert (odds.message, odds.number, len(odds.markets)) == ("odds_change", match.number, 2)
+    stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
+    assert [(fact.message, fact.number) for fact in stateful] == [
+        ("bet_settlement", match.number),
+        ("bet_cancel", match.number),
+    ]
+
+
+async def test_many_matches_are_read_in_pages(store: Store, tenant: Tenant, story: Story) -> None:
+    numbers = [(await story.match()).number for _ in range(120)]
+    replay = Replay(store, job(tenant))
+    steps = await replay.steps()
+    assert [len(step.match_ids) for step in steps] == [50, 50, 20]
+    facts = [fact for step in steps for fact in await replay.facts(step, 1)]
+    assert [fact.number for fact in facts] == numbers
+
+
+async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    after = story.at
+    await story.settle(match, offer(1))
+    replay = Replay(store, job(tenant, after=after))
+    odds, ledger = await replay.steps()
+    (read,) = await replay.facts(odds, 1)
+    await story.settle(match, offer(2))
+    (settlement,) = await replay.facts(ledger, 1)
+    assert [entry.specifiers for entry in settlement.entries] == [offer(1).specifiers]
+    assert [market.specifiers for market in read.markets] == [offer(2).specifiers]
+
+
+async def test_a_match_that_is_gone_is_left_out(store: Store, tenant: Tenant) -> None:
+    gone = Match(uuid4(), 1, "Northwind", "Harbour", "Test Cup")
+    for kind in (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL):
+        assert await told(store, job(tenant, kind, match=gone)) == []
