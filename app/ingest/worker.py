@@ -46,6 +46,7 @@ async def tick(store: Store, name: str, now: int, terms: Terms) -> None:
 
 async def _until(stopping: asyncio.Event, seconds: float) -> None:
     try:
-        await asyncio.wait_for(stopping.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await stopping.wait()
     except TimeoutError:
         return

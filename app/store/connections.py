@@ -97,7 +97,8 @@ class Store:
     async def close(self) -> None:
         """Let running transactions end, for a few seconds, then close every connection."""
         try:
-            await asyncio.wait_for(self._pool.close(), _CLOSE_SECONDS)
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._pool.close()
         except TimeoutError:
             log.warning("transactions cut off: they did not end in time")
             self._pool.terminate()

@@ -68,7 +68,9 @@ class _Ear:
         """The next payload; raises `Unavailable` once the connection is lost."""
         while True:
             try:
-                payload = await asyncio.wait_for(self._heard.get(), _PROBE_SECONDS)
+                # Not `wait_for`: on Python 3.11 that loses a cancellation that meets a payload.
+                async with asyncio.timeout(_PROBE_SECONDS):
+                    payload = await self._heard.get()
             except TimeoutError:
                 await self._connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
                 continue

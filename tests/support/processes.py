@@ -45,13 +45,15 @@ class Process:
 
 
 @asynccontextmanager
-async def started(command: str, settings: Settings, directory: Path) -> AsyncIterator[Process]:
-    """`matchfeed <command>` with these settings; it has ended when the block has."""
+async def started(
+    command: str, settings: Settings, directory: Path, *arguments: str
+) -> AsyncIterator[Process]:
+    """`matchfeed <command> <arguments>` with these settings; it has ended when the block has."""
     log = directory / f"{command}-{token_hex(3)}.log"
     environment = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "app.cli", command),
+            *(sys.executable, "-m", "app.cli", command, *arguments),
             cwd=ROOT,
             env={**os.environ, **environment},
             stdout=sink,

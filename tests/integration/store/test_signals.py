@@ -80,3 +80,14 @@ async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: L
             "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%' AND datname = current_database()"
         ):
             await asyncio.sleep(0.01)
+
+
+async def test_a_listener_can_be_cancelled_at_the_moment_it_hears() -> None:
+    """On Python 3.11 `asyncio.wait_for` swallowed the cancellation then, and the listener never ended."""
+    ear = signals._Ear(connection=None)
+    hearing = asyncio.create_task(ear.hear())
+    await asyncio.sleep(0)
+    ear.told(None, 0, "channel", "payload")
+    hearing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hearing
