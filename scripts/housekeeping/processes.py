@@ -44,16 +44,19 @@ def launch(
     """Start `command` in a session of its own (as `user`, when given), its output appended to `log`."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
-        child = subprocess.Popen(
-            [str(part) for part in command],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=None if environment is None else dict(environment),
-            cwd=directory,
-            start_new_session=True,
-            **identity(user),
-        )
+        try:
+            child = subprocess.Popen(
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=None if environment is None else dict(environment),
+                cwd=directory,
+                start_new_session=True,
+                **identity(user),
+            )
+        except OSError as error:
+            raise ServiceError(f"cannot run {command[0]}: {error.strerror}") from error
     _children.append(child)
     return Started(name, child.pid, psutil.Process(child.pid).create_time(), ending)
 
@@ -109,9 +112,17 @@ def _signal(process: psutil.Process, number: int) -> None:
         return
 
 
-def last_words(log: Path, lines: int = 1) -> str:
-    """The end of a log, on one line, for an error message."""
+def last_words(log: Path) -> str:
+    """The last line of a log, for an error message; of our own structured lines what happened only."""
     if not log.exists():
         return "no output"
     said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return " / ".join(said[-lines:])[-400:] or "no output"
+    return _event(said[-1])[-400:] if said else "no output"
+
+
+def _event(line: str) -> str:
+    try:
+        fields = msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return line
+    return str(fields.get("event", line)) if isinstance(fields, dict) else line
