@@ -7,6 +7,7 @@ go to standard output exactly once, when they are made. Nothing imports this pac
 import click
 
 from app.cli.demo import demo_tenants
+from app.cli.imports import imports
 from app.cli.matches import match
 from app.cli.orders import audit, match_order, match_record
 from app.cli.processes import PROCESSES
@@ -23,7 +24,7 @@ def main() -> None:
     """
 
 
-for command in (*PROCESSES, tenant, key, book, unbook, match, simulate, tail, demo_tenants, audit):
+for command in (*PROCESSES, tenant, key, book, unbook, match, simulate, tail, demo_tenants, audit, imports):
     main.add_command(command)
 for command in (match_order, match_record):
     match.add_command(command)

@@ -1,24 +1,43 @@
-"""Who plays, and in what: tournaments, competitors and players as values.
+"""Who plays, and in what: categories, tournaments, competitors and players as values.
 
 Numbers are those behind `mf:tournament:<n>`, `mf:competitor:<n>` and `mf:player:<n>`. Names are proper names,
-the same in every language. Times are Unix ms; `icon_url` is an absolute address, "" for none.
+the same in every language. Times are Unix ms; `icon_url` is an absolute address, "" for none; `external_id`
+is the source's own name for it.
 """
+
+from typing import Literal
 
 import msgspec
 
+Tier = Literal["", "S", "A", "B", "C", "D"]
+
+
+class Category(msgspec.Struct, frozen=True):
+    """What tournaments are sorted under: a country, a region, a series."""
+
+    id: int
+    name: str
+    country_code: str = ""
+    icon_url: str = ""
+
 
 class Player(msgspec.Struct, frozen=True):
-    """A person. `name` is the one used in the game, `full_name` the civil one, "" when unknown."""
+    """A person. `name` is the one used in the game, `full_name` the civil one, "" when unknown. `account` is
+    the 32-bit Steam account number, 0 when unknown."""
 
     id: int
     name: str
     full_name: str = ""
     country_code: str = ""
     icon_url: str = ""
+    account: int = 0
+    team_id: int | None = None
+    external_id: str = ""
 
 
 class Competitor(msgspec.Struct, frozen=True):
-    """A team, with its squad as far as it is known."""
+    """A team, with its squad as far as it is known. `strength` is on the scale that trading prices by; a
+    ranking is None when it is not known."""
 
     id: int
     name: str
@@ -27,6 +46,12 @@ class Competitor(msgspec.Struct, frozen=True):
     country_code: str = ""
     icon_url: str = ""
     players: tuple[Player, ...] = ()
+    region: str = ""
+    world_ranking: int | None = None
+    valve_ranking: int | None = None
+    strength: float = 0.0
+    active: bool = True
+    external_id: str = ""
 
 
 class Tournament(msgspec.Struct, frozen=True):
@@ -41,3 +66,10 @@ class Tournament(msgspec.Struct, frozen=True):
     ends_at: int | None = None
     icon_url: str = ""
     competitors: tuple[Competitor, ...] = ()
+    category_id: int | None = None
+    team_ids: tuple[int, ...] = ()
+    tier: Tier = ""
+    is_lan: bool = False
+    prize_pool_usd: int | None = None
+    format: str = ""
+    external_id: str = ""

@@ -28,6 +28,8 @@ HANGING = (
     "log_parked",
     "match_reference",
     "operator_command",
+    "team_map",
+    "player_map",
 )
 
 _INSERT = """

@@ -1,0 +1,134 @@
+"""Rows into the store: numbers given out, links followed, what is known already kept."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from app.ingest.reference.rows import Kind, Row, fault
+from app.kit.errors import Field, Invalid
+from app.store import audit, entrants
+from app.store.audit import Record
+from app.store.entrants import Entrant, Shelf, folded
+from app.store.transaction import Tx
+
+#: In this order, so that what a row names has its number before the row has.
+_SHELVES: dict[Kind, Shelf[Any]] = {
+    "category": entrants.CATEGORIES,
+    "team": entrants.TEAMS,
+    "player": entrants.PLAYERS,
+    "tournament": entrants.TOURNAMENTS,
+    "soccer_competitor": entrants.SOCCER_COMPETITORS,
+    "soccer_tournament": entrants.SOCCER_TOURNAMENTS,
+}
+_LINKED: dict[str, Shelf[Any]] = {
+    "team_id": entrants.TEAMS,
+    "team_ids": entrants.TEAMS,
+    "category_id": entrants.CATEGORIES,
+    "competitor_ids": entrants.SOCCER_COMPETITORS,
+}
+
+
+async def take(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Counter[str]:
+    """Keep what the rows say, and put that on record; how many things of each kind they were about.
+
+    Raises `Invalid` with every row that does not fit; then the transaction must not be committed.
+    """
+    counts: Counter[str] = Counter()
+    for kind, shelf in _SHELVES.items():
+        of_kind = [row for row in rows if row.kind == kind]
+        if of_kind:
+            counts[kind] = await _take_kind(tx, shelf, of_kind)
+    await audit.add(tx, Record(now, by, "reference.import", "", None, dict(counts)))
+    return counts
+
+
+async def _take_kind(tx: Tx, shelf: Shelf[Any], rows: Sequence[Row]) -> int:
+    await entrants.lock(tx, shelf)
+    numbered, faults = await _numbered(tx, shelf, rows)
+    known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, shelf, numbered.keys())}
+    links = await _linked(tx, rows)
+    for number, about in numbered.items():
+        for row in about:
+            try:
+                known[number] = _merged(shelf, known.get(number), number, row, links)
+            except msgspec.ValidationError as error:
+                faults.append(fault(row.place, str(error)))
+    if faults:
+        raise Invalid(*faults)
+    await entrants.put(tx, shelf, known.values())
+    return len(known)
+
+
+async def _numbered(
+    tx: Tx, shelf: Shelf[Any], rows: Sequence[Row]
+) -> tuple[dict[int, list[Row]], list[Field]]:
+    """The rows by number: their own, that of the only one of their name, or a new one."""
+    by_name: dict[str, set[int]] = {}
+    for one in await entrants.named(tx, shelf, [row.name for row in rows]):
+        by_name.setdefault(folded(one.name), set()).add(one.id)
+    for row in rows:
+        if row.id is not None:
+            by_name.setdefault(folded(row.name), set()).add(row.id)
+    following = max([await entrants.highest(tx, shelf), *(row.id or 0 for row in rows)]) + 1
+    numbered: dict[int, list[Row]] = {}
+    faults: list[Field] = []
+    for row in rows:
+        name = folded(row.name)
+        if not name or (row.id is not None and not 0 < row.id < 2**31):
+            faults.append(fault(row.place, "A name has letters, and an id is a positive number.", row.id))
+        elif row.id is None and len(by_name.get(name, ())) > 1:
+            faults.append(fault(row.place, f"More than one is called {row.name!r}: give the id.", row.name))
+        elif row.id is None and name not in by_name:
+            by_name[name] = {following}
+            numbered[following] = [row]
+            following += 1
+        else:
+            number = row.id if row.id is not None else next(iter(by_name[name]))
+            numbered.setdefault(number, []).append(row)
+    return numbered, faults
+
+
+async def _linked(tx: Tx, rows: Iterable[Row]) -> dict[tuple[str, str], list[int]]:
+    """Numbers by field and folded name, for every name that the rows link to."""
+    wanted: dict[str, set[str]] = {}
+    for row in rows:
+        for field, names in row.links.items():
+            wanted.setdefault(field, set()).update([names] if isinstance(names, str) else names)
+    found: dict[tuple[str, str], list[int]] = {}
+    for field, names_of_field in wanted.items():
+        for one in await entrants.named(tx, _LINKED[field], names_of_field):
+            found.setdefault((field, folded(one.name)), []).append(one.id)
+    return found
+
+
+def _merged(
+    shelf: Shelf[Any],
+    known: Entrant | None,
+    number: int,
+    row: Row,
+    links: dict[tuple[str, str], list[int]],
+) -> Entrant:
+    """What is known, overlaid by what the row says; raises `msgspec.ValidationError`."""
+    unknown = row.fields.keys() - set(shelf.type.__struct_fields__)
+    if unknown:
+        raise msgspec.ValidationError(f"unknown: {', '.join(sorted(unknown))}")
+    said = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
+    fields = (msgspec.to_builtins(known) if known else {}) | said | {"id": number, "name": row.name}
+    value: Entrant = msgspec.convert(fields, shelf.type)
+    return value
+
+
+def _numbers(field: str, names: str | list[str], links: dict[tuple[str, str], list[int]]) -> int | list[int]:
+    if isinstance(names, str):
+        return _only(field, names, links)
+    return sorted({_only(field, name, links) for name in names})
+
+
+def _only(field: str, name: str, links: dict[tuple[str, str], list[int]]) -> int:
+    found = links.get((field, folded(name)), [])
+    if len(found) != 1:
+        many = "nobody" if not found else "more than one"
+        raise msgspec.ValidationError(f"{field}: {many} is called {name!r}")
+    return found[0]

@@ -1,0 +1,62 @@
+"""Profiles as JSON lines: one object a line, `kind` says of what. The formats stand in `docs/imports.md`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from app.ingest.reference.rows import Kind, Row, fault
+from app.kit.errors import Field, Invalid
+
+CS2: dict[str, Kind] = {
+    "category": "category",
+    "tournament": "tournament",
+    "team": "team",
+    "player": "player",
+}
+SOCCER: dict[str, Kind] = {"competitor": "soccer_competitor", "tournament": "soccer_tournament"}
+#: Fields that name other rows, and the field of numbers that each stands for.
+_LINKS: dict[Kind, dict[str, str]] = {
+    "player": {"team": "team_id"},
+    "tournament": {"category": "category_id", "teams": "team_ids"},
+    "soccer_tournament": {"competitors": "competitor_ids"},
+}
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What every line must say."""
+
+    kind: str
+    name: str
+    id: int | None = None
+
+
+def read(file: str, body: bytes, kinds: dict[str, Kind]) -> list[Row]:
+    """The rows of a file, blank lines left out; raises `Invalid` with every line that is none."""
+    rows: list[Row] = []
+    faults: list[Field] = []
+    for number, line in _lines(body):
+        try:
+            rows.append(_row((file, number), line, kinds))
+        except msgspec.DecodeError as error:
+            faults.append(fault((file, number), str(error)))
+    if faults:
+        raise Invalid(*faults)
+    return rows
+
+
+def _lines(body: bytes) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in enumerate(body.splitlines(), start=1) if line.strip())
+
+
+def _row(place: tuple[str | int, ...], line: bytes, kinds: dict[str, Kind]) -> Row:
+    head = msgspec.json.decode(line, type=Head)
+    fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    if head.kind not in kinds:
+        raise msgspec.ValidationError(f"`kind` is one of {', '.join(kinds)}, not {head.kind!r}")
+    kind = kinds[head.kind]
+    links = {to: fields.pop(given) for given, to in _LINKS.get(kind, {}).items() if given in fields}
+    for name in ("kind", "name", "id"):
+        fields.pop(name, None)
+    linked = msgspec.convert(links, dict[str, str | list[str]])
+    return Row(kind, head.name.strip(), fields, place, head.id, linked)

@@ -1,0 +1,58 @@
+from piccolo.columns import JSON, Integer, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class Category(Table, tablename="category", db=DIALECT):
+    """`domain.entrants.Category`, found by number, by name in small letters."""
+
+    id = Integer(primary_key=True)
+    folded = Text()
+    parent = Integer(null=True)
+    body = JSON()
+
+
+class Tournament(Table, tablename="tournament", db=DIALECT):
+    """`domain.entrants.Tournament`, found by number, by name in small letters and by its category."""
+
+    id = Integer(primary_key=True)
+    folded = Text()
+    parent = Integer(null=True)
+    body = JSON()
+
+
+class Team(Table, tablename="team", db=DIALECT):
+    """`domain.entrants.Competitor`, found by number, by name in small letters."""
+
+    id = Integer(primary_key=True)
+    folded = Text()
+    parent = Integer(null=True)
+    body = JSON()
+
+
+class Player(Table, tablename="player", db=DIALECT):
+    """`domain.entrants.Player`, found by number, by name in small letters and by the team."""
+
+    id = Integer(primary_key=True)
+    folded = Text()
+    parent = Integer(null=True)
+    body = JSON()
+
+
+class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
+    """`domain.soccer.SoccerCompetitor`, found by number, by name in small letters."""
+
+    id = Integer(primary_key=True)
+    folded = Text()
+    parent = Integer(null=True)
+    body = JSON()
+
+
+class SoccerTournament(Table, tablename="soccer_tournament", db=DIALECT):
+    """`domain.soccer.SoccerTournament`, found by number, by name in small letters."""
+
+    id = Integer(primary_key=True)
+    folded = Text()
+    parent = Integer(null=True)
+    body = JSON()

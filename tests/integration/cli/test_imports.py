@@ -1,0 +1,141 @@
+"""Reference data from files."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli import main
+from app.domain.soccer import Country, Season
+from app.settings import Settings
+from app.store import entrants
+from app.store.connections import open_store
+from app.store.entrants import Shelf
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line with the test's settings in the environment."""
+    for name, value in msgspec.to_builtins(settings).items():
+        monkeypatch.setenv(name, str(value))
+    return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture
+def shelf(settings: Settings) -> Callable[[Shelf[Any]], list[Any]]:
+    """Everything that lies on a shelf."""
+
+    async def read(shelf: Shelf[Any]) -> list[Any]:
+        async with await open_store(settings.database_url, 1) as store, store.reading() as tx:
+            return await entrants.page(tx, shelf, after=0, limit=1000)
+
+    return lambda wanted: asyncio.run(read(wanted))
+
+
+def lines(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n\n" for row in rows))
+    return path
+
+
+def test_a_season_gives_a_tournament_and_its_teams(run: Run, shelf: Any, tmp_path: Path) -> None:
+    season = {
+        "name": "Norland Premier 2025/26",
+        "matches": [
+            {"date": "2025-08-15", "team1": "Port Alder", "team2": "Millbrook", "score": {"ft": [1, 0]}},
+            {"date": "2026-05-20", "team1": "Millbrook", "team2": "Port Alder"},
+        ],
+    }
+    file = tmp_path / "2025-26-es.1.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(season).encode()))
+    for _ in range(2):
+        assert run("import", "soccer", file).exit_code == 0
+    (tournament,) = shelf(entrants.SOCCER_TOURNAMENTS)
+    competitors = shelf(entrants.SOCCER_COMPETITORS)
+    assert [(one.id, one.name, one.country_code) for one in competitors] == [
+        (1, "Millbrook", "ESP"),
+        (2, "Port Alder", "ESP"),
+    ]
+    assert (tournament.name, tournament.competitor_ids) == ("Norland Premier", (1, 2))
+    assert tournament.season == Season("2025/26", "2025-08-15", "2026-05-20")
+    assert tournament.category == Country("Spain", "ESP")
+
+
+def test_a_profile_adds_to_what_is_known(run: Run, shelf: Any, tmp_path: Path) -> None:
+    first = lines(tmp_path / "a.jsonl", {"kind": "competitor", "name": "Port Alder", "country": "Norland"})
+    second = lines(
+        tmp_path / "b.jsonl",
+        {"kind": "competitor", "name": "PORT  alder", "abbreviation": "PAL", "is_national": True},
+        {"kind": "competitor", "id": 40, "name": "Millbrook", "gender": "women"},
+        {"kind": "competitor", "name": "Newcomer"},
+    )
+    assert run("import", "soccer", first, second).exit_code == 0
+    found = {one.id: one for one in shelf(entrants.SOCCER_COMPETITORS)}
+    assert (found[41].name, found[41].country, found[41].abbreviation) == ("PORT  alder", "Norland", "PAL")
+    assert (found[40].gender, found[42].name) == ("women", "Newcomer")
+
+
+def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "cs2.jsonl",
+        {
+            "kind": "tournament",
+            "name": "Masters",
+            "category": "Norland",
+            "teams": ["Copper Owls"],
+            "tier": "A",
+        },
+        {"kind": "player", "name": "quill", "account": 71123, "team": "copper owls"},
+        {"kind": "team", "name": "Copper Owls", "strength": 1610, "valve_ranking": 12},
+        {"kind": "category", "name": "Norland"},
+    )
+    assert run("import", "cs2", file).exit_code == 0
+    assert shelf(entrants.PLAYERS)[0].team_id == shelf(entrants.TEAMS)[0].id == 1
+    (tournament,) = shelf(entrants.TOURNAMENTS)
+    assert (tournament.category_id, tournament.team_ids, tournament.tier) == (1, (1,), "A")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"kind": "team"}, "name"),
+        ({"kind": "stadium", "name": "x"}, "stadium"),
+        ({"kind": "team", "name": "x", "colour": "red"}, "colour"),
+        ({"kind": "team", "name": "x", "strength": "high"}, "strength"),
+        ({"kind": "team", "name": " "}, "letters"),
+        ({"kind": "team", "name": "x", "id": 0}, "positive"),
+        ({"kind": "player", "name": "x", "team": "Nowhere"}, "Nowhere"),
+        ({"kind": "tournament", "name": "x", "tier": "Z"}, "tier"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named_and_nothing_is_taken(
+    run: Run, shelf: Any, tmp_path: Path, row: dict[str, Any], said: str
+) -> None:
+    file = lines(tmp_path / "cs2.jsonl", {"kind": "team", "name": "Copper Owls"}, row)
+    result = run("import", "cs2", file)
+    assert result.exit_code == 1
+    assert "cs2.jsonl.3" in result.output and said in result.output
+    assert shelf(entrants.TEAMS) == []
+
+
+def test_two_of_one_name_need_their_numbers(run: Run, tmp_path: Path) -> None:
+    twins = [{"kind": "player", "name": "quill", "id": number} for number in (7, 8)]
+    assert run("import", "cs2", lines(tmp_path / "a.jsonl", *twins)).exit_code == 0
+    vague = run(
+        "import", "cs2", lines(tmp_path / "b.jsonl", {"kind": "player", "name": "Quill", "account": 1})
+    )
+    assert vague.exit_code == 1 and "give the id" in vague.output
+
+
+def test_the_seasons_at_hand_are_taken(run: Run, shelf: Any, data: Path) -> None:
+    files = sorted(data.glob("football-*.json.gz"))
+    assert run("import", "soccer", *files).exit_code == 0
+    assert len(shelf(entrants.SOCCER_TOURNAMENTS)) == len(files) == 2
+    assert len(shelf(entrants.SOCCER_COMPETITORS)) == 40
