@@ -94,21 +94,20 @@ def _rounds_ahead(given: Terms, state: State) -> int:
 
 
 def _play_round(given: Terms, level: dict[State, float], ended: dict[Score, float]) -> dict[State, float]:
+    """One round further: every state of `level` has seen equally many rounds."""
     following: dict[State, float] = {}
-    chances: dict[tuple[int, int], float] = {}
-    carried: dict[int, tuple[int, int]] = {}
+    index = sum(next(iter(level))[:2])
+    chances = [given.home_wins(index, last) for last in (0, 1, -1)]
+    after_win, after_loss = given.carried(index, 1), given.carried(index, -1)
+    possible = index >= given.max_rounds // 2
     for (home, away, last), weight in level.items():
-        if given.decided(home, away):
+        if possible and is_decided(home, away, given.max_rounds, given.overtime_rounds):
             ended[home, away] = ended.get((home, away), 0.0) + weight
             continue
-        index = home + away
-        chance = chances.get((index, last))
-        if chance is None:
-            chance = chances[index, last] = given.home_wins(index, last)
-            carried[index] = given.carried(index, 1), given.carried(index, -1)
-        won, lost = (home + 1, away, carried[index][0]), (home, away + 1, carried[index][1])
-        following[won] = following.get(won, 0.0) + weight * chance
-        following[lost] = following.get(lost, 0.0) + weight * (1 - chance)
+        part = weight * chances[last]
+        won, lost = (home + 1, away, after_win), (home, away + 1, after_loss)
+        following[won] = following.get(won, 0.0) + part
+        following[lost] = following.get(lost, 0.0) + weight - part
     return following
 
 

@@ -11,11 +11,11 @@ from app.trading.model import logistic, logit
 
 PLAYERS = 5
 #: Logits that each player more is worth for the next kill.
-_NUMBERS = 0.29
+_NUMBERS = 0.36
 #: What a planted bomb is worth to T for winning the round, and for the next kill.
-_PLANTED_WIN, _PLANTED_KILL = 1.2, 0.25
+_PLANTED_WIN, _PLANTED_KILL = 1.6, 0.25
 #: The chance that the round ends before the next kill: evenly matched, and for each player of a lead.
-_QUIET, _QUIET_PER_LEAD = 0.035, 0.045
+_QUIET, _QUIET_PER_LEAD = 0.002, 0.008
 #: From the logit of the round to the logit of one duel.
 _DUEL = 0.45
 
@@ -23,7 +23,7 @@ _DUEL = 0.45
 def lead(home: int, away: int) -> float:
     """Logits that home's numbers are worth for winning the round; each player counts more the fewer
     there are."""
-    return (home - away) * (0.75 + 0.9 / (min(home, away) + 1))
+    return (home - away) * (0.76 + 0.45 / (min(home, away) + 1))
 
 
 def win_chance(before: float, home: int, away: int, planted: int) -> float:

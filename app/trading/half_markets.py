@@ -28,10 +28,8 @@ def _race_lines(play: MapPlay) -> Iterable[Spec]:
 
 
 def _race_price(outlook: Outlook, spec: Spec) -> float:
-    given = outlook.terms(spec.map)
-    home = sum(
-        chance * reaches_first(given, state, spec.target) for chance, state in outlook.branches(spec.map)
-    )
+    ahead = outlook.branches(spec.map)
+    home = sum(weight * reaches_first(given, state, spec.target) for weight, given, state in ahead)
     return home if spec.team == "home" else 1 - home
 
 
@@ -59,8 +57,8 @@ def _in_first_half(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
 
 
 def _half_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
-    length, given = _half_length(outlook.evidence, spec), outlook.terms(spec.map)
-    ahead = ((chance, scores_after(given, state, length)) for chance, state in outlook.branches(spec.map))
+    length, branches = _half_length(outlook.evidence, spec), outlook.branches(spec.map)
+    ahead = ((weight, scores_after(given, state, length)) for weight, given, state in branches)
     return chance_of(mixture(ahead), partial(truth, spec))
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from app.domain.match import Match
 from app.trading import series
+from app.trading.chain import chance_of
 from app.trading.evidence import Evidence
 from app.trading.map_markets import TEAMS, Truth, covers, exceeds, handicap_pair, keep, negated, wins
 from app.trading.outlook import Outlook
@@ -56,7 +57,7 @@ def _one_book(spec: Spec) -> Spec:
 
 
 def _price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
-    return sum(chance for (home, away), chance in outlook.match_finals.items() if truth(spec, home, away))
+    return chance_of(outlook.match_finals, partial(truth, spec))
 
 
 def _ends(match: Match) -> tuple[int, ...]:

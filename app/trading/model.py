@@ -13,18 +13,21 @@ All numbers here are beliefs of ours, fitted to published rates; `docs/pricing.m
 
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from app.domain.catalogue import load
 from app.domain.match import MapPlay, Match, Round, Side, Slot
 
-LOGITS_PER_POINT = 1 / 1600
+LOGITS_PER_POINT = 1 / 1900
 #: Standard deviation of what strengths do not tell: form of the day. The larger, the faster we learn.
 _FORM_SPREAD = 0.20
 _UNKNOWN_SPREAD = 0.35
+#: The map's share in a side's advantage; money makes the rest of it, by keeping winners ahead.
+_SIDE = 0.75
 #: What having won the round before is worth, by the number of the round within its half (from 2).
-_MONEY = (1.30, 0.85, 0.30)
-_MONEY_LATER = 0.22
-_OVERTIME_MONEY = 0.08
+_MONEY = (0.75, 0.78, 0.72)
+_MONEY_LATER = 0.38
+_OVERTIME_MONEY = 0.25
 
 
 def logistic(value: float) -> float:
@@ -40,7 +43,7 @@ def side_logit(map_name: str) -> float:
     """CT's advantage on a map, in logits; an unknown map gets the pool's mean."""
     rates = load().ct_rates
     rate = rates.get(map_name) or sum(rates.values()) / len(rates)
-    return logit(rate)
+    return _SIDE * logit(rate)
 
 
 def money(round_in_half: int, last_won: int, overtime: bool) -> float:
@@ -99,8 +102,19 @@ def sign(slot: Slot) -> int:
     return 1 if slot == "home" else -1
 
 
-def skill(match: Match) -> float:
-    """Home's advantage in logits: the prior of the strengths, moved by every counted round."""
+class Skill(NamedTuple):
+    """Home's advantage in logits, and how unsure of it we are (a standard deviation)."""
+
+    mean: float
+    spread: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.mean - self.spread, self.mean + self.spread
+
+
+def skill(match: Match) -> Skill:
+    """The prior of the strengths, moved by every counted round."""
     known = bool(match.home_strength and match.away_strength)
     prior = (match.home_strength - match.away_strength) * LOGITS_PER_POINT if known else 0.0
     surprise, weight = 0.0, 1 / (_FORM_SPREAD if known else _UNKNOWN_SPREAD) ** 2
@@ -109,7 +123,7 @@ def skill(match: Match) -> float:
         for won, expected in _expectations(play.counted, play, prior, side):
             surprise += won - expected
             weight += expected * (1 - expected)
-    return round(prior + surprise / weight, 3)
+    return Skill(round(prior + surprise / weight, 3), round(weight**-0.5, 3))
 
 
 def _expectations(

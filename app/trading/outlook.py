@@ -5,24 +5,38 @@ The parts hang together: the round being played moves the map, the map moves the
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
-from app.domain.match import MapPlay, RoundPlay, TimelineEvent
+from app.domain.match import RoundPlay, TimelineEvent
 from app.trading import duel, model, series
 from app.trading.chain import Finals, State, Terms, finals, mixture, present, terms
 from app.trading.evidence import Evidence
+from app.trading.model import Skill
+
+
+class Branch(NamedTuple):
+    """A state that the map's next round may lead to, believed with `weight` under `terms`."""
+
+    weight: float
+    terms: Terms
+    state: State
 
 
 class Outlook:
-    """Prices' view of `evidence`. Lives as long as one reaction."""
+    """Prices' view of `evidence`. Lives as long as one reaction.
+
+    Skill is believed to lie equally likely at either end of its spread: what is known of maps and match
+    is the mean of two worlds, so that nobody is taken to be as surely even as the rounds alone would say.
+    """
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.match = evidence.match
-        self._finals: dict[int, Finals] = {}
-        self._terms: dict[int, Terms] = {}
+        self._finals: dict[tuple[int, float | None], Finals] = {}
+        self._terms: dict[tuple[int, float], Terms] = {}
 
     @cached_property
-    def skill(self) -> float:
+    def skill(self) -> Skill:
         return model.skill(self.match)
 
     @cached_property
@@ -31,10 +45,12 @@ class Outlook:
         current = self.match.current
         return current if current and current.phase != "over" and not current.won else None
 
-    def terms(self, number: int) -> Terms:
-        known = self._terms.get(number)
+    def terms(self, number: int, skill: float | None = None) -> Terms:
+        """The map's terms, under the mean skill or another one."""
+        level = self.skill.mean if skill is None else skill
+        known = self._terms.get((number, level))
         if known is None:
-            known = self._terms[number] = terms(self.evidence.play(number), self.skill)
+            known = self._terms[number, level] = terms(self.evidence.play(number), level)
         return known
 
     def state(self, number: int) -> State:
@@ -42,28 +58,37 @@ class Outlook:
 
     def map_finals(self, number: int) -> Finals:
         """The map's final scores and their chances, the round in hand taken into account."""
-        known = self._finals.get(number)
+        known = self._finals.get((number, None))
         if known is None:
-            known = self._finals[number] = self._map_finals(self.evidence.play(number))
+            worlds = ((0.5, self._finals_under(number, skill)) for skill in self.skill.ends)
+            known = self._finals[number, None] = mixture(worlds)
         return known
 
-    def _map_finals(self, play: MapPlay) -> Finals:
-        given, state = self.terms(play.number), present(play)
-        if given.decided(*state[:2]):
-            return ((state[:2], 1.0),)
-        return mixture((chance, finals(given, then)) for chance, then in self.branches(play.number))
+    def _finals_under(self, number: int, skill: float) -> Finals:
+        known = self._finals.get((number, skill))
+        if known is None:
+            ahead = self._branches_under(number, skill)
+            known = mixture((branch.weight, finals(branch.terms, branch.state)) for branch in ahead)
+            self._finals[number, skill] = known
+        return known
 
-    def branches(self, number: int) -> tuple[tuple[float, State], ...]:
-        """The states that the map's next round leads to, with their chances."""
-        (home, away, _), given = self.state(number), self.terms(number)
-        index = home + away
+    def branches(self, number: int) -> list[Branch]:
+        """Where the map stands after the round in hand, in both worlds."""
+        worlds = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
+        return [branch._replace(weight=branch.weight / 2) for branch in worlds]
+
+    def _branches_under(self, number: int, skill: float) -> list[Branch]:
+        (home, away, last), given = self.state(number), self.terms(number, skill)
         current = self.playing
-        in_hand = current is not None and current.map == number
-        chance = self.round_win(number, current.number) if current and in_hand else self.before_round(number)
-        return (
-            (chance, (home + 1, away, given.carried(index, 1))),
-            (1 - chance, (home, away + 1, given.carried(index, -1))),
-        )
+        if current is None or current.map != number or given.decided(home, away):
+            return [Branch(1.0, given, (home, away, last))]
+        mean = self.round_win(number, current.number)
+        chance = model.logistic(model.logit(mean) + skill - self.skill.mean)
+        index = home + away
+        return [
+            Branch(chance, given, (home + 1, away, given.carried(index, 1))),
+            Branch(1 - chance, given, (home, away + 1, given.carried(index, -1))),
+        ]
 
     def before_round(self, number: int) -> float:
         """Home's chance of the map's next round before anything of it was seen."""
@@ -104,18 +129,16 @@ class Outlook:
         return model.sign(slot) if slot else 0
 
     @cached_property
-    def match_finals(self) -> dict[tuple[int, int], float]:
+    def match_finals(self) -> Finals:
         """Final map scores and their chances."""
         match = self.match
-        first = match.best_of - series.maps_left(match) + 1
-        chances = [self.map_win(number) for number in range(first, match.best_of + 1)]
-        return series.finals(match.score_home, match.score_away, match.best_of, chances)
-
-    def map_win(self, number: int) -> float:
-        """Home's chance of the map, a level end (where the format knows one) shared out."""
-        home = sum(chance for (won, lost), chance in self.map_finals(number) if won > lost)
-        level = sum(chance for (won, lost), chance in self.map_finals(number) if won == lost)
-        return home + level / 2
+        numbers = range(match.best_of - series.maps_left(match) + 1, match.best_of + 1)
+        score = match.score_home, match.score_away
+        worlds = []
+        for skill in self.skill.ends:
+            chances = [_home_wins(self._finals_under(number, skill)) for number in numbers]
+            worlds.append((0.5, tuple(series.finals(*score, match.best_of, chances).items())))
+        return mixture(worlds)
 
     def home_is_ct(self, number: int) -> bool | None:
         """Whether home plays CT in the round in hand; None while nobody knows."""
@@ -136,3 +159,8 @@ class Outlook:
     def ct_wins(self, number: int, round_number: int) -> float:
         home = self.round_win(number, round_number)
         return home if self.home_is_ct(number) is not False else 1 - home
+
+
+def _home_wins(ended: Finals) -> float:
+    """A level end, where the format knows one, is shared out."""
+    return sum(chance * (1.0 if home > away else 0.5) for (home, away), chance in ended if home >= away)
