@@ -1,7 +1,7 @@
 """A tenant's corner of the broker: made, limited, and proven to work before anyone is told.
 
-The tenant owns queues named `amq.gen…`, `amq_…` or `<slug>.…` and may bind them to our exchange; it can neither
-publish to the exchange nor delete it, and no other vhost lets it in.
+The tenant owns queues named `amq.gen…`, `amq_…` or `<slug>.…` and may bind them to our exchange; it can
+neither publish to the exchange nor delete it, and no other vhost lets it in.
 """
 
 import asyncio

@@ -1,0 +1,227 @@
+"""Copies a second to many tenants: ours, FastStream and aio-pika publishing the same bodies.
+
+    python -m scripts.bench.feed [--tenants 1 10 50] [--copies 20000]
+
+Each way publishes persistent messages with confirms to the same vhosts, in turn, in one run; a copy counts
+when it lies in the tenant's queue. Reads RABBITMQ_URL and RABBITMQ_API_URL as the service does. Ratios
+within one run hold; absolute figures belong to the machine.
+"""
+
+import argparse
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from uuid import UUID, uuid4
+
+import aio_pika
+import msgspec
+from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
+
+from app import settings
+from app.broker.address import Address, parse
+from app.broker.management import Management
+from app.channels.feed.connection import connect
+from app.channels.feed.delivery import Delivery
+from app.channels.feed.frames import Message, marshal
+from app.channels.feed.lease import Lease
+from app.channels.feed.outgoing import Envelope
+from app.channels.feed.recent import Recent
+from app.store.cursors import Taken
+
+EXCHANGE = "oddsfeed"
+KEY = "hi.-.live.odds_change.2.od:match.4711.-"
+BODY = b'<odds_change product="2">' + b'<market id="13" status="1"/>' * 72 + b"</odds_change>"
+MATCH = UUID(int=1)
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """What one way reached: copies a second, and microseconds of our processor a copy."""
+
+    way: str
+    tenants: int
+    rate: float
+    cpu: float
+
+
+Publish = Callable[[int], Awaitable[None]]  #: publish so many envelopes to every tenant, until all confirmed
+
+
+@asynccontextmanager
+async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
+    recent, lease = Recent(0), Lease(3_600_000)
+    lease.renewed(lease.asking())
+    confirmed = asyncio.Event()
+
+    def moved(delivery: Delivery) -> None:
+        """Save the cursor in our own memory once half a window is used up, as the relay does."""
+        if delivery.beyond >= 32 or delivery.cursor == recent.head:
+            delivery.checkpointed(delivery.cursor)
+        confirmed.set()
+
+    deliveries = [
+        Delivery(
+            Taken(uuid4(), vhost, 0, 1, None, 0),
+            window=64,
+            lease=lease,
+            recent=recent,
+            takes=lambda *_: True,
+            starved=lambda _: None,
+            moved=moved,
+        )
+        for vhost in vhosts
+    ]
+    connections = [await connect(broker, each.slug, "bench", EXCHANGE, each) for each in deliveries]
+    for delivery, connection in zip(deliveries, connections, strict=True):
+        delivery.attach(connection)
+
+    async def publish(count: int) -> None:
+        for _ in range(count):
+            seq = recent.head + 1
+            headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": seq - 1}
+            message = Message(EXCHANGE, KEY, BODY, f"mf-{seq}", time.time_ns() // 1_000_000, headers)
+            recent.extend([Envelope(seq, seq - 1, MATCH, 0, "odds_change", message, marshal(message))], seq)
+            for delivery in deliveries:
+                delivery.pump()
+            while any(delivery.sent < seq - 64 for delivery in deliveries):
+                confirmed.clear()
+                await confirmed.wait()
+        while any(delivery.cursor < recent.head for delivery in deliveries):
+            confirmed.clear()
+            await confirmed.wait()
+
+    yield publish
+    for connection in connections:
+        await connection.close()
+
+
+@asynccontextmanager
+async def faststream(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
+    brokers = [RabbitBroker(broker.url(vhost), logger=None) for vhost in vhosts]
+    exchange = RabbitExchange(EXCHANGE, ExchangeType.TOPIC, durable=True, declare=False)
+    await asyncio.gather(*(each.connect() for each in brokers))
+
+    async def publish(count: int) -> None:
+        await in_flight(
+            brokers,
+            count,
+            lambda each, seq: each.publish(
+                BODY,
+                exchange=exchange,
+                routing_key=KEY,
+                mandatory=False,
+                persist=True,
+                content_type="application/xml",
+                message_id=f"mf-{seq}",
+                headers={"x-seq": seq, "x-prev-seq": seq - 1},
+            ),
+        )
+
+    yield publish
+    for each in brokers:
+        await each.stop()
+
+
+@asynccontextmanager
+async def aiopika(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
+    connections = await asyncio.gather(*(aio_pika.connect(broker.url(vhost)) for vhost in vhosts))
+    channels = [await connection.channel() for connection in connections]
+    exchanges = [await channel.get_exchange(EXCHANGE) for channel in channels]
+
+    async def publish(count: int) -> None:
+        await in_flight(
+            exchanges,
+            count,
+            lambda each, seq: each.publish(
+                aio_pika.Message(
+                    BODY,
+                    content_type="application/xml",
+                    delivery_mode=2,
+                    message_id=f"mf-{seq}",
+                    headers={"x-seq": seq, "x-prev-seq": seq - 1},
+                ),
+                KEY,
+                mandatory=False,
+            ),
+        )
+
+    yield publish
+    for connection in connections:
+        await connection.close()
+
+
+async def in_flight(senders: list, count: int, send: Callable) -> None:  # type: ignore[type-arg]
+    """`count` envelopes to every sender, with up to 64 unconfirmed each, as ours has."""
+
+    async def one(sender: object) -> None:
+        room = asyncio.Semaphore(64)
+
+        async def copy(seq: int) -> None:
+            await send(sender, seq)
+            room.release()
+
+        async with asyncio.TaskGroup() as group:
+            for seq in range(count):
+                await room.acquire()
+                group.create_task(copy(seq))
+
+    await asyncio.gather(*map(one, senders))
+
+
+WAYS = {"ours": ours, "faststream": faststream, "aio-pika": aiopika}
+
+
+async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> Figure:
+    """One way's figure; raises when a copy is missing at the end."""
+    async with AsyncExitStack() as stack:
+        queues = []
+        for vhost in vhosts:
+            watcher = await stack.enter_async_context(await aio_pika.connect(broker.url(vhost)))
+            channel = await watcher.channel()
+            queue = await channel.declare_queue(exclusive=True)
+            await queue.bind(EXCHANGE, "#")
+            queues.append((channel, queue.name))
+        publish = await stack.enter_async_context(WAYS[way](broker, vhosts))
+        each = max(1, copies // len(vhosts))
+        began, cpu = time.perf_counter(), time.process_time()
+        await publish(each)
+        seconds, used = time.perf_counter() - began, time.process_time() - cpu
+        depths = [
+            (await channel.declare_queue(name, passive=True)).declaration_result.message_count
+            for channel, name in queues
+        ]
+    if depths != [each] * len(vhosts):
+        raise SystemExit(f"{way}: {sum(depths)} copies arrived of {each * len(vhosts)}")
+    total = each * len(vhosts)
+    return Figure(way, len(vhosts), total / seconds, used / total * 1e6)
+
+
+async def main(tenants: list[int], copies: int) -> None:
+    told = settings.load()
+    broker = parse(told.rabbitmq_url)
+    async with Management(told.rabbitmq_api_url) as management:
+        vhosts = [f"bench-{secrets.token_hex(3)}-{n}" for n in range(max(tenants))]
+        try:
+            for vhost in vhosts:
+                await management.put_vhost(vhost)
+                await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
+                await management.put_topic_exchange(vhost, EXCHANGE)
+            print(f"bodies of {len(BODY)} bytes; one run, every copy confirmed and counted in its queue")
+            print(f"{'tenants':>8} {'way':>12} {'copies/s':>10} {'us of CPU a copy':>18} {'to ours':>8}")
+            for count in tenants:
+                figures = [await measure(way, broker, vhosts[:count], copies) for way in WAYS]
+                for figure in figures:
+                    told_as = f"{count:>8} {figure.way:>12} {figure.rate:>10.0f} {figure.cpu:>18.1f}"
+                    print(f"{told_as} {figures[0].rate / figure.rate:>7.1f}x", flush=True)
+        finally:
+            for vhost in vhosts:
+                await management.delete_vhost(vhost)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--tenants", type=int, nargs="+", default=[1, 10, 50])
+    parser.add_argument("--copies", type=int, default=20_000, help="copies that each way publishes")
+    chosen = parser.parse_args()
+    asyncio.run(main(chosen.tenants, chosen.copies))
