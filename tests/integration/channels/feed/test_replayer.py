@@ -1,0 +1,232 @@
+"""Recoveries as a tenant's client receives them, from a feed process of its own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aio_pika
+import msgspec
+import pytest
+from aio_pika.abc import AbstractIncomingMessage
+from lxml import etree
+
+from app.domain.match import Match
+from app.domain.recovery import MOST_ATTEMPTS, Job, Kind, State
+from app.domain.tenant import Tenant
+from app.kit.clock import system_clock
+from app.kit.errors import Conflict
+from app.recovery import request
+from app.recovery.request import Desk, Given
+from app.store import jobs, matches, tenants
+from app.store.connections import Store
+from tests.faults.rig import Rig
+from tests.support.eventually import eventually
+from tests.support.story import Story, offer
+
+pytestmark = pytest.mark.anyio
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A message as it came, and its parsed root."""
+
+    key: str
+    message: AbstractIncomingMessage
+    root: etree._Element
+
+    @property
+    def request_id(self) -> str | None:
+        return self.root.get("request_id")
+
+
+@asynccontextmanager
+async def hearing(url: str, exchange: str, *bindings: str) -> AsyncIterator[list[Heard]]:
+    """What comes to a queue with these bindings, as it comes."""
+    heard: list[Heard] = []
+
+    async def take(message: AbstractIncomingMessage) -> None:
+        heard.append(Heard(message.routing_key or "", message, etree.fromstring(message.body)))
+
+    connection = await aio_pika.connect(url)
+    async with connection:
+        channel = await connection.channel()
+        queue = await channel.declare_queue(exclusive=True)
+        for binding in bindings or ("#",):
+            await queue.bind(exchange, binding)
+        await queue.consume(take, no_ack=True)
+        yield heard
+
+
+@pytest.fixture
+def desk(store: Store) -> Desk:
+    return Desk(store, system_clock, 4320 * 60_000)
+
+
+@pytest.fixture
+def story(store: Store) -> Story:
+    return Story(store)
+
+
+async def ask(desk: Desk, tenant: Tenant, kind: Kind = Kind.CANONICAL, **given: str) -> Job:
+    return await request.accept(desk, tenant, kind, Given(**given))
+
+
+@asynccontextmanager
+async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
+    """Nobody reads this match under its lock meanwhile, so that a replay stops before it."""
+    async with store.transaction() as tx:
+        await tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        await matches.lock(tx, match.id)
+        yield
+
+
+async def ended(store: Store, job: Job) -> Job:
+    async def look() -> Job:
+        async with store.reading() as tx:
+            found = await jobs.find(tx, job.tenant_id, job.asked.request_id, job.asked.node_id)
+        assert found
+        return found
+
+    return await eventually(look, lambda seen: seen.state in (State.COMPLETED, State.FAILED), 60)
+
+
+async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+    tenant, url = await rig.tenant()
+    match, bare = await story.match(), await story.match()
+    await story.offer(match, offer(1), offer(2), offer(3))
+    after = story.at
+    await story.settle(match, offer(1))
+    settled_at = story.at - 1
+    await story.void(match, offer(2))
+    await rig.feed()
+    async with hearing(url, rig.settings.exchange, "#") as heard:
+        job = await ask(desk, tenant, request_id="41", node_id="9", after=str(after))
+        done = await ended(store, job)
+        await eventually(lambda: _find(heard, "snapshot_complete"))
+    assert (done.state, done.envelopes, done.steps_done, done.error) == (State.COMPLETED, 4, done.steps, "")
+    replayed = [each for each in heard if each.request_id == "41"]
+    live = "lo.-.live.{}.2.od:match.{}.9"
+    assert [each.key for each in replayed] == [
+        live.format("odds_change", match.number),
+        live.format("odds_change", bare.number),
+        live.format("bet_settlement", match.number),
+        live.format("bet_cancel", match.number),
+        "-.-.-.snapshot_complete.-.-.-.9",
+    ]
+    for each in replayed:
+        assert each.message.headers["recovery"] == 1
+        assert each.message.content_type == "application/xml"
+        assert each.message.timestamp and each.root.get("product") == "2"
+        assert int(each.message.timestamp.timestamp()) == int(each.root.get("timestamp", "0")) // 1000
+    odds, empty, settlement, _, _ = replayed
+    assert [market.get("specifiers") for market in odds.root.iter("market")] == [offer(3).specifiers]
+    assert empty.root.find("odds") is not None and not list(empty.root.iter("market"))
+    assert abs(int(odds.root.get("timestamp", "0")) - system_clock()) < 60_000
+    assert int(settlement.root.get("timestamp", "0")) == settled_at
+    assert [each.message.headers["x-seq"] > 0 for each in replayed[:-1]] == [True, False, True, True]
+    again = await ask(desk, tenant, request_id="42", node_id="9")
+    assert again.token == job.token + 1
+
+
+async def _find(heard: list[Heard], tag: str) -> list[Heard]:
+    return [each for each in heard if each.root.tag == tag]
+
+
+async def test_nodes_of_one_tenant_run_beside_each_other(
+    rig: Rig, store: Store, desk: Desk, story: Story
+) -> None:
+    tenant, url = await rig.tenant()
+    for _ in range(60):
+        await story.match()
+    await rig.feed()
+    async with hearing(url, rig.settings.exchange, "#") as heard:
+        accepted = [await ask(desk, tenant, request_id="5", node_id=str(node)) for node in range(1, 7)]
+        with pytest.raises(Conflict):
+            await ask(desk, tenant, request_id="6", node_id="3")
+        assert {(await ended(store, job)).state for job in accepted} == {State.COMPLETED}
+        await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 6)
+    for node in range(1, 7):
+        mine = [each for each in heard if each.key.endswith(f".{node}")]
+        assert len(mine) == 61 and mine[-1].root.tag == "snapshot_complete"
+
+
+async def test_a_recovery_that_nobody_hears_is_tried_again_then_failed(
+    rig: Rig, store: Store, desk: Desk, story: Story
+) -> None:
+    tenant, url = await rig.tenant()
+    await story.match()
+    process = await rig.feed()
+    job = await ask(desk, tenant, request_id="5")
+
+    async def seen() -> Job:
+        return await request.find(desk, tenant, "5")
+
+    await eventually(seen, lambda job: job.attempts >= 2 and job.state is State.SCHEDULED)
+    async with hearing(url, rig.settings.exchange) as heard:
+        assert (await ended(store, job)).state is State.COMPLETED
+        await eventually(lambda: _find(heard, "snapshot_complete"))
+        assert [each.root.tag for each in heard if each.request_id] == ["odds_change", "snapshot_complete"]
+    job = await ask(desk, tenant, request_id="6")
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE recovery_job SET attempts = $1 WHERE id = $2", MOST_ATTEMPTS - 1, job.id)
+    done = await ended(store, job)
+    assert done.state is State.FAILED and "not taken by any queue" in done.error
+    assert process.said("recovery failed")
+    await ask(desk, tenant, request_id="7")
+
+
+async def test_killed_in_the_middle_it_is_run_again(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+    tenant, url = await rig.tenant()
+    told = [await story.match() for _ in range(60)]
+    process = await rig.feed()
+    async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
+        async with held_up(store, told[-1]):
+            job = await ask(desk, tenant, request_id="5")
+            await eventually(lambda: _find(heard, "odds_change"), lambda found: len(found) == 50)
+            process.kill()
+            await process.process.wait()
+        await rig.feed()
+        done = await ended(store, job)
+        await eventually(lambda: _find(heard, "snapshot_complete"))
+    assert (done.state, done.attempts) == (State.COMPLETED, 2)
+    assert len(heard) == 50 + 60 + 1
+    last = [each.root.get("event_id") for each in heard[50:-1]]
+    assert last == [f"od:match:{match.number}" for match in told]
+    assert heard[-1].root.tag == "snapshot_complete"
+
+
+async def test_a_stopped_process_loses_its_recovery(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+    tenant, url = await rig.tenant()
+    told = [await story.match() for _ in range(60)]
+    first = await rig.feed()
+    async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
+        async with held_up(store, told[-1]):
+            job = await ask(desk, tenant, request_id="5")
+            await eventually(lambda: _find(heard, "odds_change"), lambda found: len(found) == 50)
+            first.stop()
+        await rig.feed()
+        done = await ended(store, job)
+        await eventually(lambda: _find(heard, "snapshot_complete"))
+        first.go_on()
+
+        async def noticed() -> bool:
+            return first.said("beginning anew under another name")
+
+        await eventually(noticed)
+    assert (done.state, done.attempts) == (State.COMPLETED, 2)
+    assert len(heard) == 50 + 60 + 1, "the stopped process said something"
+
+
+async def test_unbooked_between_two_recoveries(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+    tenant, url = await rig.tenant()
+    match = await story.match()
+    await rig.feed()
+    async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
+        await ended(store, await ask(desk, tenant, request_id="5"))
+        async with store.transaction() as tx:
+            await tenants.unbook(tx, tenant.id, match.id)
+        await ended(store, await ask(desk, tenant, request_id="6"))
+        await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 2)
+    assert [(each.root.tag, each.request_id) for each in heard] == [
+        ("odds_change", "5"),
+        ("snapshot_complete", "5"),
+        ("snapshot_complete", "6"),
+    ]
