@@ -1,0 +1,47 @@
+"""The application, keys of every kind, and one match in each state that matters."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import msgspec
+import pytest
+
+from app.domain.match import Match, Status
+from app.ingest import operator
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.kit.clock import system_clock
+from app.settings import Settings
+from app.store import matches
+from app.store.connections import Store
+from tests.support.web import IssueKey, issuing, serving
+
+TERMS = Terms(margin=0.06, fresh_millis=10_000, silence_millis=30_000)
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(settings) as client:
+        yield client
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+@pytest.fixture
+async def upcoming(store: Store) -> Match:
+    asked = NewMatch(home="Amber Foxes", away="Blue Herons", event="Test Cup", best_of=3, scheduled_at=1)
+    return await operator.create(store, asked, system_clock(), TERMS)
+
+
+@pytest.fixture
+async def finished(store: Store) -> Match:
+    """A match that is over."""
+    asked = NewMatch(home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1)
+    match = await operator.create(store, asked, system_clock(), TERMS)
+    over = msgspec.structs.replace(match, status=Status.FINISHED)
+    async with store.transaction() as tx:
+        await matches.save(tx, over)
+    return over

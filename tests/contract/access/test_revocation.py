@@ -1,0 +1,130 @@
+"""A key that is ended is dead everywhere at once, and no secret is found where it does not belong."""
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+
+from app.access.keys import generate
+from app.settings import Settings
+from tests.support.eventually import eventually
+from tests.support.web import IssueKey, serving
+
+TIMES = 100
+End = Callable[[httpx.AsyncClient, str, str], Awaitable[httpx.Response]]
+
+
+def nowhere() -> str:
+    """A Redis that is not there."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"redis://127.0.0.1:{free.getsockname()[1]}/0"
+
+
+@asynccontextmanager
+async def processes(settings: Settings, count: int) -> AsyncIterator[list[httpx.AsyncClient]]:
+    """Applications that share nothing but their servers, each with its own pool and its own memory."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(serving(settings)) for _ in range(count)]
+
+
+async def status(client: httpx.AsyncClient, raw: str) -> int:
+    return (await client.get("/v1/whoami", headers={"X-API-Key": raw})).status_code
+
+
+async def slowest_end(
+    settings: Settings, operator: dict[str, str], ending: str, record: Callable[[str, object], None]
+) -> float:
+    """The longest time, over many keys, from the order to the last process that still let a key in."""
+    worst = 0.0
+    async with processes(settings, 3) as (office, *others):
+        for _ in range(TIMES):
+            asked = {"bundles": ["cs2.stats"], "rate_limit_rpm": 1_000_000}
+            made = (await office.post("/ops/v1/tenants/house/keys", headers=operator, json=asked)).json()
+            raw, key = made["data"]["api_key"], made["data"]["key"]["key_id"]
+            for client in others:
+                assert [await status(client, raw) for _ in range(2)] == [200, 200]
+            begun = time.perf_counter()
+            ended = await office.post(f"/ops/v1/tenants/house/keys/{key}/{ending}", headers=operator)
+            assert ended.is_success
+            assert await status(office, raw) == 403
+            for client in others:
+                await eventually(partial(status, client, raw), lambda seen: seen == 403, 5)
+            worst = max(worst, time.perf_counter() - begun)
+    record("slowest_seconds", worst)
+    print(f"\n{ending}, {TIMES} times, seen by two other processes: slowest {worst * 1000:.1f} ms")
+    return worst
+
+
+@pytest.mark.parametrize("redis", ["with Redis", "without Redis"])
+@pytest.mark.parametrize("ending", ["revoke", "rotate"])
+async def test_an_ended_key_is_dead_in_every_process_within_a_second(
+    settings: Settings,
+    issue: IssueKey,
+    record_property: Callable[[str, object], None],
+    ending: str,
+    redis: str,
+) -> None:
+    if redis == "without Redis":
+        settings = msgspec.structs.replace(settings, redis_url=nowhere())
+    raw = await issue("house", bundles=("cs2.operator",), rate_limit_rpm=1_000_000)
+    assert await slowest_end(settings, {"X-API-Key": raw}, ending, record_property) < 1
+
+
+@asynccontextmanager
+async def served(settings: Settings, log: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a web process of its own, all of whose output goes to `log`."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            *command, env=os.environ | values | {"LOG_LEVEL": "DEBUG"}, stdout=output, stderr=output
+        )
+        try:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+                await eventually(lambda: answers(client))
+                yield client
+        finally:
+            process.terminate()
+            await process.wait()
+
+
+async def answers(client: httpx.AsyncClient) -> bool:
+    try:
+        return (await client.get("/v1/alive")).status_code == 401
+    except httpx.TransportError:
+        return False
+
+
+async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, tmp_path: Path) -> None:
+    operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+    secrets = [operator["X-API-Key"], settings.secret_key]
+    async with served(settings, tmp_path / "log") as client:
+        asked = {"bundles": ["cs2.stats"]}
+        made = await client.post("/ops/v1/tenants/house/keys", headers=operator, json=asked)
+        raw, unknown = made.json()["data"]["api_key"], generate()
+        secrets += [raw, unknown]
+        for key in (raw, unknown, raw[:-1]):
+            await client.get(f"/v1/whoami?api_key={key}", headers={"X-API-Key": key})
+            await client.get(f"/v1/nothing/{key}?api_key={key}", headers={"x-access-token": key})
+            await client.get(f"/cs2/v1/stream?api_key={key}")
+        body = {"slug": f"t-{raw[10:16].lower()}", "name": "T"}
+        await client.post("/ops/v1/tenants", headers=operator, json=body)
+        given = await client.post(f"/ops/v1/tenants/{body['slug']}/amqp", headers=operator, timeout=20)
+        secrets.append(given.json()["data"]["amqp_url"].split(":")[2].split("@")[0])
+        metrics = await client.get("/ops/v1/metrics", headers=operator)
+    said = (tmp_path / "log").read_text() + metrics.text
+    assert "matchfeed_" in said
+    assert not [secret for secret in secrets if secret in said]
