@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
+from app.domain import analytics
 from app.domain import changes as c
 from app.domain.market import Book, Market
-from app.domain.match import Match, Round, TimelineEvent
+from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.ingest import drafts
 from app.ingest.hands import Hand, untouched
 from app.store import changes as change_log
-from app.store import history, markets, matches
+from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx
 from app.trading import engine
 
@@ -66,7 +67,17 @@ async def _write(
         await matches.save(tx, after)
     await history.add(tx, after.id, _rounds(changes), _events(changes), _voided(changes))
     await markets.save(tx, after.id, changed)
+    if after.status is Status.FINISHED:
+        await _count(tx, after, now)
     return (await change_log.append(tx, after, rows, now)).match
+
+
+async def _count(tx: Tx, match: Match, now: int) -> None:
+    """Keep the statistics of a finished match as its stored rounds and events have them."""
+    rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    teams = analytics.teams_on_maps(match, rounds, events)
+    players = analytics.players_on_maps(match, rounds, events)
+    await statistics.replace(tx, match.id, match.finished_at or now, teams, players)
 
 
 def _rounds(changes: Iterable[c.Change]) -> list[Round]:

@@ -1,0 +1,251 @@
+"""What teams and players did on the maps of a finished match, counted from its rounds and events.
+
+Lines hold counts only, so that those of many maps add up; rates are for whoever shows them. Void rounds
+and late events do not count, nor do maps that were awarded without a round being played.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+import msgspec
+
+from app.domain.match import MapPlay, Match, Player, Round, Side, Slot, TimelineEvent, other_side, other_slot
+
+RACES = (6, 9, 12)
+
+
+class TeamLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A team's counts. A second round counts where the pistol round before it was won; a first kill where
+    it is known who made it; a race counts the maps on which the team was first to have so many rounds."""
+
+    maps: int = 0
+    wins: int = 0
+    losses: int = 0
+    rounds_ct: int = 0
+    won_ct: int = 0
+    rounds_t: int = 0
+    won_t: int = 0
+    pistols: int = 0
+    pistols_won: int = 0
+    second_rounds: int = 0
+    second_rounds_won: int = 0
+    first_kill_rounds: int = 0
+    first_kills: int = 0
+    first_kills_won: int = 0
+    plants: int = 0
+    plants_won: int = 0
+    kills: int = 0
+    deaths: int = 0
+    headshots: int = 0
+    overtimes: int = 0
+    overtimes_won: int = 0
+    race_to_6: int = 0
+    race_to_9: int = 0
+    race_to_12: int = 0
+
+
+class PlayerTally(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A player's counts; `rounds` are those of the maps that they were seen on."""
+
+    maps: int = 0
+    rounds: int = 0
+    kills: int = 0
+    deaths: int = 0
+    assists: int = 0
+    headshots: int = 0
+    first_kills: int = 0
+    first_deaths: int = 0
+
+
+class TeamOnMap(msgspec.Struct, frozen=True):
+    """One team's line of one map; `slot` is its place in the match."""
+
+    map: int
+    map_name: str
+    slot: Slot
+    team: str
+    team_id: int | None
+    line: TeamLine
+
+
+class PlayerOnMap(msgspec.Struct, frozen=True):
+    """One player's tally of one map, for the team that they played for."""
+
+    map: int
+    map_name: str
+    player: Player
+    team: str
+    tally: PlayerTally
+
+
+C = TypeVar("C", TeamLine, PlayerTally)
+
+
+def total(kind: type[C], lines: Iterable[C]) -> C:
+    """The sum of lines, field by field."""
+    names = kind.__struct_fields__
+    sums = [0] * len(names)
+    for line in lines:
+        sums = [sum_ + getattr(line, name) for sum_, name in zip(sums, names, strict=True)]
+    return kind(**dict(zip(names, sums, strict=True)))
+
+
+def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[TeamOnMap]:
+    """Both teams' lines of every map that was played."""
+    told = list(rounds), list(events)
+    lines: list[TeamOnMap] = []
+    for play, played, happened in _maps(match, *told):
+        for slot, team, team_id in _teams(match):
+            line = _team_line(play, slot, played, happened)
+            lines.append(TeamOnMap(play.number, play.name, slot, team, team_id, line))
+    return lines
+
+
+def players_on_maps(
+    match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]
+) -> list[PlayerOnMap]:
+    """The tally of everybody who killed or died on a map that was played."""
+    told = list(rounds), list(events)
+    names = {slot: team for slot, team, _ in _teams(match)}
+    tallies: list[PlayerOnMap] = []
+    for play, played, happened in _maps(match, *told):
+        for player, slot, tally in _tallies(len(played), happened):
+            tallies.append(PlayerOnMap(play.number, play.name, player, names[slot], tally))
+    return tallies
+
+
+def _teams(match: Match) -> tuple[tuple[Slot, str, int | None], ...]:
+    return ("home", match.home, match.home_id), ("away", match.away, match.away_id)
+
+
+def _maps(
+    match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]
+) -> Iterable[tuple[MapPlay, list[Round], list[TimelineEvent]]]:
+    for play in match.maps:
+        played = [one for one in rounds if one.map == play.number and not one.void]
+        numbers = {one.number for one in played}
+        if play.status == "finished" and played:
+            yield (
+                play,
+                played,
+                [
+                    event
+                    for event in events
+                    if event.map == play.number and event.round in numbers and not (event.void or event.late)
+                ],
+            )
+
+
+def _team_line(play: MapPlay, slot: Slot, played: list[Round], events: list[TimelineEvent]) -> TeamLine:
+    counts = (
+        _result(play, slot),
+        *(_sides(slot, one) for one in played),
+        *_pistols(play, slot, played),
+        *_first_kills(slot, played, events),
+        *_plants(slot, played, events),
+        *_kills(slot, events),
+        _races(slot, played),
+    )
+    return total(TeamLine, counts)
+
+
+def _result(play: MapPlay, slot: Slot) -> TeamLine:
+    won, lost = play.winner == slot, play.winner == other_slot(slot)
+    overtime = play.rounds_won > play.max_rounds
+    return TeamLine(maps=1, wins=won, losses=lost, overtimes=overtime, overtimes_won=overtime and won)
+
+
+def _side(slot: Slot, played: Round) -> Side:
+    return played.home_side if slot == "home" else other_side(played.home_side)
+
+
+def _sides(slot: Slot, played: Round) -> TeamLine:
+    won = played.winner == slot
+    if _side(slot, played) == "CT":
+        return TeamLine(rounds_ct=1, won_ct=won)
+    return TeamLine(rounds_t=1, won_t=won)
+
+
+def _pistols(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
+    by_number = {one.number: one for one in played}
+    for number in (1, play.max_rounds // 2 + 1):
+        pistol, second = by_number.get(number), by_number.get(number + 1)
+        if pistol is None:
+            continue
+        won = pistol.winner == slot
+        yield TeamLine(pistols=1, pistols_won=won)
+        if won and second is not None:
+            yield TeamLine(second_rounds=1, second_rounds_won=second.winner == slot)
+
+
+def _first_kills(slot: Slot, played: list[Round], events: list[TimelineEvent]) -> Iterable[TeamLine]:
+    winners = {one.number: one.winner for one in played}
+    for number, killer in _openings(events).items():
+        mine = killer.actor_slot == slot
+        yield TeamLine(
+            first_kill_rounds=1, first_kills=mine, first_kills_won=mine and winners[number] == slot
+        )
+
+
+def _openings(events: Iterable[TimelineEvent]) -> dict[int, TimelineEvent]:
+    """The first kill that counts of each round."""
+    found: dict[int, TimelineEvent] = {}
+    for event in events:
+        if event.counts and event.actor_slot is not None:
+            found.setdefault(event.round, event)
+    return found
+
+
+def _plants(slot: Slot, played: list[Round], events: list[TimelineEvent]) -> Iterable[TeamLine]:
+    planted = {event.round for event in events if event.type == "bomb_planted"}
+    for one in played:
+        if one.number in planted and _side(slot, one) == "T":
+            yield TeamLine(plants=1, plants_won=one.winner == slot)
+
+
+def _kills(slot: Slot, events: list[TimelineEvent]) -> Iterable[TeamLine]:
+    for event in events:
+        if event.type == "kill":
+            mine = event.counts and event.actor_slot == slot
+            yield TeamLine(kills=mine, deaths=event.target_slot == slot, headshots=mine and event.headshot)
+
+
+def _races(slot: Slot, played: list[Round]) -> TeamLine:
+    first = {}
+    for target in RACES:
+        reached = (one.winner for one in played if max(one.home_score, one.away_score) >= target)
+        first[f"race_to_{target}"] = int(next(reached, None) == slot)
+    return TeamLine(**first)
+
+
+def _tallies(rounds: int, events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
+    """Everybody's tally under the last name and for the team that they were last seen with."""
+    deeds = sorted(_deeds(events), key=lambda deed: _key(deed[0]))
+    for _, group in groupby(deeds, key=lambda deed: _key(deed[0])):
+        of_player = list(group)
+        player, slot, _ = of_player[-1]
+        seen = PlayerTally(maps=1, rounds=rounds)
+        yield player, slot, total(PlayerTally, (seen, *(tally for _, _, tally in of_player)))
+
+
+def _key(player: Player) -> tuple[int, str]:
+    return player.account, "" if player.account else player.name
+
+
+def _deeds(events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
+    openings = {event.id for event in _openings(events).values()}
+    for event in events:
+        if event.type != "kill":
+            continue
+        first = event.id in openings
+        if event.target and event.target_slot:
+            yield event.target, event.target_slot, PlayerTally(deaths=1, first_deaths=first)
+        if event.counts and event.actor and event.actor_slot:
+            yield (
+                event.actor,
+                event.actor_slot,
+                PlayerTally(kills=1, headshots=event.headshot, first_kills=first),
+            )
+            if event.assister:
+                yield event.assister, event.actor_slot, PlayerTally(assists=1)
