@@ -17,7 +17,8 @@ _PLANTED_WIN, _PLANTED_KILL = 1.6, 0.25
 #: The chance that the round ends before the next kill: evenly matched, and for each player of a lead.
 _QUIET, _QUIET_PER_LEAD = 0.002, 0.008
 #: From the logit of the round to the logit of one duel.
-_DUEL = 0.45
+_DUEL = 0.56
+_FIRST_CT = 0.15
 
 
 def lead(home: int, away: int) -> float:
@@ -32,9 +33,10 @@ def win_chance(before: float, home: int, away: int, planted: int) -> float:
     return logistic(before + lead(home, away) + _PLANTED_WIN * planted)
 
 
-def first_kill(before: float) -> float:
-    """Home's chance of the round's first kill."""
-    return logistic(before * _DUEL)
+def first_kill(before: float, home_is_ct: bool | None) -> float:
+    """Home's chance of the round's first kill; defenders shoot first a little more often."""
+    lean = 0.0 if home_is_ct is None else _FIRST_CT if home_is_ct else -_FIRST_CT
+    return logistic(before * _DUEL + lean)
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
-from app.trading import duel
+from app.trading import duel, model
 from app.trading.evidence import Evidence, Place
 from app.trading.outlook import Outlook
 from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
@@ -13,12 +13,12 @@ from app.trading.stage import following_round, round_on_offer, round_to_come
 
 TEAMS = ("home", "away")
 _KILL_LINES = (6.5, 7.5)
-#: Shares of rounds, by what published rates say of professional play.
-_HEADSHOT, _PISTOL_HEADSHOT = 0.46, 0.60
-_AWP, _POOR_AWP = 0.72, 0.04
-_PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.58, 0.26, 0.42, 0.07
+#: Shares of rounds (`docs/pricing.md`). Poor rounds: pistol rounds and those after them.
+_HEADSHOT, _PISTOL_HEADSHOT = 0.42, 0.49
+_AWP, _POOR_AWP = 0.47, 0.03
+_PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.48, 0.31, 0.35, 0.04
 #: How much each of these leans on the sides' chances.
-_PLANT_LEAN, _DEFUSE_LEAN = 0.5, 0.9
+_PLANT_LEAN, _DEFUSE_LEAN = 0.2, 0.8
 
 Where = Callable[[Evidence], Place | None]
 
@@ -95,20 +95,23 @@ def _first_kill(
 
 
 def _opening_price(outlook: Outlook, spec: Spec) -> float:
-    return _of_team(duel.first_kill(outlook.round_logit(spec.map)), spec)
+    chance = duel.first_kill(outlook.round_logit(spec.map), outlook.home_is_ct(spec.map))
+    return _of_team(chance, spec)
 
 
-def _pistol(outlook: Outlook, spec: Spec) -> bool:
-    half = outlook.evidence.play(spec.map).max_rounds // 2
-    return spec.round in (1, half + 1)
+def _rounds_since_pistol(outlook: Outlook, spec: Spec) -> int | None:
+    """0 in a pistol round; None in overtime, which has none."""
+    play = outlook.evidence.play(spec.map)
+    half, position = model.half_of(spec.round - 1, play.max_rounds, play.overtime_rounds)
+    return position if half < 2 else None
 
 
 def _headshot_price(outlook: Outlook, spec: Spec) -> float:
-    return _PISTOL_HEADSHOT if _pistol(outlook, spec) else _HEADSHOT
+    return _PISTOL_HEADSHOT if _rounds_since_pistol(outlook, spec) == 0 else _HEADSHOT
 
 
 def _awp_price(outlook: Outlook, spec: Spec) -> float:
-    return _POOR_AWP if _pistol(outlook, spec) else _AWP
+    return _POOR_AWP if _rounds_since_pistol(outlook, spec) in (0, 1) else _AWP
 
 
 def _occurs(

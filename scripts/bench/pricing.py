@@ -1,0 +1,134 @@
+"""Are the quoted probabilities right? Simulated maps are read from their logs; at every freeze time each
+market type is priced, and what was quoted is compared with what then happened.
+
+    nox -s bench -- pricing             200 maps, a table
+    python -m scripts.bench.pricing --maps 10000 --plot docs/calibration.svg
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+import msgspec
+
+from app.domain import changes as c
+from app.domain.market import Result
+from app.domain.match import Match, TimelineEvent
+from app.domain.transitions import fold
+from app.ingest.cs2log import read
+from app.simulator.series import Plan, simulate
+from app.simulator.world import world
+from app.trading.evidence import compose, gather
+from app.trading.outlook import Outlook
+from app.trading.settling import verdict
+from app.trading.spec import Spec
+from app.trading.tables import RULES
+from scripts.bench.pricing_plot import draw
+
+BEGIN = 1_790_000_000_000
+BINS = 10
+Quote = tuple[int, Spec, float]
+
+
+class Bin(msgspec.Struct):
+    """Quotes of one market type that lie close together."""
+
+    count: int = 0
+    quoted: float = 0.0
+    won: int = 0
+    error: float = 0.0
+
+    def add(self, probability: float, won: bool) -> None:
+        self.count += 1
+        self.quoted += probability
+        self.won += won
+        self.error += (probability - won) ** 2
+
+
+Bins = dict[int, list[Bin]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--maps", type=int, default=200)
+    parser.add_argument("--plot", type=Path)
+    asked = parser.parse_args()
+    bins: Bins = defaultdict(lambda: [Bin() for _ in range(BINS)])
+    lengths = []
+    for seed in range(asked.maps):
+        match, quotes, events = _play(_plan(seed))
+        lengths.append(match.maps[0].rounds_won)
+        _judge(match, quotes, events, bins)
+    _report(bins, lengths)
+    if asked.plot:
+        draw(bins, asked.plot)
+
+
+def _plan(seed: int) -> Plan:
+    home, away = Random(seed).sample(world().squads, 2)
+    return Plan(home, away, seed, BEGIN, brief=True, knife=False)
+
+
+def _play(plan: Plan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
+    """The finished match, what was quoted on the way, and everything that happened."""
+    lines, _ = simulate(plan)
+    match = Match(
+        id=UUID(int=1),
+        number=1,
+        home=plan.home.name,
+        away=plan.away.name,
+        event="",
+        home_strength=plan.home.points,
+        away_strength=plan.away.points,
+    )
+    quotes: list[Quote] = []
+    events: list[TimelineEvent] = []
+    for fact in read("\n".join(line.text for line in lines) + "\n", BEGIN).facts:
+        match, told = fold(match, (fact,))
+        events += [change.event for change in told if isinstance(change, c.Happened)]
+        if any(isinstance(change, c.RoundOpened) for change in told):
+            quotes += _quotes(match)
+    return match, quotes, events
+
+
+def _quotes(match: Match) -> Iterator[Quote]:
+    evidence = gather(match, ())
+    outlook = Outlook(evidence)
+    for rule in RULES.values():
+        for spec in rule.opens(evidence):
+            if verdict(rule, evidence, spec) is None:
+                yield rule.id, spec, rule.price(outlook, spec)
+
+
+def _judge(match: Match, quotes: Iterable[Quote], events: Iterable[TimelineEvent], bins: Bins) -> None:
+    evidence = compose(match, events)
+    for type_id, spec, probability in quotes:
+        found = verdict(RULES[type_id], evidence, spec)
+        if found is not None and found.result is not Result.VOID:
+            place = min(int(probability * BINS), BINS - 1)
+            bins[type_id][place].add(probability, found.result is Result.WON)
+
+
+def _report(bins: Bins, lengths: list[int]) -> None:
+    overtime = sum(length > 24 for length in lengths) / len(lengths)
+    print(
+        f"{len(lengths)} maps, {sum(lengths) / len(lengths):.2f} rounds on average, overtime {overtime:.3f}"
+    )
+    print("| type | quotes | mean quote | came true | Brier score | always the mean |")
+    print("|---|---|---|---|---|---|")
+    for type_id in sorted(bins):
+        count, quoted, won, error = (
+            sum(getattr(one, name) for one in bins[type_id]) for name in Bin.__struct_fields__
+        )
+        share = won / count
+        print(
+            f"| {type_id} {RULES[type_id].key} | {count} | {quoted / count:.3f} | {share:.3f} "
+            f"| {error / count:.4f} | {share * (1 - share):.4f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()
