@@ -4,7 +4,16 @@
 import nox
 
 nox.options.default_venv_backend = "none"
-nox.options.sessions = ["lint", "types", "contracts", "codegen-check", "unit", "integration", "contract", "e2e"]
+nox.options.sessions = [
+    "lint",
+    "types",
+    "contracts",
+    "codegen-check",
+    "unit",
+    "integration",
+    "contract",
+    "e2e",
+]
 CODE = ("app", "codegen", "scripts", "tests", "noxfile.py")
 
 

@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The vhost of our internal queues.
     rabbitmq_internal_vhost: str = "matchfeed"
     #: Signs log-source tokens and keys the hashes of API keys; at least 32 characters.
-    secret_key: Annotated[str, Meta(min_length=32)] = "development-only-secret-key-change-me"
+    secret_key: Annotated[str, Meta(min_length=32)] = "development-only-secret-key-change-me"  # noqa: S105
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"
     #: Overrides the category icon's address.

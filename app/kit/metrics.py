@@ -8,7 +8,11 @@ from prometheus_client import Counter, Gauge
 log_lines = Counter("matchfeed_log_lines", "Log lines read, by what became of them", ["result"])
 log_batches = Counter("matchfeed_log_batches", "Log batches applied, by outcome", ["outcome"])
 feed_published = Counter("matchfeed_feed_published", "Envelopes confirmed by the broker", ["message"])
-feed_repeated = Counter("matchfeed_feed_repeated", "Envelopes published again after a nack, return or restart")
+feed_repeated = Counter(
+    "matchfeed_feed_repeated", "Envelopes published again after a nack, return or restart"
+)
 feed_tenants = Gauge("matchfeed_feed_tenants", "Tenants that this process publishes to")
 xml_dropped_characters = Counter("matchfeed_xml_dropped_characters", "Characters that XML forbids, left out")
-rate_limit_unchecked = Counter("matchfeed_rate_limit_unchecked", "Requests let through because Redis was away")
+rate_limit_unchecked = Counter(
+    "matchfeed_rate_limit_unchecked", "Requests let through because Redis was away"
+)

@@ -50,7 +50,8 @@ class Parked(msgspec.Struct, frozen=True):
 async def get(tx: Tx, match_id: UUID) -> Source:
     """The source of a match; a blank one before its first batch. Lock the match first."""
     row = await tx.row(
-        "SELECT instance, next_offset, last_batch_at, last_message, broken FROM log_source WHERE match_id = $1",
+        "SELECT instance, next_offset, last_batch_at, last_message, broken FROM log_source"
+        " WHERE match_id = $1",
         match_id,
     )
     return _source(match_id, row) if row else Source(match_id=match_id)

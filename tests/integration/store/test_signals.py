@@ -77,7 +77,8 @@ async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: L
     assert listener.states[-1] is False
     async with store.reading() as tx, asyncio.timeout(5):
         while await tx.value(
-            "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%' AND datname = current_database()"
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE query ILIKE 'LISTEN%' AND datname = current_database()"
         ):
             await asyncio.sleep(0.01)
 
