@@ -22,6 +22,8 @@ MAPS = ("de_mirage", "de_nuke")
 players = st.sampled_from([*TEAMS["home"], *TEAMS["away"], Player(0, "Bot Ada")])
 sides = st.sampled_from(SIDES)
 scores = st.integers(0, 14)
+health = st.integers(0, 100)
+items = st.sampled_from(["weapon_ak47", "ak47", "flashbang", "knife_t", "kevlar(100)", "item_assaultsuit"])
 maps = st.sampled_from(MAPS)
 
 
@@ -36,6 +38,11 @@ def facts() -> st.SearchStrategy[f.Fact]:
         st.builds(f.PlayStarted, at=at, map_name=maps),
         st.builds(f.SideNamed, at=at, side=sides, team=st.sampled_from([HOME, AWAY, "Nobody", ""])),
         st.builds(f.Sighted, at=at, player=players, side=sides),
+        st.builds(f.Sighted, at=at, player=players, side=sides, item=items),
+        st.builds(f.Equipped, at=at, player=players, side=sides, items=st.tuples(items, items)),
+        st.builds(f.Parted, at=at, player=players, item=items),
+        st.builds(f.Paid, at=at, player=players, side=sides, money=st.integers(0, 16_000)),
+        st.builds(f.Hurt, at=at, victim=players, side=sides, health=health, armour=health),
         st.builds(f.SideSwitched, at=at, player=players, side=sides),
         st.builds(
             f.Killed,

@@ -1,0 +1,141 @@
+"""Whatever operators command during a match, book, ledger and match stay coherent."""
+
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.market import Book, MarketStatus
+from app.domain.match import Match, Status
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.ingest import commands as c
+from app.ingest.orders import carried_out
+from app.kit.errors import Conflict, Invalid, NotFound
+from app.trading.engine import react
+from app.trading.settling import CLOSED
+from tests.unit.domain.play import Server, new_match
+
+KEYS = [
+    (13, "map=1|round=1|team=home"),
+    (13, "map=1|round=2|team=away"),
+    (6, "map=1|team=home"),
+    (1, "team=home"),
+    (8, "map=1|threshold=18.5"),
+    (99, ""),
+]
+teams = st.sampled_from(["team_a", "team_b"])
+keys = st.sampled_from(KEYS)
+
+
+def on_market(kind: Any, **fields: Any) -> st.SearchStrategy[c.Command]:
+    return keys.flatmap(
+        lambda key: st.builds(
+            kind, market_id=st.just(key[0]), specifiers=st.just(key[1]), reason=st.just("r"), **fields
+        )
+    )
+
+
+orders = st.one_of(
+    on_market(c.VoidMarket),
+    on_market(c.SettleMarket, result=st.sampled_from(["won", "lost"])),
+    on_market(c.RollBackMarket, release=st.booleans()),
+    st.builds(c.RenameTeam, team=teams, name=st.sampled_from(["Amber Foxes", "New Name"])),
+    st.builds(c.SetFormat, bo_type=st.sampled_from(["bo1", "bo3", "bo5"])),
+    st.builds(c.SetFormat, max_rounds=st.sampled_from([8, 24, 30])),
+    st.just(c.Suspend()),
+    st.just(c.Unsuspend()),
+    st.just(c.Cancel()),
+    st.builds(c.AwardMap, winner=teams),
+    st.builds(c.AwardMatch, winner=teams),
+)
+steps = st.one_of(st.sampled_from(["home", "away", "kill"]), orders)
+
+
+class Desk:
+    """A match with a book and a ledger, as a transaction after another leaves them."""
+
+    def __init__(self) -> None:
+        self.server = Server(new_match(3))
+        self.book: Book = {}
+        self.ledger: list[LedgerEntry] = []
+        self.told = 0
+        self.server.start_map()
+        self.settle()
+
+    def settle(self) -> None:
+        changes = self.server.changes[self.told :]
+        self.told = len(self.server.changes)
+        self._react(self.server.match, changes, self.book)
+
+    def order(self, command: c.Command) -> None:
+        asked = carried_out(command, self.server.match, self.server.later())
+        by_hand = asked.hand(self.book)
+        handled = self.book | {market.key: market for market in by_hand.markets}
+        self.ledger += by_hand.entries
+        self.server.match = asked.after
+        self._react(asked.after, asked.changes, handled)
+
+    def _react(self, match: Match, changes: Any, book: Book) -> None:
+        reaction = react(match, changes, book, now=self.server.now, quoting=True, margin=0.06)
+        self.ledger += reaction.entries
+        self.book = book | {market.key: market for market in reaction.markets}
+
+    def play(self, step: str) -> None:
+        if step == "kill":
+            self.server.go_live()
+            self.server.kill("home", 0, 0)
+        else:
+            self.server.rounds("home" if step == "home" else "away")
+        self.settle()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(steps, max_size=14))
+def test_book_ledger_and_match_agree_after_every_step(script: list[Any]) -> None:
+    desk = Desk()
+    for step in script:
+        before = desk.server.match, desk.book, list(desk.ledger)
+        try:
+            desk.play(step) if isinstance(step, str) else desk.order(step)
+        except (Conflict, NotFound, Invalid):
+            assert (desk.server.match, desk.book, desk.ledger) == before
+        _check_match(desk.server.match)
+        _check_ledger(desk)
+        _check_hands(desk, before[1])
+
+
+def _check_match(match: Match) -> None:
+    won = [play.winner for play in match.maps if play.status == "finished"]
+    assert (match.score_home, match.score_away) == (won.count("home"), won.count("away"))
+    for play in match.maps:
+        assert play.home_score == sum(one.winner == "home" for one in play.counted)
+    assert msgspec.json.decode(msgspec.json.encode(match), type=Match) == match
+
+
+def _check_ledger(desk: Desk) -> None:
+    """Every market's entries form a chain that ends where the market stands."""
+    status: dict[Any, LedgerStatus] = {}
+    for entry in desk.ledger:
+        assert entry.previous_status is status.get(entry.key, LedgerStatus.PENDING)
+        status[entry.key] = entry.new_status
+    expected = {
+        MarketStatus.SETTLED: LedgerStatus.SETTLED,
+        MarketStatus.CANCELLED: LedgerStatus.VOIDED,
+    }
+    for key, market in desk.book.items():
+        assert status.get(key, LedgerStatus.PENDING) is expected.get(market.status, LedgerStatus.PENDING)
+        assert not (market.open and desk.server.match.over and not market.held)
+        if desk.server.match.suspended or market.held:
+            assert market.status is not MarketStatus.ACTIVE
+
+
+def _check_hands(desk: Desk, before: Book) -> None:
+    """What was settled by hand is changed by hand alone."""
+    for key, market in before.items():
+        after = desk.book[key]
+        if market.status in CLOSED and market.settled_by == "admin" and after != market:
+            last = [entry for entry in desk.ledger if entry.key == key]
+            assert any(entry.settled_by == "admin" for entry in last[-2:])
+    if desk.server.match.status is Status.CANCELLED:
+        assert not any(market.status is MarketStatus.ACTIVE for market in desk.book.values())
