@@ -11,5 +11,10 @@ message id make that exactly once. What is missing is never guessed: the match i
 begins whole. Facts applied long after they arrived score, suspend and settle, but open and reprice
 nothing.
 
-Ingest never knows a channel. Litestar is spoken in `routes` only. Imported by `main` and `workers`.
+An operator's command is one struct of `commands`. `orders` says which move of the domain it is and what
+is done to markets by hand (`hands`); `operator` does it in one transaction, once for each of the operator's
+own ids, and puts it on record. `reference` takes reference data from files.
+
+Ingest never knows a channel. Litestar is spoken in `routes` and `operator_routes` only. Imported by `main`,
+`workers` and `cli`.
 """

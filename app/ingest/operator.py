@@ -16,10 +16,11 @@ from app.ingest.commands import Command
 from app.ingest.orders import carried_out
 from app.ingest.terms import Terms
 from app.kit.errors import Conflict, NotFound
-from app.store import audit, commands, matches, references
+from app.store import audit, commands, entrants, matches, references
 from app.store.audit import Record
 from app.store.commands import Given
 from app.store.connections import Store
+from app.store.entrants import E, Shelf
 from app.store.transaction import Tx
 
 Move = Callable[[Match], tuple[Match, tuple[Change, ...]]]
@@ -51,7 +52,7 @@ async def create(store: Store, asked: NewMatch, now: int, terms: Terms) -> Match
             known = await _referred(tx, asked, match_id)
             if known is not None:
                 return known
-        match = _new(asked, match_id, await matches.next_number(tx))
+        match = await _linked(tx, _new(asked, match_id, await matches.next_number(tx)))
         return await record.react(tx, None, match, (), now=now, quoting=True, margin=terms.margin)
 
 
@@ -125,3 +126,24 @@ def _new(asked: NewMatch, match_id: UUID, number: int) -> Match:
     del fields["reference"]
     status = Status.DISCOVERED if asked.scheduled_at is None else Status.UPCOMING
     return Match(id=match_id, number=number, status=status, **fields)
+
+
+async def _linked(tx: Tx, match: Match) -> Match:
+    """The match with the numbers of its teams and its tournament, as far as their names are known, and
+    with the strengths of the teams where none were given."""
+    home, away = [await _only(tx, entrants.TEAMS, name) for name in (match.home, match.away)]
+    tournament = await _only(tx, entrants.TOURNAMENTS, match.event)
+    return replace(
+        match,
+        home_id=home.id if home else None,
+        away_id=away.id if away else None,
+        tournament_id=tournament.id if tournament else None,
+        home_strength=match.home_strength or (home.strength if home else 0.0),
+        away_strength=match.away_strength or (away.strength if away else 0.0),
+    )
+
+
+async def _only(tx: Tx, shelf: Shelf[E], name: str) -> E | None:
+    """The only one of that name."""
+    found = await entrants.named(tx, shelf, [name])
+    return found[0] if len(found) == 1 else None

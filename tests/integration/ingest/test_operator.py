@@ -5,12 +5,13 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from app.domain.entrants import Competitor, Tournament
 from app.domain.match import Status
 from app.domain.transitions import cancel
 from app.ingest import operator
 from app.ingest.operator import NewMatch
 from app.kit.errors import Conflict, NotFound
-from app.store import changes
+from app.store import changes, entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS
 
@@ -55,3 +56,12 @@ async def test_a_match_is_cancelled_once(store: Store) -> None:
 async def test_an_unknown_match_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
         await operator.move(store, "od:match:99", lambda found: cancel(found, NOW), NOW, TERMS)
+
+
+async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Store) -> None:
+    async with store.transaction() as tx:
+        teams = [Competitor(4, "NORTHWIND", strength=1700), Competitor(5, "Twins"), Competitor(6, "twins")]
+        await entrants.put(tx, entrants.TEAMS, teams)
+        await entrants.put(tx, entrants.TOURNAMENTS, [Tournament(9, "Cup")])
+    match = await operator.create(store, replace(ASKED, away="Twins", home_strength=0), NOW, TERMS)
+    assert (match.home_id, match.home_strength, match.away_id, match.tournament_id) == (4, 1700, None, 9)
