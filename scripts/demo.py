@@ -20,7 +20,7 @@ from housekeeping import ports, processes
 from housekeeping.processes import ServiceError, Started, find, launch
 
 #: The supervisor itself gives up earlier, with a reason.
-_DETACH_SECONDS = 300.0
+_DETACH_SECONDS = 600.0
 _STOP_SECONDS = 90.0
 
 

@@ -11,34 +11,43 @@ ENOUGH = 3
 class Programme(msgspec.Struct, frozen=True):
     """How many matches there are of each kind; `live` counts those with an open market."""
 
-    live: int = 0
-    upcoming: int = 0
-    finished: int = 0
+    live: int
+    upcoming: int
+    finished: int
 
-    @property
-    def kept(self) -> bool:
-        return min(self.live, self.upcoming, self.finished) >= ENOUGH
-
-
-def answers(client: httpx.Client) -> bool:
-    """Whether the web process serves the key that `client` carries."""
-    try:
-        return client.get("/v1/alive").status_code == httpx.codes.OK
-    except httpx.HTTPError:
-        return False
-
-
-def look(client: httpx.Client) -> Programme:
-    """The programme as a tenant's key sees it over REST."""
-    try:
-        live = [_detail(client, match["id"]) for match in _listing(client, "live")]
-        return Programme(
-            sum(any(market["status"] == "active" for market in match.get("markets", ())) for match in live),
-            len(_listing(client, "upcoming")),
-            len(_listing(client, "finished")),
+    def lacking(self) -> str:
+        """Empty when the promise is kept, else what there is so far."""
+        if min(self.live, self.upcoming, self.finished) >= ENOUGH:
+            return ""
+        return (
+            f"{self.live} live with open markets, {self.upcoming} upcoming, {self.finished} finished so far"
         )
-    except httpx.HTTPError:
-        return Programme()
+
+
+def unanswered(client: httpx.Client) -> str:
+    """Empty when the web process serves the key that `client` carries, else what it does instead."""
+    try:
+        client.get("/v1/alive").raise_for_status()
+    except httpx.HTTPError as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def lacking(client: httpx.Client) -> str:
+    """Empty when a tenant's key sees the promise kept over REST, else what it sees so far."""
+    try:
+        return _programme(client).lacking()
+    except httpx.HTTPError as error:
+        return str(error) or type(error).__name__
+
+
+def _programme(client: httpx.Client) -> Programme:
+    """With few calls: the key has a rate limit."""
+    live = _listing(client, "live")
+    upcoming, finished = len(_listing(client, "upcoming")), len(_listing(client, "finished"))
+    if min(len(live), upcoming, finished) < ENOUGH:
+        return Programme(len(live), upcoming, finished)
+    return Programme(sum(_is_open(client, match["id"]) for match in live), upcoming, finished)
 
 
 def _listing(client: httpx.Client, status: str) -> list[dict[str, Any]]:
@@ -47,7 +56,7 @@ def _listing(client: httpx.Client, status: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _detail(client: httpx.Client, match_id: str) -> dict[str, Any]:
+def _is_open(client: httpx.Client, match_id: str) -> bool:
+    """Whether some market of the match is on offer."""
     answer = client.get(f"/cs2/v1/matches/{match_id}").raise_for_status()
-    match: dict[str, Any] = answer.json()["data"]
-    return match
+    return any(market["status"] == "active" for market in answer.json()["data"].get("markets", ()))

@@ -26,7 +26,8 @@ from .family import Family
 from .places import DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, ROOT
 
 Say = Callable[[str], None]
-_READY_SECONDS = 60.0
+#: It takes some 30 s; on a machine with much else to do it may take longer.
+_PATIENCE_SECONDS = 150.0
 _TEND_SECONDS = 1.0
 _EXCHANGE, _PRODUCER = "oddsfeed", 2
 
@@ -162,21 +163,24 @@ def _open(family: Family, description: dict[str, Any], port: int, stopping: Even
     with httpx.Client(
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
     ) as client:
-        _wait("the API answers", lambda: promise.answers(client), family, stopping)
+        _wait("the API answers", lambda: promise.unanswered(client), family, stopping)
         say("starting the match day")
         family.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
-        _wait("matches are live, upcoming and finished", lambda: promise.look(client).kept, family, stopping)
+        _wait("the match day is under way", lambda: promise.lacking(client), family, stopping)
     _write(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
 
 
-def _wait(what: str, true: Callable[[], bool], family: Family, stopping: Event) -> None:
-    deadline = monotonic() + _READY_SECONDS
-    while not true():
+def _wait(what: str, missing: Callable[[], str], family: Family, stopping: Event) -> None:
+    """Ask until nothing is missing any more; `ServiceError` says what still was after a long time."""
+    deadline = monotonic() + _PATIENCE_SECONDS
+    while why := missing():
         _interrupted(stopping)
         family.tend()
         if monotonic() > deadline:
-            raise ServiceError(f"waited {_READY_SECONDS:.0f} s in vain until {what}; see the logs in {LOGS}")
-        sleep(0.2)
+            raise ServiceError(
+                f"waited {_PATIENCE_SECONDS:.0f} s in vain until {what}: {why}; see the logs in {LOGS}"
+            )
+        sleep(0.5)
 
 
 def _tend(family: Family, say: Say) -> None:
