@@ -6,14 +6,16 @@ to the same state changes nothing.
 
     spec        a market's specifiers, typed, and their canonical text
     evidence    what a verdict may rest on: counted rounds, map ends, events of known rounds
+    stage       where a match stands, as far as offers depend on it
     model       how likely home wins a round; the beliefs that everything else follows from
     duel        one round, kill by kill
     chain       rounds to a map, by sides, momentum and overtime
     series      maps to a match
-    outlook     the three together, for one state of one match, computed once
+    outlook     these together, for one state of one match, computed once
     rules       what a market type must be able to say: one `Rule` a type
-    round_markets, map_markets, match_markets    the tables of rules
+    round_markets, half_markets, map_markets, match_markets, tables    the rules, by noun
     margin      probabilities of a group to odds
+    offers      what the state demands to be on offer, priced
     settling    verdicts to ledger entries, and back
     desk        the same by hand, for operators
     engine      `react` and `suspend_all`

@@ -12,8 +12,9 @@ from app.trading.model import logistic, logit
 PLAYERS = 5
 #: Logits that each player more is worth for the next kill.
 _NUMBERS = 0.36
-#: What a planted bomb is worth to T for winning the round, and for the next kill.
-_PLANTED_WIN, _PLANTED_KILL = 1.6, 0.25
+#: Logits that a planted bomb is worth to T: at once, for each second that it ticks, for the next kill.
+_PLANTED, _TICKING, _PLANTED_KILL = 0.9, 0.09, 0.25
+_FUSE = 40.0
 #: The chance that the round ends before the next kill: evenly matched, and for each player of a lead.
 _QUIET, _QUIET_PER_LEAD = 0.002, 0.008
 #: From the logit of the round to the logit of one duel.
@@ -27,10 +28,15 @@ def lead(home: int, away: int) -> float:
     return (home - away) * (0.76 + 0.45 / (min(home, away) + 1))
 
 
-def win_chance(before: float, home: int, away: int, planted: int) -> float:
-    """Home's chance to win the round now. `before` is home's logit before it; `planted` is 1 when home
-    planted the bomb, -1 when away did, 0 when nobody has."""
-    return logistic(before + lead(home, away) + _PLANTED_WIN * planted)
+def win_chance(before: float, home: int, away: int, bomb: float) -> float:
+    """Home's chance to win the round now. `before` is home's logit before it, `bomb` what a planted bomb
+    is worth to home (`planted`, negative when away planted it)."""
+    return logistic(before + lead(home, away) + bomb)
+
+
+def planted(seconds: float) -> float:
+    """Logits that a bomb which has ticked so long is worth to those who planted it."""
+    return _PLANTED + _TICKING * min(max(seconds, 0.0), _FUSE)
 
 
 def first_kill(before: float, home_is_ct: bool | None) -> float:
@@ -40,14 +46,15 @@ def first_kill(before: float, home_is_ct: bool | None) -> float:
 
 
 @lru_cache(maxsize=4096)
-def more_kills(home: int, away: int, before: float, planted: int) -> tuple[float, ...]:
-    """The chances of 0, 1, 2, … more kills from here, up to one for each player alive."""
+def more_kills(home: int, away: int, before: float, planter: int) -> tuple[float, ...]:
+    """The chances of 0, 1, 2, … more kills from here, up to one for each player alive. `planter` is 1
+    when home planted the bomb, -1 when away did, 0 when nobody has."""
     if not home or not away:
         return (1.0,)
     stop = min(_QUIET + _QUIET_PER_LEAD * abs(home - away), 0.9)
-    kill = logistic(before * _DUEL + _NUMBERS * (home - away) + _PLANTED_KILL * planted)
-    after_home = more_kills(home, away - 1, before, planted)
-    after_away = more_kills(home - 1, away, before, planted)
+    kill = logistic(before * _DUEL + _NUMBERS * (home - away) + _PLANTED_KILL * planter)
+    after_home = more_kills(home, away - 1, before, planter)
+    after_away = more_kills(home - 1, away, before, planter)
     chances = [stop] + [0.0] * (home + away - 1)
     for weight, after in ((kill, after_home), (1 - kill, after_away)):
         for count, chance in enumerate(after):

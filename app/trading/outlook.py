@@ -113,9 +113,8 @@ class Outlook:
         return chance * won + (1 - chance) * lost
 
     def _round_in_hand(self, current: RoundPlay) -> float:
-        return duel.win_chance(
-            self.round_logit(current.map), current.alive_home, current.alive_away, self.planted
-        )
+        before = self.round_logit(current.map)
+        return duel.win_chance(before, current.alive_home, current.alive_away, self._bomb)
 
     @cached_property
     def events(self) -> Sequence[TimelineEvent]:
@@ -123,10 +122,21 @@ class Outlook:
         return self.playing.events if self.playing else ()
 
     @cached_property
-    def planted(self) -> int:
+    def _plant(self) -> TimelineEvent | None:
+        return next((event for event in self.events if event.type == "bomb_planted"), None)
+
+    @cached_property
+    def planter(self) -> int:
         """1 when home planted the bomb in the round in hand, -1 when away did, else 0."""
-        slot = next((event.actor_slot for event in self.events if event.type == "bomb_planted"), None)
+        slot = self._plant.actor_slot if self._plant else None
         return model.sign(slot) if slot else 0
+
+    @cached_property
+    def _bomb(self) -> float:
+        """What a planted bomb is worth to home, by how long it has ticked at the newest fact."""
+        if self._plant is None:
+            return 0.0
+        return self.planter * duel.planted((self.match.last_fact_at - self._plant.at) / 1000)
 
     @cached_property
     def match_finals(self) -> Finals:

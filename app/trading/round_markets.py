@@ -160,7 +160,7 @@ def _over_price(outlook: Outlook, spec: Spec) -> float:
     home, away = (current.alive_home, current.alive_away) if current and in_hand else (duel.PLAYERS,) * 2
     seen = sum(event.counts for event in outlook.events) if in_hand else 0
     chances = duel.more_kills(
-        home, away, round(outlook.round_logit(spec.map), 2), outlook.planted if in_hand else 0
+        home, away, round(outlook.round_logit(spec.map), 2), outlook.planter if in_hand else 0
     )
     return duel.more_than(chances, spec.threshold - seen)
 
