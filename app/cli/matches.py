@@ -6,7 +6,7 @@ from uuid import uuid4
 import click
 import httpx
 
-from app.cli.context import opened, running, settled, show
+from app.cli.context import opened, running, settled, show, who
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.ingest import operator, tokens
@@ -51,7 +51,7 @@ async def match_create(
         away_strength=away_strength,
     )
     async with opened(settings) as store:
-        made = await operator.create(store, asked, now, Terms(margin=settings.margin))
+        made = await operator.create(store, asked, now, Terms(margin=settings.margin), by=who())
     show(_shown(made) | {"log_sink_url": sink_url(settings, made, settings.public_url)})
 
 

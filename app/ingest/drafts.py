@@ -97,7 +97,7 @@ def _match_frame(before: Match | None, after: Match) -> str:
 def _beside_headline(match: Match) -> tuple[object, ...]:
     """What the match resource shows and its headline does not."""
     times = (match.scheduled_at, match.started_at, match.finished_at)
-    return match.suspended, times, match.best_of, match.event
+    return match.suspended, times, match.best_of, match.event, match.about
 
 
 def _market_frame(old: Market | None, new: Market) -> str:

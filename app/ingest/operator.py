@@ -3,13 +3,11 @@
 Each command is one transaction that ends as a log batch does: trading reacts, all of it is written.
 """
 
-from collections.abc import Callable
 from uuid import UUID, uuid4
 
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.changes import Change
 from app.domain.match import Match, Status
 from app.ingest import record
 from app.ingest.commands import Command
@@ -23,7 +21,6 @@ from app.store.connections import Store
 from app.store.entrants import E, Shelf
 from app.store.transaction import Tx
 
-Move = Callable[[Match], tuple[Match, tuple[Change, ...]]]
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -41,8 +38,8 @@ class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
 
 
-async def create(store: Store, asked: NewMatch, now: int, terms: Terms) -> Match:
-    """Create a match, or answer the one that was created under the same reference.
+async def create(store: Store, asked: NewMatch, now: int, terms: Terms, *, by: str = "operator") -> Match:
+    """Create a match for `by`, or answer the one that was created under the same reference.
 
     Raises `Conflict` when that reference stands for a match that was asked for in other words.
     """
@@ -53,21 +50,9 @@ async def create(store: Store, asked: NewMatch, now: int, terms: Terms) -> Match
             if known is not None:
                 return known
         match = await _linked(tx, _new(asked, match_id, await matches.next_number(tx)))
+        details = msgspec.to_builtins(asked)
+        await audit.add(tx, Record(now, by, "match.create", str(match.id), None, details))
         return await record.react(tx, None, match, (), now=now, quoting=True, margin=terms.margin)
-
-
-async def move(store: Store, ref: str, moved: Move, now: int, terms: Terms) -> Match:
-    """Do what a function of `transitions` does (cancel, schedule, suspend, unsuspend) to a match.
-
-    Raises `NotFound`, or `Conflict` when the match's present state forbids it.
-    """
-    async with store.transaction() as tx:
-        found = await matches.find(tx, ref)
-        if found is None:
-            raise NotFound(f"There is no match {ref!r}.")
-        match = await matches.lock(tx, found.id)
-        after, told = moved(match)
-        return await record.react(tx, match, after, told, now=now, quoting=True, margin=terms.margin)
 
 
 async def order(store: Store, ref: str, command: Command, *, by: str, now: int, terms: Terms) -> Match:

@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from app.http.auth import Caller
 from app.ingest import operator
-from app.ingest.commands import AnyCommand
+from app.ingest.commands import AnyCommand, Command
 from app.ingest.intake import Intake
 from app.kit.clock import iso_millis
 from app.kit.errors import NotFound
@@ -38,9 +38,19 @@ async def command(
     request: Caller, intake: NamedDependency[Intake], match_id: FromPath[str], data: JSONBody[AnyCommand]
 ) -> Single[MatchView]:
     """Carry out one command; `command` says which. The answer is the match after it."""
-    by = f"key:{request.auth.tenant.slug}"
-    match = await operator.order(intake.store, match_id, data, by=by, now=intake.clock(), terms=intake.terms)
+    return await carry_out(request, intake, match_id, data)
+
+
+async def carry_out(request: Caller, intake: Intake, ref: str, given: Command) -> Single[MatchView]:
+    """The match after a command of the caller's."""
+    now, terms = intake.clock(), intake.terms
+    match = await operator.order(intake.store, ref, given, by=by(request), now=now, terms=terms)
     return Single(basic_view(match))
+
+
+def by(request: Caller) -> str:
+    """The caller, as the record names them."""
+    return f"key:{request.auth.tenant.slug}"
 
 
 @get("/ops/v1/matches/{match_id:str}/audit", opt=_RECORD)

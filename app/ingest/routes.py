@@ -13,11 +13,11 @@ from msgspec import Meta
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app.access import admin
-from app.domain import transitions
 from app.domain.match import Match
 from app.http.auth import Caller
 from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch
+from app.ingest.commands import Cancel
 from app.ingest.intake import Intake as Intake
 from app.kit.errors import Field, Invalid, NotFound
 from app.store import matches
@@ -97,7 +97,9 @@ async def log_sink(
 
 
 @post("/ops/v1/matches", opt=_OPERATOR)
-async def create_match(intake: NamedDependency[Intake], data: JSONBody[NewMatchBody]) -> Single[Created]:
+async def create_match(
+    request: Caller, intake: NamedDependency[Intake], data: JSONBody[NewMatchBody]
+) -> Single[Created]:
     """Create a match; with a `request_id` of the operator's own, only once."""
     if data.team_a == data.team_b:
         what = "A team does not play against itself."
@@ -112,7 +114,8 @@ async def create_match(intake: NamedDependency[Intake], data: JSONBody[NewMatchB
         away_strength=data.away_strength,
         reference=data.request_id,
     )
-    match = await operator.create(intake.store, asked, intake.clock(), intake.terms)
+    by = operator_routes.by(request)
+    match = await operator.create(intake.store, asked, intake.clock(), intake.terms, by=by)
     return Single(_created(intake, match))
 
 
@@ -127,13 +130,11 @@ async def show_match(intake: NamedDependency[Intake], match_id: FromPath[str]) -
 
 
 @post("/ops/v1/matches/{match_id:str}/cancel", opt=_OPERATOR, status_code=200)
-async def cancel_match(intake: NamedDependency[Intake], match_id: FromPath[str]) -> Single[MatchView]:
-    """Call a match off; whatever is undecided is voided."""
-    now = intake.clock()
-    cancelled = await operator.move(
-        intake.store, match_id, lambda match: transitions.cancel(match, now), now, intake.terms
-    )
-    return Single(basic_view(cancelled))
+async def cancel_match(
+    request: Caller, intake: NamedDependency[Intake], match_id: FromPath[str]
+) -> Single[MatchView]:
+    """Call a match off; whatever is undecided is voided. The same as the command `cancel`."""
+    return await operator_routes.carry_out(request, intake, match_id, Cancel())
 
 
 @put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=_OPERATOR)

@@ -40,8 +40,9 @@ def test_orders_are_carried_out_and_on_record(run: Run) -> None:
         assert run(*award).stdout == f"{MATCH} is upcoming 0:1\n"
     wrong = run("match", "order", MATCH, "award_map", "winner=nobody")
     assert wrong.exit_code and "$.winner" in wrong.output
-    (record,) = json.loads(run("match", "record", MATCH).stdout)
-    assert (record["action"], record["details"]["winner"]) == ("match.award_map", "team_b")
+    award_record, creation = json.loads(run("match", "record", MATCH).stdout)
+    assert (award_record["action"], award_record["details"]["winner"]) == ("match.award_map", "team_b")
+    assert creation["action"] == "match.create" and creation["actor"].startswith("cli:")
 
 
 def test_the_audit_finds_what_the_facts_do_not_bear_out(run: Run, settings: Settings) -> None:

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Tournament
 from app.domain.match import Status
-from app.domain.transitions import cancel
 from app.ingest import operator
+from app.ingest.commands import Cancel
 from app.ingest.operator import NewMatch
 from app.kit.errors import Conflict, NotFound
 from app.store import changes, entrants
@@ -44,10 +44,10 @@ async def test_a_new_match_is_told(store: Store) -> None:
 async def test_a_match_is_cancelled_once(store: Store) -> None:
     match = await operator.create(store, ASKED, NOW, TERMS)
     urn = f"od:match:{match.number}"
-    cancelled = await operator.move(store, urn, lambda found: cancel(found, NOW), NOW, TERMS)
+    cancelled = await operator.order(store, urn, Cancel(), by="tester", now=NOW, terms=TERMS)
     assert cancelled.status is Status.CANCELLED
     with pytest.raises(Conflict, match="cancelled"):
-        await operator.move(store, str(match.id), lambda found: cancel(found, NOW), NOW, TERMS)
+        await operator.order(store, str(match.id), Cancel(), by="tester", now=NOW, terms=TERMS)
     async with store.reading() as tx:
         messages = [row.message for row in await changes.read(tx, 0, 100)]
     assert messages.count("fixture_change") == 1
@@ -55,7 +55,7 @@ async def test_a_match_is_cancelled_once(store: Store) -> None:
 
 async def test_an_unknown_match_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
-        await operator.move(store, "od:match:99", lambda found: cancel(found, NOW), NOW, TERMS)
+        await operator.order(store, "od:match:99", Cancel(), by="tester", now=NOW, terms=TERMS)
 
 
 async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Store) -> None:

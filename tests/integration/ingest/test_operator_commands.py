@@ -71,6 +71,7 @@ async def test_a_command_is_on_record_and_a_refused_one_is_not(
     assert [(record.actor, record.action, record.at) for record in records] == [
         ("tester", "match.set_teams", NOW),
         ("tester", "match.schedule", NOW),
+        ("operator", "match.create", NOW),
     ]
     assert records[1].details == {"scheduled_at": NOW + 5, "request_id": None}
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
 from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, Status, TimelineEvent
 from app.wire.fields import Group
@@ -134,6 +135,25 @@ def test_the_scoreboard_is_null_while_nothing_is_played() -> None:
     assert (live["round"], live["side_a"], live["side_b"], live["alive_b"]) == (5, "T", "CT", 2)
     idle = MatchParts(replace(MATCH, current=None))
     assert shown(Group.SCOREBOARD, parts=idle) == {"scoreboard": None}
+
+
+def test_the_scoreboard_shows_what_players_have() -> None:
+    row = Loadout(7, "fox", "T", health=40, money=1700, armour=60, helmet=True, weapons=("ak47",))
+    board = shown(Group.SCOREBOARD, parts=MatchParts(replace(MATCH, loadouts=(row,))))["scoreboard"]
+    assert board["players"] == (
+        {
+            "name": "fox",
+            "team": "team_a",
+            "side": "T",
+            "alive": True,
+            "hp": 40,
+            "armour": 60,
+            "helmet": True,
+            "defuse_kit": False,
+            "money": 1700,
+            "weapons": ("ak47",),
+        },
+    )
 
 
 def test_internals_say_why_nothing_is_offered() -> None:
