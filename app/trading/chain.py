@@ -81,10 +81,16 @@ def _known_finals(given: Terms, state: State) -> dict[Score, float]:
         level = _play_round(given, level, ended)
         if not level:
             break
-    total = sum(ended.values())
-    if not total:
+    if not ended:
         return {state[:2]: 1.0}
-    return {score: chance / total for score, chance in ended.items()} if level else ended
+    return _shared_out(given, ended, sum(level.values())) if level else ended
+
+
+def _shared_out(given: Terms, ended: dict[Score, float], rest: float) -> dict[Score, float]:
+    """What is level even after the last overtime followed ends as overtimes do."""
+    late = {score: chance for score, chance in ended.items() if sum(score) > given.max_rounds} or ended
+    share = rest / sum(late.values())
+    return ended | {score: chance * (1 + share) for score, chance in late.items()}
 
 
 def _rounds_ahead(given: Terms, state: State) -> int:
