@@ -12,8 +12,9 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
-import services
-from housekeeping.processes import ServiceError
+
+from scripts import services
+from scripts.housekeeping.processes import ServiceError
 
 ROOT = Path(__file__).resolve().parents[1]
 BINARIES = Path(sys.executable).parent
@@ -85,7 +86,7 @@ def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int,
     command = [sys.executable, "-m", "pytest", *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
-        for chunk in iter(lambda: running.stdout.read1(), b""):  # type: ignore[union-attr]
+        while chunk := os.read(running.stdout.fileno(), 65536):
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
             closing = (closing + chunk.decode(errors="replace"))[-2000:]

@@ -11,13 +11,14 @@ from time import monotonic, sleep
 from typing import Any
 
 import msgspec
-import services
-from demonstration import record as records
-from demonstration import supervisor
-from demonstration.places import DESCRIPTION, ENVIRONMENT, HOME, LOGS, ROOT
-from demonstration.record import Record
-from housekeeping import ports, processes
-from housekeeping.processes import ServiceError, Started, find, launch
+
+from scripts import services
+from scripts.demonstration import record as records
+from scripts.demonstration import supervisor
+from scripts.demonstration.places import DESCRIPTION, ENVIRONMENT, HOME, LOGS, ROOT
+from scripts.demonstration.record import Record
+from scripts.housekeeping import ports, processes
+from scripts.housekeeping.processes import ServiceError, Started, find, launch
 
 #: The supervisor itself gives up earlier, with a reason.
 _DETACH_SECONDS = 600.0

@@ -11,12 +11,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
-from housekeeping import postgresql, processes, rabbitmq, valkey
-from housekeeping import state as states
-from housekeeping.processes import ServiceError
-from housekeeping.state import State
 
 from app import settings
+from scripts.housekeeping import postgresql, processes, rabbitmq, valkey
+from scripts.housekeeping import state as states
+from scripts.housekeeping.processes import ServiceError
+from scripts.housekeeping.state import State
 
 Say = Callable[[str], None]
 

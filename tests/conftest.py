@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from services import Services
 
 from app.settings import Settings
 from app.store.connections import Store, open_store
+from scripts.services import Services
 from tests.support import databases
 from tests.support import services as support
 

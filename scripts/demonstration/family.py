@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 
-from housekeeping.processes import ServiceError, Started, find, last_words, launch, stop
+from scripts.housekeeping.processes import ServiceError, Started, find, last_words, launch, stop
 
 from . import record as records
 from .places import HOME, LOGS, ROOT

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 import psutil
-from housekeeping.processes import Started, find
+
+from scripts.housekeeping.processes import Started, find
 
 from .places import HOME
 

@@ -4,11 +4,11 @@ import asyncio
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
-from services import Services
 
 from app.broker import provisioning
 from app.broker.management import Management
 from app.cli.demo import DEMO_TENANTS
+from scripts.services import Services
 
 from .places import DATABASE, INTERNAL_VHOST
 

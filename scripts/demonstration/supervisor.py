@@ -15,10 +15,11 @@ from typing import Any
 
 import httpx
 import msgspec
-import services
-from housekeeping import ports
-from housekeeping.processes import ServiceError, last_words
-from services import Services
+
+from scripts import services
+from scripts.housekeeping import ports
+from scripts.housekeeping.processes import ServiceError, last_words
+from scripts.services import Services
 
 from . import promise, remains
 from . import record as records

@@ -73,13 +73,9 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
         *_QUICK,
         *_QUIET,
     )
-    command = [
-        *prefix,
-        binaries / "postgres",
-        "-D",
-        home,
-        *(part for option in options for part in ("-c", option)),
-    ]
+    command: list[str | Path] = [*prefix, binaries / "postgres", "-D", home]
+    for option in options:
+        command += ["-c", option]
     started = launch("postgresql", command, log, user=None if prefix else user, ending=signal.SIGINT)
     url = f"postgresql://postgres:{password}@{ports.LOOPBACK}:{port}/postgres"
     remember(directory, state, started, DATABASE_URL=url)

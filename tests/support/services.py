@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import services
-from services import Services
-
 from app.broker.management import Management
+from scripts import services
+from scripts.services import Services
 
 #: Set by `scripts/test`: a directory whose servers are running and are ended by whoever started them.
 SHARED = "MATCHFEED_SERVICES"

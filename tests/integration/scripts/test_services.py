@@ -1,0 +1,98 @@
+"""Private servers of a directory: started where nothing answers, used again, ended without a trace."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from socketserver import BaseRequestHandler, TCPServer
+from threading import Thread
+
+import asyncpg
+import msgspec
+import pytest
+import redis
+
+from scripts import services as servers
+from scripts.housekeeping import ports, processes
+from scripts.housekeeping import state as states
+from scripts.housekeeping.processes import ServiceError
+from scripts.services import Services
+
+
+@pytest.fixture
+def wanted(services: Services) -> Services:
+    """PostgreSQL and Redis where nothing answers; the broker of this run."""
+    [database, counters] = ports.free_ports([0, 0])
+    return Services(
+        f"postgresql://postgres@127.0.0.1:{database}/matchfeed",
+        f"redis://127.0.0.1:{counters}/0",
+        services.rabbitmq_url,
+        services.rabbitmq_api_url,
+    )
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "servers"
+    servers.stop(tmp_path / "servers")
+
+
+async def _one(url: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval("SELECT 1"))
+    finally:
+        await connection.close()
+
+
+def test_private_servers_live_and_die_with_their_directory(wanted: Services, directory: Path) -> None:
+    said: list[str] = []
+    found = servers.start(directory, wanted, said.append)
+    running = states.load(directory).processes
+    assert [started.name for started in running] == ["postgresql", "redis"]
+    assert found.rabbitmq_url == wanted.rabbitmq_url
+    assert asyncio.run(_one(found.database_url)) == 1
+    with redis.Redis.from_url(found.redis_url) as client:
+        assert client.ping()
+
+    assert servers.start(directory, wanted, said.append) == found
+    assert states.load(directory).processes == running
+    assert servers.lost(directory) == []
+
+    servers.stop(directory, said.append)
+    assert [started.name for started in running if processes.find(started)] == []
+    assert said[-1] == "stopping postgresql, redis"
+
+
+def test_a_server_that_died_is_missed_and_started_again_at_its_place(
+    wanted: Services, directory: Path
+) -> None:
+    found = servers.start(directory, wanted, print)
+    [_, counters] = states.load(directory).processes
+    processes.stop([counters])
+    assert servers.lost(directory) == ["redis"]
+    assert servers.start(directory, wanted, print) == found
+    assert servers.lost(directory) == []
+
+
+def test_a_failed_start_leaves_nothing(
+    wanted: Services, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> Path:
+        raise ServiceError("no Redis found")
+
+    monkeypatch.setattr("scripts.housekeeping.valkey._binary", nowhere)
+    with pytest.raises(ServiceError, match="no Redis found"):
+        servers.start(directory, wanted, print)
+    state = states.load(directory)
+    assert state.processes == []
+    assert ports.is_free(state.ports["postgresql"])
+
+
+def test_a_server_that_is_no_postgresql_is_one_clear_line(wanted: Services, directory: Path) -> None:
+    with TCPServer((ports.LOOPBACK, 0), BaseRequestHandler) as stranger:
+        Thread(target=stranger.serve_forever, args=(0.05,)).start()
+        port = stranger.server_address[1]
+        other = msgspec.structs.replace(wanted, database_url=f"postgresql://postgres@127.0.0.1:{port}/x")
+        with pytest.raises(ServiceError, match=f"PostgreSQL at 127.0.0.1:{port} refuses us"):
+            servers.start(directory, other, print)
+        stranger.shutdown()

@@ -1,0 +1,31 @@
+"""Ports on loopback."""
+
+import socket
+
+from scripts.housekeeping import ports
+
+
+def test_a_taken_port_is_not_free_and_is_replaced() -> None:
+    with socket.create_server((ports.LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        assert not ports.is_free(port)
+        assert ports.answers(ports.LOOPBACK, port)
+        [other] = ports.free_ports([port])
+        assert other != port
+
+
+def test_a_wanted_port_is_kept_when_free() -> None:
+    [port] = ports.free_ports([0])
+    assert ports.is_free(port)
+    assert not ports.answers(ports.LOOPBACK, port)
+    assert ports.free_ports([port, 0])[0] == port
+
+
+def test_ports_asked_for_together_differ() -> None:
+    assert len(set(ports.free_ports([0] * 20))) == 20
+
+
+def test_waiting_ends_when_the_process_does() -> None:
+    assert not ports.wait_until(lambda: False, alive=lambda: False, seconds=60)
+    assert ports.wait_until(lambda: True, alive=lambda: False, seconds=60)
+    assert not ports.wait_until(lambda: False, alive=lambda: True, seconds=0.01)

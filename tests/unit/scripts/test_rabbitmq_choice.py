@@ -1,0 +1,74 @@
+"""Which broker is used: any that lets us administer it, never one that would have to be changed."""
+
+import socket
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from scripts.housekeeping import ports, rabbitmq, rabbitmq_package
+from scripts.housekeeping.processes import ServiceError
+
+
+def silent(line: str) -> None:
+    """Nobody wants to know."""
+
+
+def test_nothing_there_is_no_error() -> None:
+    [amqp, api] = ports.free_ports([0, 0])
+    assert not rabbitmq.usable(f"amqp://127.0.0.1:{amqp}", f"http://u:p@127.0.0.1:{api}", silent)
+
+
+def test_a_broker_without_management_is_left_alone_and_named() -> None:
+    said: list[str] = []
+    [api] = ports.free_ports([0])
+    with socket.create_server((ports.LOOPBACK, 0)) as broker:
+        port = broker.getsockname()[1]
+        usable = rabbitmq.usable(f"amqp://127.0.0.1:{port}", f"http://u:p@127.0.0.1:{api}", said.append)
+    assert not usable
+    assert f"127.0.0.1:{port} is left alone" in said[0]
+    assert f"management plugin does not answer on port {api}" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "why"),
+    [
+        (401, b"{}", "answers 401 to user u"),
+        (200, b'{"tags": ["monitoring"]}', "user u is no administrator"),
+        (200, b'{"tags": "monitoring,policymaker"}', "user u is no administrator"),
+    ],
+)
+def test_a_management_that_does_not_serve_us(status: int, body: bytes, why: str) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Quiet."""
+
+    said: list[str] = []
+    with socket.create_server((ports.LOOPBACK, 0)) as broker, HTTPServer((ports.LOOPBACK, 0), Answer) as api:
+        Thread(target=api.handle_request).start()
+        url = f"amqp://127.0.0.1:{broker.getsockname()[1]}"
+        assert not rabbitmq.usable(url, f"http://u:p@127.0.0.1:{api.server_port}", said.append)
+    assert why in said[0]
+
+
+def test_an_ordinary_user_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(rabbitmq_package, "_SERVER", tmp_path / "bin" / "rabbitmq-server")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    with pytest.raises(ServiceError, match="apt-get install rabbitmq-server"):
+        rabbitmq_package.ensure_installed(silent)
+
+
+def test_a_broker_without_the_plugin_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    server = tmp_path / "bin" / "rabbitmq-server"
+    server.parent.mkdir()
+    server.touch()
+    monkeypatch.setattr(rabbitmq_package, "_SERVER", server)
+    with pytest.raises(ServiceError, match="no management plugin"):
+        rabbitmq_package.ensure_installed(silent)

@@ -1,0 +1,74 @@
+"""The rules of the house that a machine can check: sizes, and imports where they can be seen."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE_LINES, FUNCTION_LINES, MEDIAN_LINES = 300, 60, 10
+GENERATED = ROOT / "app" / "wire" / "generated"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def sources(*folders: str) -> list[Path]:
+    """Python files of ours, without what is generated."""
+    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [path for path in found if GENERATED not in path.parents]
+
+
+def functions(path: Path) -> Iterator[Function]:
+    tree = ast.parse(path.read_text(), str(path))
+    return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def lines(function: Function) -> int:
+    """From `def` to the end, without the docstring: words about a function make it no longer."""
+    length = (function.end_lineno or function.lineno) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function, clean=False) is not None and first.end_lineno:
+        length -= first.end_lineno - first.lineno + 1
+    return length
+
+
+ALL = sources("app", "codegen", "scripts", "tests")
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_a_file_fits_on_a_few_screens() -> None:
+    lengths = {name(path): len(path.read_text().splitlines()) for path in ALL}
+    assert {path: length for path, length in lengths.items() if length > FILE_LINES} == {}
+
+
+def test_a_function_fits_on_one_screen() -> None:
+    lengths = {f"{name(path)}: {each.name}": lines(each) for path in ALL for each in functions(path)}
+    assert {path: length for path, length in lengths.items() if length > FUNCTION_LINES} == {}
+
+
+def test_imports_stand_at_the_top() -> None:
+    hidden = [
+        f"{name(path)}: {function.name}, line {node.lineno}"
+        for path in ALL
+        for function in functions(path)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert hidden == []
+
+
+def test_a_package_says_what_it_is() -> None:
+    """What, invariants, who may import it: the docstring of `__init__.py` is the design note."""
+    packages = {path.parent for path in sources("app", "codegen")}
+    notes = {name(folder): _note(folder / "__init__.py") for folder in packages}
+    assert [folder for folder, note in notes.items() if not note] == []
+
+
+def _note(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text())) or "" if path.exists() else ""
+
+
+def test_most_functions_are_short() -> None:
+    assert median(lines(each) for path in sources("app") for each in functions(path)) <= MEDIAN_LINES
