@@ -53,10 +53,10 @@ class Grants:
         Raises `Forbidden`, always in the same words, when the key is malformed, unknown, revoked, of a
         tenant that is not active, or not meant for that address; `Unavailable` when it cannot be looked up.
         """
-        if not well_formed(raw_key):
-            raise Forbidden(_REFUSAL)
-        hashed = digest(raw_key, self._secret)
-        known = self._known.get(hashed) or await self._read(hashed)
+        hashed = _digest(raw_key, self._secret)
+        known = self._known.get(hashed)
+        if known is None and well_formed(raw_key):
+            known = await self._read(hashed)
         if known is None or known.grant is None or not _welcome(known.networks, address):
             raise Forbidden(_REFUSAL)
         self._used[known.key_id] = self._clock()
@@ -64,7 +64,7 @@ class Grants:
 
     def knows(self, raw_key: str) -> bool:
         """Whether the key is remembered as one that lets somebody in; asks nobody."""
-        known = self._known.get(digest(raw_key, self._secret)) if well_formed(raw_key) else None
+        known = self._known.get(_digest(raw_key, self._secret))
         return known is not None and known.grant is not None
 
     def forget(self) -> None:
@@ -112,6 +112,14 @@ class Grants:
     def _heard_state(self, up: bool) -> None:
         self._listening = up
         self.forget()
+
+
+def _digest(raw_key: str, secret: str) -> bytes:
+    """`digest`; of text that cannot even be written down, nobody's."""
+    try:
+        return digest(raw_key, secret)
+    except UnicodeEncodeError:
+        return b""
 
 
 def _grant(holder: Holder) -> Grant | None:

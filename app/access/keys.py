@@ -7,6 +7,7 @@ an unknown one without asking the database.
 import hmac
 import re
 import secrets
+from functools import lru_cache
 from hashlib import blake2b
 from zlib import crc32
 
@@ -34,8 +35,12 @@ def well_formed(raw: str) -> bool:
 
 def digest(raw: str, secret: str) -> bytes:
     """What is kept of a key: 32 bytes that cannot be recomputed without `secret`."""
-    keyed = blake2b(secret.encode(), digest_size=64, person=_PERSON).digest()
-    return blake2b(raw.encode(), digest_size=32, key=keyed, person=_PERSON).digest()
+    return blake2b(raw.encode(), digest_size=32, key=_hash_key(secret), person=_PERSON).digest()
+
+
+@lru_cache(maxsize=4)
+def _hash_key(secret: str) -> bytes:
+    return blake2b(secret.encode(), digest_size=64, person=_PERSON).digest()
 
 
 def hint(raw: str) -> str:

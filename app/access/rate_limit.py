@@ -36,7 +36,7 @@ async def spend(counters: Counters, grant: Grant) -> Allowance:
     """Count one request of the key that `grant` stands for."""
     limit = grant.rate_limit_rpm
     try:
-        count = await counters.count(f"rate:{grant.key_id}", limit)
+        count = await counters.count(f"rate:{grant.key_id.hex}", limit)
     except Unavailable:
         rate_limit_unchecked.inc()
         return Allowance(limit)

@@ -1,7 +1,7 @@
 """Every answer carries `X-Request-Id`: the caller's own when it is sane, else a fresh one."""
 
 import re
-from uuid import uuid4
+from secrets import token_hex
 
 from litestar.types import Message, Scope
 
@@ -14,11 +14,18 @@ _KEY = "matchfeed.request_id"
 def of(scope: Scope) -> str:
     """The id of this request, the same at every call."""
     state = scope.setdefault("state", {})
-    if _KEY not in state:
-        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-        state[_KEY] = given.decode() if _SANE.match(given) else uuid4().hex
-    found: str = state[_KEY]
+    found: str | None = state.get(_KEY)
+    if found is None:
+        found = state[_KEY] = _given(scope) or token_hex(16)
     return found
+
+
+def _given(scope: Scope) -> str:
+    """The caller's own id, when it is sane."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _SANE.match(value):
+            return value.decode()
+    return ""
 
 
 async def add(message: Message, scope: Scope) -> None:

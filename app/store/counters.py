@@ -5,18 +5,15 @@ cost of a count falls as the load rises. What Redis holds may be lost at any mom
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable
 from typing import Any, Self
 
+import hiredis
 import msgspec
-from redis.asyncio.connection import Connection, ConnectionPool
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError
 
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.store.redis_link import Link, Words
 
 WINDOW_MILLIS = 60_000
 _PATIENCE_SECONDS = 0.08
@@ -84,131 +81,131 @@ class Counters:
     """
 
     def __init__(self, redis_url: str, clock: Clock | None = None) -> None:
-        pool = ConnectionPool.from_url(redis_url, retry=Retry(NoBackoff(), 0), socket_timeout=None)
-        self._connection: Connection = pool.make_connection()  # type: ignore[no-untyped-call]
+        self._url = redis_url
         self._clock = clock
         self._sha = ""
-        self._up = False
-        self._broken = asyncio.Event()
+        self._link: Link | None = None
+        self._down = asyncio.Event()
         self._waiting: list[_Asked] = []
-        self._asking: asyncio.Task[None] | None = None
+        #: What was asked and is not answered yet; nothing more is asked meanwhile.
+        self._batch: list[_Asked] = []
+        self._overdue_at: asyncio.TimerHandle | None = None
         self._keeping: asyncio.Task[None] | None = None
 
     @property
     def up(self) -> bool:
         """Whether Redis answered the last time that it was asked."""
-        return self._up
+        return self._link is not None
 
     async def count(self, name: str, limit: int) -> Count:
         """Count one more of `name` unless `limit` of them happened in the last minute.
 
         Raises `Unavailable` when Redis is away: at once when that is known, within 0.1 s otherwise.
         """
-        if not self._up:
+        if self._link is None:
             raise Unavailable(_AWAY)
-        answer: asyncio.Future[Count] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Count] = loop.create_future()
+        if not self._waiting and not self._batch:
+            loop.call_soon(self._ask)
         self._waiting.append(_Asked(name, limit, answer))
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask_all())
         return await answer
 
-    async def _ask_all(self) -> None:
-        """Send what waits, as often as something waits."""
-        try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                await self._ask(batch)
-        finally:
-            self._asking = None
+    def _ask(self) -> None:
+        """Ask for everything that waits, in one call."""
+        if self._link is None or not self._waiting:
+            return
+        self._batch, self._waiting = self._waiting, []
+        self._link.send(("EVALSHA", self._sha, *self._arguments()), self._answered)
+        loop = asyncio.get_running_loop()
+        self._overdue_at = loop.call_later(_PATIENCE_SECONDS, self._overdue, self._batch, False)
 
-    async def _ask(self, batch: list[_Asked]) -> None:
-        names = [asked.name for asked in batch]
-        limits = [asked.limit for asked in batch]
-        moment = self._clock() if self._clock else ""
-        try:
-            numbers = await _in_time(self._run(len(names), *names, WINDOW_MILLIS, moment, *limits))
-        except (RedisError, OSError) as error:  # TimeoutError is an OSError
-            self._lost(error)
-            _refuse([*batch, *self._waiting])
-            self._waiting = []
-        except asyncio.CancelledError:
-            _refuse(batch)
-            raise
+    def _arguments(self) -> Words:
+        moment: int | str = self._clock() if self._clock else ""
+        names = [asked.name for asked in self._batch]
+        return (len(names), *names, WINDOW_MILLIS, moment, *[asked.limit for asked in self._batch])
+
+    def _answered(self, said: Any) -> None:
+        if isinstance(said, hiredis.ReplyError):
+            self._refused(said)
+            return
+        if self._overdue_at:
+            self._overdue_at.cancel()
+        batch, self._batch = self._batch, []
+        numbers = iter(said)
+        for asked, counted, remaining, frees_in in zip(batch, numbers, numbers, numbers, strict=True):
+            if not asked.answer.done():
+                asked.answer.set_result(Count(counted == 1, remaining, frees_in))
+        self._ask()
+
+    def _refused(self, error: Exception) -> None:
+        if self._link and str(error).startswith("NOSCRIPT"):
+            self._link.send(("EVAL", SCRIPT, *self._arguments()), self._answered)
         else:
-            for place, asked in enumerate(batch):
-                counted, remaining, frees_in = numbers[place * 3 : place * 3 + 3]
-                if not asked.answer.done():
-                    asked.answer.set_result(Count(counted == 1, remaining, frees_in))
+            self._lose(repr(error))
 
-    async def _run(self, *args: Any) -> Any:
-        try:
-            return await self._command("EVALSHA", self._sha, *args)
-        except NoScriptError:
-            return await self._command("EVAL", SCRIPT, *args)
+    def _overdue(self, batch: list[_Asked], last: bool) -> None:
+        """Give up on a batch, but not before what arrived while we were held up ourselves has been read."""
+        if self._batch is not batch:
+            return
+        if last:
+            self._lose("no answer in time")
+        else:
+            loop = asyncio.get_running_loop()
+            self._overdue_at = loop.call_later(_GRACE_SECONDS, self._overdue, batch, True)
 
-    async def _command(self, *words: Any) -> Any:
-        await self._connection.send_command(*words, check_health=False)
-        return await self._connection.read_response()
+    def _lose(self, why: str) -> None:
+        """Let everyone who waits go, and have `_keep` connect anew."""
+        link, self._link = self._link, None
+        if link:
+            log.error(_AWAY, why=why)
+            link.close()
+        for asked in (*self._batch, *self._waiting):
+            if not asked.answer.done():
+                asked.answer.set_exception(Unavailable(_AWAY))
+        self._batch, self._waiting = [], []
+        self._down.set()
 
-    def _lost(self, error: Exception) -> None:
-        if self._up:
-            log.error("Redis is away: nothing is counted", error=repr(error))
-        self._up = False
-        self._broken.set()
+    def _ended(self, link: Link) -> None:
+        if link is self._link:
+            self._lose("the connection ended")
 
     async def _keep(self) -> None:
         """Connect, and connect anew whenever the connection was lost, until cancelled."""
         while True:
-            await self._broken.wait()
-            await self._connection.disconnect(nowait=True)
-            if await self._connected():
-                self._broken.clear()
-                self._up = True
+            await self._down.wait()
+            try:
+                await self._connect()
                 log.info("Redis answers: rates are counted")
-            else:
+            except (OSError, hiredis.HiredisError):
                 await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _connected(self) -> bool:
-        try:
-            async with asyncio.timeout(_CONNECT_SECONDS):
-                await self._connection.connect()  # type: ignore[no-untyped-call]
-                self._sha = (await self._command("SCRIPT", "LOAD", SCRIPT)).decode()
-        except (RedisError, OSError):
-            return False
-        return True
+    async def _connect(self) -> None:
+        async with asyncio.timeout(_CONNECT_SECONDS):  # TimeoutError is an OSError
+            link = await Link.open(self._url, self._ended)
+            try:
+                self._sha = (await link.ask(("SCRIPT", "LOAD", SCRIPT))).decode()
+            except BaseException:
+                link.close()
+                raise
+        self._link = link
+        self._down.clear()
 
     async def __aenter__(self) -> Self:
         """Connect, or say that Redis is away and go on trying."""
-        self._up = await self._connected()
-        if not self._up:
-            log.error("Redis is away: nothing is counted")
-            self._broken.set()
+        try:
+            await self._connect()
+        except (OSError, hiredis.HiredisError) as error:
+            log.error(_AWAY, why=repr(error))
+            self._down.set()
         self._keeping = asyncio.create_task(self._keep())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        tasks = [task for task in (self._keeping, self._asking) if task]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        _refuse(self._waiting)
-        await self._connection.disconnect(nowait=True)
-
-
-async def _in_time(command: Coroutine[Any, Any, Any]) -> Any:
-    """The command's answer; raises `TimeoutError` when there is none within 0.1 s."""
-    asking = asyncio.ensure_future(command)
-    try:
-        for seconds in (_PATIENCE_SECONDS, _GRACE_SECONDS):
-            done, _ = await asyncio.wait({asking}, timeout=seconds)
-            if done:
-                return asking.result()
-    finally:
-        asking.cancel()
-    raise TimeoutError("Redis does not answer in time.")
-
-
-def _refuse(batch: Iterable[_Asked]) -> None:
-    for asked in batch:
-        if not asked.answer.done():
-            asked.answer.set_exception(Unavailable(_AWAY))
+        if self._keeping:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
+        link, self._link = self._link, None
+        if link:
+            link.close()
+        self._lose("we are leaving")

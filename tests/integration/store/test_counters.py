@@ -6,14 +6,16 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from services import Services
 
 from app.kit.errors import Unavailable
 from app.store.counters import Count, Counters
+from app.store.redis_link import Link
+from scripts.services import Services
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
 
@@ -117,16 +119,33 @@ async def test_time_that_steps_back_frees_nothing(services: Services, name: str)
         assert not (await counters.count(name, 1)).counted
 
 
+async def said(redis: PrivateRedis, *words: str) -> Any:
+    """What Redis says to somebody else."""
+    link = await Link.open(redis.url, lambda _: None)
+    answer = await link.ask(words)
+    link.close()
+    return answer
+
+
+async def test_a_password_and_a_database_are_taken_from_the_url(private: PrivateRedis, name: str) -> None:
+    await said(private, "CONFIG", "SET", "requirepass", "open sesame")
+    where = f"127.0.0.1:{private.port}/3"
+    async with Counters(f"redis://:open%20sesame@{where}") as counters:
+        assert (await counters.count(name, 5)).counted
+    async with Counters(f"redis://:wrong@{where}") as counters:
+        assert not counters.up
+
+
 async def test_nothing_stays_in_redis_for_more_than_a_minute(private: PrivateRedis, name: str) -> None:
     async with Counters(private.url) as counters:
         await counters.count(name, 1)
-        assert 0 < await counters._command("PTTL", name) <= 60_000
+        assert 0 < await said(private, "PTTL", name) <= 60_000
 
 
 async def test_a_lost_script_is_sent_again(private: PrivateRedis, name: str) -> None:
     async with Counters(private.url) as counters:
         await counters.count(name, 5)
-        await counters._command("SCRIPT", "FLUSH")
+        await said(private, "SCRIPT", "FLUSH")
         assert (await counters.count(name, 5)).remaining == 3
 
 

@@ -1,0 +1,169 @@
+"""What keys, scopes and rates cost: whoami with a key against a bare hello, on the same server.
+
+    python -m scripts.bench.auth [--seconds 1] [--repetitions 15] [--connections 32]
+
+One server process answers both, the service on one port and a Litestar application of one handler on
+another; they are asked in turn, in the same run. Figures are medians. Fails when whoami reaches less than
+70 % of hello. Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does; works
+in a database of its own, which it removes.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import secrets
+import statistics
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import click
+import msgspec
+import uvicorn
+import uvloop
+from litestar import Litestar, get
+
+from app import settings as configuration
+from app.access import admin
+from app.access.properties import Properties
+from app.kit import logging
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import open_store
+from app.store.migrations import migrate
+from scripts.bench.load import Load
+
+PROMISE = 0.7
+
+
+class Greeting(msgspec.Struct, frozen=True):
+    hello: str
+
+
+@get("/hello")
+async def hello() -> Greeting:
+    return Greeting("world")
+
+
+@asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[Settings]:
+    """The settings with a migrated database of our own, which is dropped in the end."""
+    name = f"matchfeed_bench_{secrets.token_hex(4)}"
+    url = urlunsplit(urlsplit(settings.database_url)._replace(path=f"/{name}"))
+    await migrate(url)
+    try:
+        yield msgspec.structs.replace(settings, database_url=url, log_level="ERROR")
+    finally:
+        server = urlunsplit(urlsplit(settings.database_url)._replace(path="/postgres"))
+        connection = await asyncpg.connect(server)
+        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        await connection.close()
+
+
+async def key(settings: Settings) -> str:
+    """A key that may ask as often as a key may."""
+    asked = Properties(bundles=("cs2.stats",), rate_limit_rpm=1_000_000)
+    async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
+        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
+        issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)
+    return issued.raw
+
+
+def serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -> None:
+    """Both applications in this process, on free ports."""
+    logging.configure("bench", level="ERROR")
+    uvloop.run(_serve(settings, ports))
+
+
+async def _serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -> None:
+    apps = (create_app(settings), Litestar([hello], openapi_config=None, logging_config=None))
+    servers = [
+        uvicorn.Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, http="httptools"))
+        for app in apps
+    ]
+    running = [asyncio.create_task(server.serve()) for server in servers]
+    while not all(server.started for server in servers):
+        await asyncio.sleep(0.01)
+    ours, bare = (server.servers[0].sockets[0].getsockname()[1] for server in servers)
+    ports.put((ours, bare))
+    await asyncio.gather(*running)
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """Requests a second, and microseconds of the server's processor for each."""
+
+    rate: float
+    cpu: float
+
+
+def processor_seconds(process: int) -> float:
+    """What a process has used of the processor so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def figure(load: Load, server: int, seconds: float) -> Figure:
+    used = processor_seconds(server)
+    begun = time.perf_counter()
+    rate = await load.rate(seconds)
+    lasted = time.perf_counter() - begun
+    return Figure(rate, (processor_seconds(server) - used) / (rate * lasted) * 1e6)
+
+
+async def compare(hello: Load, whoami: Load, server: int, seconds: float, repetitions: int) -> float:
+    """Print the medians; whoami's rate as a share of hello's."""
+    seen: dict[str, list[Figure]] = {"hello": [], "whoami": []}
+    for load in (hello, whoami):
+        await load.open()
+        await load.rate(min(seconds, 1))
+    for _ in range(repetitions):
+        for name, load in (("hello", hello), ("whoami", whoami)):
+            seen[name].append(await figure(load, server, seconds))
+    hello.close()
+    whoami.close()
+    for name, figures in seen.items():
+        rate, cpu = (statistics.median(getattr(each, kind) for each in figures) for kind in ("rate", "cpu"))
+        print(f"{name:8} {rate:8.0f} req/s {cpu:6.0f} us of the server's processor each")
+    pairs = list(zip(seen["hello"], seen["whoami"], strict=True))
+    shares = [ours.rate / bare.rate for bare, ours in pairs]
+    worth = statistics.median(bare.cpu / ours.cpu for bare, ours in pairs)
+    share = statistics.median(shares)
+    print(
+        f"whoami / hello: {share:.2f} of the rate (median of {len(shares)}, {min(shares):.2f} to "
+        f"{max(shares):.2f}); {worth:.2f} by processor time"
+    )
+    return share
+
+
+async def measure(seconds: float, repetitions: int, connections: int) -> float:
+    context = multiprocessing.get_context("spawn")
+    ports: multiprocessing.Queue[tuple[int, int]] = context.Queue()
+    async with database(configuration.load()) as settings:
+        raw = await key(settings)
+        server = context.Process(target=serve, args=(settings, ports), daemon=True)
+        server.start()
+        try:
+            found = await asyncio.to_thread(ports.get, timeout=30)
+            whoami = Load(found[0], "/v1/whoami", {"X-API-Key": raw}, connections)
+            bare = Load(found[1], "/hello", {}, connections)
+            return await compare(bare, whoami, server.pid or 0, seconds, repetitions)
+        finally:
+            server.terminate()
+            server.join(10)
+
+
+@click.command()
+@click.option("--seconds", default=1.0, show_default=True, help="How long each is asked at a time.")
+@click.option("--repetitions", default=15, show_default=True)
+@click.option("--connections", default=32, show_default=True)
+def main(seconds: float, repetitions: int, connections: int) -> None:
+    share = uvloop.run(measure(seconds, repetitions, connections))
+    if share < PROMISE:
+        raise SystemExit(f"whoami reaches {share:.2f} of hello, {PROMISE} is promised")
+
+
+if __name__ == "__main__":
+    main()
