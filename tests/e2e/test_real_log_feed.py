@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from housekeeping.ports import free_ports
+from scripts.housekeeping.ports import free_ports
 from lxml import etree
 
 from app.domain.market import specifier_values

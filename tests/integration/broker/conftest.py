@@ -1,7 +1,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from services import Services
+from scripts.services import Services
 
 from app.broker.management import Management
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import aio_pika
 import msgspec
 import pytest
-from services import Services
+from scripts.services import Services
 
 from app.broker import holders
 from app.broker.address import Address, parse

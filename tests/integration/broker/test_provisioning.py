@@ -9,7 +9,7 @@ import aio_pika
 import pytest
 from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
-from services import Services
+from scripts.services import Services
 
 from app.broker import provisioning
 from app.broker.address import parse
