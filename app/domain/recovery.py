@@ -44,8 +44,9 @@ class Asked(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """An accepted request. `token` is the slot's at acceptance: whoever has an older one than the slot has
     lost it. `attempts` counts the runs begun, the present one included, and tells one run's writes from
-    another's. `steps` and `steps_done` are pages of work, `envelopes` those published in this run. Times in
-    Unix ms; `error` says why the last attempt failed.
+    another's. `steps` and `steps_done` are pages of work, the end (`snapshot_complete`) being the last one,
+    `envelopes` those published before it in this run. Times in Unix ms; `error` says why the last attempt
+    failed.
     """
 
     id: int
@@ -64,10 +65,12 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class InFlight(msgspec.Struct, frozen=True):
-    """The request that holds a slot, which frees itself in `remaining` ms at the latest."""
+    """The request that holds a slot, which frees itself in `remaining` ms at the latest; `ending` when all
+    but its end has been told, and it is going to be free at once."""
 
     request_id: str
     kind: Kind
     after: int
     scheduled_at: int
     remaining: int
+    ending: bool

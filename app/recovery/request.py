@@ -1,5 +1,6 @@
 """Accept a recovery or refuse it."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from uuid import UUID
@@ -21,6 +22,10 @@ _MOST_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs 
 #: clock by a few: what they computed must not be refused for the time that it was under way.
 _EDGE_MILLIS = 1000
 _AHEAD_MILLIS = 250
+
+#: A client may hear that its recovery is complete, and ask again, before we have noted it: so the answer
+#: waits, one second at most.
+_ENDING_LOOKS, _ENDING_SECONDS = 20, 0.05
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -66,6 +71,20 @@ async def accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref
     `NotFound` for a match that the tenant does not have, `Conflict` when the tenant has no vhost or a
     recovery is in flight for its node id.
     """
+    asked, accepted = await _accept(desk, tenant, kind, given, match_ref)
+    for _ in range(_ENDING_LOOKS):
+        if not (isinstance(accepted, InFlight) and accepted.ending):
+            break
+        await asyncio.sleep(_ENDING_SECONDS)
+        asked, accepted = await _accept(desk, tenant, kind, given, match_ref)
+    if isinstance(accepted, InFlight):
+        raise _busy(asked, accepted)
+    return accepted
+
+
+async def _accept(
+    desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str | None
+) -> tuple[Asked, Job | InFlight]:
     now = desk.clock()
     async with desk.store.transaction() as tx:
         match_id = None if match_ref is None else await _booked(tx, tenant, match_ref)
@@ -73,10 +92,7 @@ async def accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref
         present = await tenants.get(tx, tenant.id)
         if present is None or not present.amqp:
             raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
-        outcome = await jobs.accept(tx, tenant.id, asked, now)
-    if isinstance(outcome, InFlight):
-        raise _busy(asked, outcome)
-    return outcome
+        return asked, await jobs.accept(tx, tenant.id, asked, now)
 
 
 async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None = None) -> Job:

@@ -33,7 +33,8 @@ RETURNING token
 """
 _FREE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
 _IN_FLIGHT = f"""
-SELECT j.request_id, j.kind, j.after, j.scheduled_at, greatest(0, s.expires_at - {_NOW}) AS remaining
+SELECT j.request_id, j.kind, j.after, j.scheduled_at, greatest(0, s.expires_at - {_NOW}) AS remaining,
+    j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
 FROM recovery_slot s
 JOIN recovery_job j ON j.tenant_id = s.tenant_id AND coalesce(j.node_id, $3) = s.node AND j.token = s.token
 WHERE s.tenant_id = $1 AND s.node = $2
@@ -66,7 +67,11 @@ _POSTPONE = f"""
 UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {_NOW} + $4::bigint
 WHERE {_MINE}
 """
-_END = f"UPDATE recovery_job SET state = $3, holder = NULL, error = $4, finished_at = $5 WHERE {_MINE}"
+_END = f"""
+UPDATE recovery_job SET state = $3, holder = NULL, error = $4, finished_at = $5,
+    steps_done = CASE WHEN $3 = '{State.COMPLETED}' THEN steps ELSE steps_done END
+WHERE {_MINE}
+"""
 
 
 async def accept(

@@ -107,13 +107,13 @@ class Replayer:
         replay = Replay(self._store, job)
         async with Post(self._door, slug, job) as post:
             steps = await patiently("planning a recovery", replay.steps)
-            for number, step in enumerate(steps):
+            await self._progress(job, len(steps) + 1, 0, count)
+            for number, step in enumerate(steps, 1):
                 async with self._turns[job.tenant_id]:
                     facts = await self._read(replay, step)
                     await self._publish(post, job, facts)
                 count += len(facts)
-                if not await self._progress(job, len(steps), number + 1, count):
-                    raise Undelivered("another process runs this recovery")
+                await self._progress(job, len(steps) + 1, number, count)
             self._check_lease(job)
             now = self._clock()
             await post.complete(letter.complete(self._product, now, asked.request_id), now)
@@ -131,12 +131,13 @@ class Replayer:
                 [(fact, letter.render(fact, self._product, job.asked.request_id)) for fact in page]
             )
 
-    async def _progress(self, job: Job, steps: int, done: int, envelopes: int) -> bool:
+    async def _progress(self, job: Job, steps: int, done: int, envelopes: int) -> None:
         async def keep() -> bool:
             async with self._store.reading() as tx:
                 return await jobs.progress(tx, job, steps, done, envelopes)
 
-        return await patiently("keeping a recovery's progress", keep)
+        if not await patiently("keeping a recovery's progress", keep):
+            raise Undelivered("another process runs this recovery")
 
     async def _complete(self, job: Job) -> bool:
         async with self._store.transaction() as tx:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import aio_pika
 import msgspec
@@ -122,12 +123,29 @@ async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: De
     assert abs(int(odds.root.get("timestamp", "0")) - system_clock()) < 60_000
     assert int(settlement.root.get("timestamp", "0")) == settled_at
     assert [each.message.headers["x-seq"] > 0 for each in replayed[:-1]] == [True, False, True, True]
+    assert done.steps == len(["present", "ledger", "the end"])
     again = await ask(desk, tenant, request_id="42", node_id="9")
     assert again.token == job.token + 1
 
 
+def _are(count: int, found: list[Heard]) -> bool:
+    return len(found) == count
+
+
 async def _find(heard: list[Heard], tag: str) -> list[Heard]:
     return [each for each in heard if each.root.tag == tag]
+
+
+async def test_asking_again_at_the_very_end_is_not_refused(
+    rig: Rig, store: Store, desk: Desk, story: Story
+) -> None:
+    tenant, url = await rig.tenant()
+    await rig.feed()
+    async with hearing(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as heard:
+        for number in range(1, 11):
+            await ask(desk, tenant, request_id=str(number))
+            await eventually(lambda: _find(heard, "snapshot_complete"), partial(_are, number))
+    assert [each.request_id for each in heard] == [str(number) for number in range(1, 11)]
 
 
 async def test_nodes_of_one_tenant_run_beside_each_other(
