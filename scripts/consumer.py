@@ -1,142 +1,148 @@
-"""A reference client of the feed: connect, bind, keep a book of open markets.
+"""A reference client of the feed: keep a book of what is on offer, and recover what was missed.
 
-    .venv/bin/python scripts/consumer.py amqp://op-acme:PASSWORD@127.0.0.1:5672/acme
-    .venv/bin/python scripts/consumer.py acme          (a tenant of the running demo, from var/demo.json)
+.venv/bin/python scripts/consumer.py acme       (a tenant of the running demo, from var/demo.json)
+.venv/bin/python scripts/consumer.py amqp://op-acme:PASSWORD@HOST/acme http://HOST:8000 KEY
 
-It needs nothing of ours: aio-pika and the standard library. Rules that every client should follow:
-
-- A message may come twice, after a crash or a reconnect, with the same `x-seq`. Per match, `x-seq` only
-  rises: what is not higher than the last one has been seen.
-- `x-prev-seq` names the match's message before this one. When it is not the last one seen, something was
-  missed (or the match is new to us) and the book of that match is not to be trusted until a recovery.
-- No `alive` for 20 seconds, or one with subscribed="0": take everything off offer, and recover.
+Rules that every client should follow:
+- Per match no two messages share a timestamp; what is older than what is known of a market is old news.
+- A recovery's `odds_change` is the full list of its match: a market that it leaves out is not open.
+- Recover after a connect, `alive` with subscribed="0", 20 silent seconds, or an `x-prev-seq` never seen.
 """
 
-import argparse
 import asyncio
+import contextlib
 import json
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from urllib.request import Request, urlopen
 from xml.etree import ElementTree as ET
 
 import aio_pika
-from aio_pika.abc import AbstractIncomingMessage
 
-DEMO = Path(__file__).resolve().parents[1] / "var" / "demo.json"
-SILENCE_SECONDS = 20
-OPEN = {"1": "open", "-1": "suspended"}
-Market = tuple[str, str]  # id and specifiers name a market of a match
+DEMO, EXCHANGE = Path(__file__).resolve().parents[1] / "var" / "demo.json", "oddsfeed"
+BINDINGS = ("*.*.live.#", "-.-.-.alive.#", "-.-.-.snapshot_complete.#")
+OVERLAP_MILLIS = 10_000  # changes written side by side may be told in another order than their stamps
+SUSPENDED, CLOSED = "suspended", ""
+Told = dict[tuple[str, str], tuple[int, str]]  # {(market id, specifiers): (when, what)}, the newest stands
+Ask = Callable[[int, str], Awaitable[tuple[int, float]]]  # (after, request id) -> status, seconds to wait
 
 
 class Book:
-    """The markets of every match that are on offer: {match: {market: "1.85" or "suspended"}}."""
+    """The offers of each match: a price, SUSPENDED or CLOSED."""
 
     def __init__(self) -> None:
-        self.offers: dict[str, dict[Market, str]] = {}
-        self.last: dict[str, int] = {}
-
-    def hear(self, body: bytes, seq: int | None, prev: int | None) -> str:
-        """Take one message in; a line that says what it meant."""
-        root = ET.fromstring(body)
-        if root.tag == "alive":
-            return self.alive(root.get("subscribed") == "1")
-        match = root.get("event_id")
-        if match is None:
-            return root.tag
-        if seq is not None:
-            if seq <= self.last.get(match, 0):
-                return f"{root.tag} {match}: seen before"
-            note = "" if prev == self.last.get(match) else "  (first seen, or something was missed)"
-            self.last[match] = seq
-        return f"{self.change(match, root)}{note if seq is not None else ''}"
-
-    def alive(self, subscribed: bool) -> str:
-        if subscribed:
-            return f"alive; {self.size()}"
-        self.suspend()
-        return "the service was down: everything suspended, a recovery is due"
+        self.offers: defaultdict[str, Told] = defaultdict(dict)
+        self.full, self.seqs = Counter[str](), Counter[str]()  # when all was told; the newest x-seq
+        self.after = 0  # the newest timestamp processed
+        self.request: str | None = None  # the recovery that we wait for
+        self.due, self.completed = asyncio.Event(), asyncio.Event()
+        self._kept: list[tuple[ET.Element, int, int]] = []
 
     def suspend(self) -> None:
         """Nothing that we know may be offered until it is told again."""
         for offers in self.offers.values():
-            offers.update(dict.fromkeys(offers, "suspended"))
+            offers.update({key: (at, SUSPENDED) for key, (at, said) in offers.items() if said})
+        self.due.set()
 
-    def change(self, match: str, root: ET.Element) -> str:
-        offers = self.offers.setdefault(match, {})
-        markets = list(root.iter("market"))
-        for market in markets:
+    def hear(self, body: bytes, seq: int = 0, prev: int = 0) -> None:
+        """Take a message in; live ones wait while a recovery is not complete."""
+        root = ET.fromstring(body)
+        request = root.get("request_id")
+        if root.tag == "alive":
+            if root.get("subscribed") != "1":
+                self.suspend()
+        elif root.tag == "snapshot_complete":
+            if request == self.request:
+                self.request, kept, self._kept = None, self._kept, []
+                for each in kept:
+                    self.apply(*each)
+            self.completed.set()
+        elif request is None and self.request:
+            self._kept.append((root, seq, prev))
+        elif request in (None, self.request):
+            self.apply(root, seq, prev)
+
+    def apply(self, root: ET.Element, seq: int, prev: int) -> None:
+        """Let one message change the book."""
+        match, at = root.get("event_id", ""), int(root.get("timestamp", "0"))
+        replayed = "request_id" in root.attrib
+        if not replayed and prev > self.seqs[match]:
+            self.due.set()
+        self.seqs[match], self.after = max(self.seqs[match], seq), max(self.after, at)
+        offers = self.offers[match]
+        for market in root.iter("market"):
             key = (market.get("id", ""), market.get("specifiers", ""))
-            match root.tag:
-                case "odds_change" if market.get("status") in OPEN:
-                    outcome = market.find("outcome")
-                    odds = outcome.get("odds", "?") if outcome is not None else "?"
-                    offers[key] = odds if market.get("status") == "1" else "suspended"
-                case "rollback_bet_settlement" | "rollback_bet_cancel":
-                    offers[key] = "suspended"
-                case _:
-                    offers.pop(key, None)
-        state = root.find("sport_event_status")
-        if state is not None and state.get("status") in {"4", "5"}:
-            del self.offers[match]
-        return f"{root.tag} {match}: {score(state)}{len(markets)} markets told, {len(offers)} on offer"
-
-    def size(self) -> str:
-        count = sum(map(len, self.offers.values()))
-        return f"{count} markets of {len(self.offers)} matches on offer"
+            if at > max(self.full[match], offers.get(key, (0, ""))[0]):
+                offers[key] = (at, offer(root.tag, market))
+        if root.tag == "odds_change" and replayed and at > self.full[match]:
+            self.full[match] = at
+            offers.update({key: (at, CLOSED) for key, (told, _) in offers.items() if told < at})
 
 
-def score(state: ET.Element | None) -> str:
-    if state is None:
-        return ""
-    return f"{state.get('home_score')}:{state.get('away_score')} in maps, status {state.get('status')}; "
+def offer(tag: str, market: ET.Element) -> str:
+    if tag.startswith("rollback") or market.get("status") == "-1":
+        return SUSPENDED
+    return "".join(outcome.get("odds", CLOSED) for outcome in market)  # what is over has no odds
 
 
-async def consume(url: str, exchange: str, book: Book) -> None:
-    """Listen for ever; the connection comes back by itself after a break, the queue is made anew."""
-    heard = asyncio.Event()
-
-    async def take(message: AbstractIncomingMessage) -> None:
-        async with message.process():
-            headers = message.headers
-            line = book.hear(message.body, headers.get("x-seq"), headers.get("x-prev-seq"))  # type: ignore[arg-type]
-            print(line, flush=True)
-            if (message.routing_key or "").split(".")[3] == "alive":
-                heard.set()
-
-    connection = await aio_pika.connect_robust(url, timeout=10)
-    async with connection:
-        channel = await connection.channel()
-        await channel.set_qos(prefetch_count=200)
-        queue = await channel.declare_queue(exclusive=True)
-        await queue.bind(exchange, "*.*.live.#")  # what happens in matches
-        await queue.bind(exchange, "-.-.-.alive.#")  # and whether anybody watches
-        await queue.consume(take)
-        while True:
-            try:
-                await asyncio.wait_for(heard.wait(), SILENCE_SECONDS)
-                heard.clear()
-            except TimeoutError:
-                book.suspend()
-                print("no alive: everything suspended, a recovery is due", flush=True)
+async def recover(book: Book, ask: Ask) -> None:
+    """Ask for what was missed whenever that is due, for ever."""
+    while await book.due.wait():
+        book.due.clear()
+        book.completed.clear()
+        book.request = str(time.time_ns() // 1000)
+        status, pause = await ask(max(0, book.after - OVERLAP_MILLIS), book.request)
+        print(f"recovery {book.request}: {status}", flush=True)
+        book.after = 0 if status == 422 else book.after  # too long ago: only the present can be told
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(600 if status == 202 else pause):
+                while book.request and await book.completed.wait() and status == 202:
+                    book.completed.clear()  # a 409 waits for whichever is in flight, then asks again
+        if book.request:
+            book.due.set()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("tenant", help="an AMQP URL, or a demo tenant's slug")
-    parser.add_argument("--exchange", default="oddsfeed")
-    told = parser.parse_args()
-    url = told.tenant
-    if not url.startswith(("amqp://", "amqps://")):
-        if not DEMO.exists():
-            parser.error(f"{DEMO} is not there: start ./scripts/demo, or give an AMQP URL")
-        found = {each["slug"]: each.get("amqp_url") for each in json.loads(DEMO.read_text())["tenants"]}
-        if not found.get(url):
-            parser.error(f"no AMQP for {url!r}; tenants with AMQP: {[s for s, u in found.items() if u]}")
-        url = found[url]
+async def consume(url: str, exchange: str, book: Book, ask: Ask) -> None:
+    """Listen until the connection ends or is silent for 20 s (then it raises), recovering what was missed."""
+    async with await aio_pika.connect(url, timeout=10) as connection, asyncio.TaskGroup() as group:
+        queue = await (await connection.channel()).declare_queue(exclusive=True)
+        for binding in BINDINGS:
+            await queue.bind(exchange, binding)
+        book.suspend()
+        group.create_task(recover(book, ask))
+        async with queue.iterator(no_ack=True, timeout=20) as messages:
+            async for message in messages:
+                seq, prev = (int(str(message.headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
+                book.hear(message.body, seq, prev)
+                print(message.routing_key, flush=True)
+        raise ConnectionError("the queue is gone")
+
+
+def post(base_url: str, key: str, after: int, request_id: str) -> tuple[int, float]:
+    where = f"{base_url}/cs2/v1/recovery/initiate_request?after={after}&request_id={request_id}"
     try:
-        asyncio.run(consume(url, told.exchange, Book()))
-    except KeyboardInterrupt:
-        print("bye")
+        with urlopen(Request(where, method="POST", headers={"X-API-Key": key}), timeout=10) as answer:
+            return answer.status, 0
+    except OSError as error:  # a refusal has a status and says when to ask again
+        return getattr(error, "code", 503), float(getattr(error, "headers", {}).get("Retry-After") or 1)
+
+
+async def main(url: str, base_url: str = "", key: str = "") -> None:
+    if "://" not in url:
+        demo = json.loads(DEMO.read_text())
+        tenant = next(each for each in demo["tenants"] if each["slug"] == url)
+        url, base_url, key = tenant["amqp_url"], demo["base_url"], tenant["api_key"]
+    book, ask = Book(), lambda *asked: asyncio.to_thread(post, base_url, key, *asked)
+    while True:
+        try:
+            await consume(url, EXCHANGE, book, ask)
+        except* Exception as lost:
+            print(f"the connection is lost ({lost.exceptions[0]!r})", flush=True)
+        await asyncio.sleep(2)
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main(*sys.argv[1:])) if sys.argv[1:] else print(__doc__)

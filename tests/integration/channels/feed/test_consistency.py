@@ -1,0 +1,191 @@
+"""The reference client, cut off again and again, ends with the open markets that the store has."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+
+import pytest
+from lxml import etree
+
+from app.domain.ids import match_urn
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match, Status
+from app.domain.recovery import Kind
+from app.domain.tenant import Tenant
+from app.kit.clock import system_clock
+from app.kit.errors import Conflict
+from app.recovery import letter, request
+from app.recovery.replay import Fact
+from app.recovery.request import Desk, Given
+from app.store import markets
+from app.store.connections import Store
+from scripts import consumer
+from scripts.consumer import SUSPENDED, Book
+from tests.faults.rig import Rig
+from tests.support.eventually import eventually
+from tests.support.story import Story, offer
+
+pytestmark = pytest.mark.anyio
+Open = dict[str, dict[tuple[str, str], str]]
+
+
+def shown(book: Book) -> Open:
+    """What the client would offer or show as suspended."""
+    found: Open = {}
+    for match, offers in book.offers.items():
+        if told := {key: said for key, (_, said) in offers.items() if said}:
+            found[match] = told
+    return found
+
+
+async def truth(store: Store, told: list[Match]) -> Open:
+    found: Open = {}
+    async with store.reading() as tx:
+        for match in told:
+            active = await markets.active(tx, match.id)
+            if active:
+                found[match_urn(match.number)] = {
+                    (str(each.type_id), each.specifiers): _said(each) for each in active
+                }
+    return found
+
+
+def _said(market: Market) -> str:
+    return str(market.odds) if market.status is MarketStatus.ACTIVE else SUSPENDED
+
+
+class Life:
+    """Random things happen on some matches."""
+
+    def __init__(self, story: Story, seed: int) -> None:
+        self.story, self.random = story, random.Random(seed)
+        self.matches: list[Match] = []
+        self.state: dict[tuple[int, int], str] = {}
+
+    async def step(self) -> None:
+        chance = self.random
+        if len(self.matches) < 4 or chance.random() < 0.02:
+            self.matches.append(await self.story.match())
+        match, number = chance.choice(self.matches), chance.randrange(1, 8)
+        place = (match.number, number)
+        await self._happen(match, place, self.state.get(place, "open"), offer(number))
+
+    async def _happen(self, match: Match, place: tuple[int, int], now: str, market: Market) -> None:
+        story, chance = self.story, self.random
+        if now == "ended":
+            await story.take_back(match, market)
+            self.state[place] = "open"
+        elif (number := chance.random()) < 0.5 or place not in self.state:
+            status = chance.choice([MarketStatus.ACTIVE, MarketStatus.ACTIVE, MarketStatus.SUSPENDED])
+            await story.offer(match, offer(place[1], status=status))
+            self.state[place] = "open"
+        elif number < 0.8:
+            await story.settle(match, market, result=chance.choice([Result.WON, Result.LOST]))
+            self.state[place] = "ended"
+        else:
+            await story.void(match, market)
+            self.state[place] = "ended"
+
+
+def asking(desk: Desk, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
+    async def ask(after: int, request_id: str) -> tuple[int, float]:
+        given = Given(str(after), request_id)
+        try:
+            await request.accept(desk, tenant, Kind.CANONICAL, given)
+        except Conflict as error:
+            return error.status, error.retry_after or 1
+        return 202, 0
+
+    return ask
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_cut_off_at_random(rig: Rig, store: Store, seed: int) -> None:
+    tenant, url = await rig.tenant()
+    life, book = Life(Story(store), seed), Book()
+    ask = asking(Desk(store, system_clock, 4320 * 60_000), tenant)
+    await rig.feed()
+    for _ in range(4):
+        client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
+        for _ in range(life.random.randrange(20, 60)):
+            await life.step()
+        client.cancel()
+        await asyncio.wait({client})
+        for _ in range(life.random.randrange(10, 30)):
+            await life.step()
+    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
+    for _ in range(20):
+        await life.step()
+    expected = await truth(store, life.matches)
+
+    async def seen() -> Open:
+        return {} if book.request or client.done() else shown(book)
+
+    await eventually(seen, lambda found: found == expected, 60)
+    client.cancel()
+    await asyncio.wait({client})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
+    """A replay and what is told live meanwhile, mixed and repeated, end in one book."""
+    chance = random.Random(seed)
+    messages = [
+        _odds(at=100, request_id="", told=[offer(1), offer(2)]),
+        _odds(at=200, request_id="", told=[offer(3)]),
+        _odds(at=300, request_id="9", told=[offer(2), offer(3)]),
+        _odds(at=400, request_id="", told=[offer(2, status=MarketStatus.SUSPENDED), offer(4)]),
+    ]
+    order = messages * 2
+    chance.shuffle(order)
+    book = Book()
+    for body in order:
+        book.apply(consumer.ET.fromstring(body), 0, 0)
+    assert shown(book) == {
+        "od:match:7": {
+            ("13", offer(2).specifiers): SUSPENDED,
+            ("13", offer(3).specifiers): "1.85",
+            ("13", offer(4).specifiers): "1.85",
+        }
+    }
+
+
+def _odds(at: int, request_id: str, told: list[Market]) -> bytes:
+    body = letter.render(Fact("odds_change", 7, at, 0, markets=told), 2, request_id or "1")
+    root = etree.fromstring(body)
+    if not request_id:
+        del root.attrib["request_id"]
+    return bytes(etree.tostring(root))
+
+
+def test_a_client_keeps_live_messages_until_its_recovery_is_complete() -> None:
+    book = Book()
+    book.request = "9"
+    book.hear(_odds(at=400, request_id="", told=[offer(5)]), 4, 0)
+    book.hear(_odds(at=500, request_id="8", told=[offer(6)]), 5)
+    assert shown(book) == {}
+    book.hear(_odds(at=300, request_id="9", told=[offer(1)]), 3)
+    assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers)}
+    book.hear(letter.complete(2, 450, "8"))
+    assert book.request == "9"
+    book.hear(letter.complete(2, 450, "9"))
+    assert book.request is None
+    assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers), ("13", offer(5).specifiers)}
+
+
+async def test_upcoming_matches_are_told_too(rig: Rig, store: Store) -> None:
+    tenant, url = await rig.tenant()
+    story, book = Story(store), Book()
+    match = await story.match(Status.UPCOMING)
+    await story.offer(match, offer(1))
+    await rig.feed()
+    ask = asking(Desk(store, system_clock, 4320 * 60_000), tenant)
+    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
+
+    async def seen() -> Open:
+        return shown(book)
+
+    expected = await truth(store, [match])
+    await eventually(seen, lambda found: found == expected)
+    client.cancel()
+    await asyncio.wait({client})
