@@ -11,6 +11,7 @@ from app.ingest.cs2log.dress import undress
 from app.ingest.cs2log.world import OPENINGS, Read
 
 _DISORDER = 2_000  #: ms by which lines may stand in the wrong order
+_LONGEST = 2_000  #: characters of a line, several times what a server writes
 _SPREAD = 3_600_000  #: ms: a larger step within one body is a clock that was set
 
 
@@ -48,7 +49,7 @@ def _lines(text: str) -> Iterator[tuple[int, Read]]:
         line = raw.rstrip("\r\x00")
         if not line:
             continue
-        undressed = undress(line)
+        undressed = undress(line) if len(line) <= _LONGEST else None
         if undressed is None:
             yield 0, False
             continue

@@ -14,12 +14,15 @@ _STATUS_SCORE = re.compile(
     r'MatchStatus: Score: (\d{1,4}):(\d{1,4}) on map "([^"]*)" RoundsPlayed: (-?\d{1,4})'
 )
 _ROUND_WON = re.compile(r'Team "(CT|TERRORIST)" triggered "(\w+)" \(CT "(\d{1,4})"\) \(T "(\d{1,4})"\)')
-_GAME_OVER = re.compile(r"Game Over: .*?(\S+) score (\d{1,4}):(\d{1,4})(?: |\Z)")
+_GAME_OVER = re.compile(r"Game Over:\s+(?:\S+\s+)*?(\S+) score (\d{1,4}):(\d{1,4})(?: |\Z)")
 _MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"')
 _MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"')
 _PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z")
 _CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"')
 _RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"')
+
+#: What an operator may set, too.
+_MOST_ROUNDS, _MOST_OVERTIME_ROUNDS = 100, 20
 
 Reason = Literal["kills", "bomb", "time", "defuse"]
 _REASONS: dict[str, Reason] = {
@@ -97,13 +100,14 @@ def game_over(message: str, at: int) -> Read:
 
 
 def cvar(message: str, at: int) -> Read:
+    """A format that no match is played in sets none: prices are computed from it."""
     found = _CVAR.match(message)
-    if found is None or int(found[2]) == 0:
+    rounds = int(found[2]) if found else 0
+    if found is None or not rounds or rounds % 2:
         return True
-    rounds = int(found[2])
     if found[1] == "mp_maxrounds":
-        return f.FormatSet(at=at, max_rounds=rounds)
-    return f.FormatSet(at=at, overtime_rounds=rounds)
+        return f.FormatSet(at=at, max_rounds=rounds) if rounds <= _MOST_ROUNDS else True
+    return f.FormatSet(at=at, overtime_rounds=rounds) if rounds <= _MOST_OVERTIME_ROUNDS else True
 
 
 def rcon(message: str, at: int) -> Read:

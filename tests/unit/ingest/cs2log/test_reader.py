@@ -1,5 +1,7 @@
 """Lines as servers and senders write them."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -248,3 +250,22 @@ def test_absurd_numbers_are_no_error() -> None:
     digits = "9" * 5_000
     read(stamped(f'{FOX} [1 2 3] killed "x<4><[U:1:{digits}]><CT>" [1 2 3] with "awp"'), ARRIVED)
     assert read(stamped(f"Game Over: x de_a score {digits}:2"), ARRIVED).facts == ()
+
+
+@pytest.mark.parametrize("name", ["mp_maxrounds", "mp_overtime_maxrounds"])
+@pytest.mark.parametrize("rounds", [1, 15, 102, 9999])
+def test_a_format_that_no_match_is_played_in_sets_none(name: str, rounds: int) -> None:
+    assert read(stamped(f'server_cvar: "{name}" "{rounds}"'), ARRIVED).facts == ()
+
+
+def test_a_line_longer_than_any_server_writes_is_unknown() -> None:
+    reading = read(stamped("Starting Freeze period" + " " * 3_000), ARRIVED)
+    assert (reading.known, reading.unknown, reading.facts) == (0, 1, ())
+
+
+def test_a_body_of_long_lines_is_read_at_once() -> None:
+    """Everybody's log waits while one body is read: no line may cost more than its length."""
+    body = stamped(*["Game Over: " + "a" * 1_900] * 300)
+    began = time.process_time()
+    assert read(body, ARRIVED).facts == ()
+    assert time.process_time() - began < 2
