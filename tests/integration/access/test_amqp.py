@@ -81,6 +81,7 @@ async def test_revoking_ends_connections_and_reactivating_lets_in_again(
         await set_active(store, slug, False)
         async with asyncio.timeout(5):
             await ended.wait()
+        await connection.close()
         await until_settled(store)
         assert not await gets_in(url)
         await set_active(store, slug, True)
@@ -111,6 +112,7 @@ async def test_new_credentials_end_what_the_old_ones_opened(store: Store, broker
     new = await admin.provision_amqp(store, slug, broker, **BY)
     async with asyncio.timeout(5):
         await ended.wait()
+    await connection.close()
     assert new != old
     assert await gets_in(new)
     assert not await gets_in(old)
