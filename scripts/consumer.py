@@ -117,7 +117,8 @@ async def consume(url: str, exchange: str, book: Book, ask: Ask) -> None:
             async for message in messages:
                 seq, prev = (int(str(message.headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
                 book.hear(message.body, seq, prev)
-                print(message.routing_key, flush=True)
+                count = sum(said != CLOSED for each in book.offers.values() for _, said in each.values())
+                print(f"{message.routing_key}: {count} open or suspended", flush=True)
         raise ConnectionError("the queue is gone")
 
 

@@ -11,6 +11,8 @@ feed_published = Counter("matchfeed_feed_published", "Envelopes confirmed by the
 feed_repeated = Counter(
     "matchfeed_feed_repeated", "Envelopes published again after a nack, return or restart"
 )
+recoveries = Counter("matchfeed_recoveries", "Runs of recoveries, by how the run left the job", ["state"])
+recovery_envelopes = Counter("matchfeed_recovery_envelopes", "Replayed envelopes confirmed by the broker")
 feed_tenants = Gauge("matchfeed_feed_tenants", "Tenants that this process publishes to")
 xml_dropped_characters = Counter("matchfeed_xml_dropped_characters", "Characters that XML forbids, left out")
 rate_limit_unchecked = Counter(

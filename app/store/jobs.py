@@ -146,14 +146,6 @@ async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = N
     return _job(row) if row else None
 
 
-async def failures(tx: Tx, since: int) -> int:
-    """How many recoveries have been given up since then (ms)."""
-    count: int = await tx.value(
-        "SELECT count(*) FROM recovery_job WHERE state = $1 AND finished_at >= $2", State.FAILED, since
-    )
-    return count
-
-
 async def _end(tx: Tx, job: Job, state: State, error: str, now: int) -> bool:
     ended = await tx.execute(_END, job.id, job.attempts, state, error, now)
     if ended:

@@ -15,6 +15,7 @@ from app.channels.feed.link import Door
 from app.channels.feed.patience import patiently, wait
 from app.channels.feed.post import Post, Undelivered
 from app.domain.recovery import MOST_ATTEMPTS, Job, State
+from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
 from app.recovery import letter
@@ -91,6 +92,7 @@ class Replayer:
                 raise Undelivered(job.error or "the process that ran it died, again and again")
             count = await self._replay(job, slug)
             done = await patiently("ending a recovery", lambda: self._complete(job))
+            metrics.recoveries.labels(State.COMPLETED.value).inc()
             told.info("recovery told", kind=job.asked.kind.value, envelopes=count, ours=done)
         except Undelivered as error:
             await self._failed(job, str(error))
@@ -113,6 +115,7 @@ class Replayer:
                     facts = await self._read(replay, step)
                     await self._publish(post, job, facts)
                 count += len(facts)
+                metrics.recovery_envelopes.inc(len(facts))
                 await self._progress(job, len(steps) + 1, number, count)
             self._check_lease(job)
             now = self._clock()
@@ -149,6 +152,7 @@ class Replayer:
                 return await jobs.fail(tx, job, error, self._pause(job), self._clock())
 
         state = await patiently("keeping a recovery's failure", keep)
+        metrics.recoveries.labels(state.value).inc()
         say = log.error if state is State.FAILED else log.warning
         say(
             "recovery failed",
