@@ -6,11 +6,11 @@ import click
 import msgspec
 
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import Alteration, Properties
 from app.cli.context import broker_of, opened, running, settled, show, who
 from app.domain.scopes import BUNDLES
 from app.kit.clock import iso_seconds, system_clock
-from app.store import keys, tenants
+from app.store import audit, keys, tenants
 from app.store.keys import Key
 
 
@@ -46,6 +46,40 @@ async def tenant_provision(slug: str) -> None:
     settings = settled()
     async with opened(settings) as store, broker_of(settings) as broker:
         click.echo(await admin.provision_amqp(store, slug, broker, by=who(), now=system_clock()))
+
+
+@tenant.command("revoke")
+@click.argument("slug")
+@running
+async def tenant_revoke(slug: str) -> None:
+    """Keep the tenant SLUG out, with all its keys and its AMQP user."""
+    await _set_active(slug, False)
+
+
+@tenant.command("reactivate")
+@click.argument("slug")
+@running
+async def tenant_reactivate(slug: str) -> None:
+    """Let the tenant SLUG in again, with the keys and the AMQP password that it had."""
+    await _set_active(slug, True)
+
+
+@tenant.command("audit")
+@click.argument("slug")
+@click.option("--limit", default=50, show_default=True)
+@running
+async def tenant_audit(slug: str, limit: int) -> None:
+    """What was done about the tenant SLUG, its keys and bookings, newest first."""
+    async with opened(settled()) as store, store.reading() as tx:
+        owner = await tenants.by_slug(tx, slug)
+        records = await audit.listing(tx, owner.id, limit)
+    show([msgspec.to_builtins(record) | {"at": iso_seconds(record.at)} for record in records])
+
+
+async def _set_active(slug: str, active: bool) -> None:
+    async with opened(settled()) as store, store.transaction() as tx:
+        changed = await admin.set_tenant_active(tx, slug, active, by=who(), now=system_clock())
+    show(msgspec.to_builtins(changed))
 
 
 @click.group()
@@ -92,6 +126,38 @@ async def key_revoke(key_id: UUID) -> None:
     """End the key KEY_ID."""
     async with opened(settled()) as store, store.transaction() as tx:
         show(_shown(await admin.revoke_key(tx, key_id, by=who(), now=system_clock())))
+
+
+@key.command("reactivate")
+@click.argument("key_id", type=click.UUID)
+@running
+async def key_reactivate(key_id: UUID) -> None:
+    """Let the revoked key KEY_ID be used again."""
+    async with opened(settled()) as store, store.transaction() as tx:
+        show(_shown(await admin.reactivate_key(tx, key_id, by=who(), now=system_clock())))
+
+
+@key.command("alter")
+@click.argument("key_id", type=click.UUID)
+@click.option("--rpm", type=int, help="Requests a minute.")
+@click.option("--label", help="What the key is for.")
+@click.option("--sport", "sports", multiple=True, help="The sports that it may use, all of them.")
+@click.option("--network", "networks", multiple=True, help="Where it may be used from (CIDR), all of them.")
+@click.option("--any-network", is_flag=True, help="Let it be used from anywhere.")
+@running
+async def key_alter(
+    key_id: UUID,
+    rpm: int | None,
+    label: str | None,
+    sports: tuple[str, ...],
+    networks: tuple[str, ...],
+    any_network: bool,
+) -> None:
+    """Change what is given about the key KEY_ID; the rest stays."""
+    where = () if any_network else networks or None
+    change = Alteration(sports=sports or None, networks=where, rate_limit_rpm=rpm, label=label)
+    async with opened(settled()) as store, store.transaction() as tx:
+        show(_shown(await admin.alter_key(tx, key_id, change, by=who(), now=system_clock())))
 
 
 @key.command("list")

@@ -1,0 +1,52 @@
+"""Commands that take access away, give it back and change it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from app.cli import main
+from app.settings import Settings
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """What a command line prints, read as JSON; it must go well."""
+    for name, value in msgspec.to_builtins(settings).items():
+        monkeypatch.setenv(name, str(value))
+
+    def run(*words: str) -> Any:
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return run
+
+
+def test_access_is_taken_and_given_back(run: Run) -> None:
+    run("tenant", "create", "delta")
+    key = run("key", "issue", "delta", "--bundle", "cs2.stats")["id"]
+    assert not run("tenant", "revoke", "delta")["active"]
+    assert run("tenant", "reactivate", "delta")["active"]
+    assert not run("key", "revoke", key)["active"]
+    assert run("key", "reactivate", key)["active"]
+    done = [record["action"] for record in run("tenant", "audit", "delta")]
+    assert done == [
+        *("key.reactivate", "key.revoke", "tenant.activate", "tenant.deactivate"),
+        *("key.issue", "tenant.create"),
+    ]
+    assert len(run("tenant", "audit", "delta", "--limit", "1")) == 1
+
+
+def test_a_key_is_altered_in_what_is_given_only(run: Run) -> None:
+    run("tenant", "create", "delta")
+    key = run("key", "issue", "delta", "--bundle", "cs2.stats", "--label", "web")["id"]
+    altered = run("key", "alter", key, "--rpm", "7", "--network", "192.0.2.0/24")
+    assert (altered["rate_limit_rpm"], altered["networks"], altered["label"]) == (7, ["192.0.2.0/24"], "web")
+    altered = run("key", "alter", key, "--any-network", "--sport", "cs2", "--sport", "soccer")
+    assert (altered["networks"], altered["sports"], altered["rate_limit_rpm"]) == ([], ["cs2", "soccer"], 7)
