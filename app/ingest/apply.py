@@ -26,7 +26,9 @@ async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
         if offsets.is_repeat(source, batch):
             return "repeat"
         given = offsets.as_pending(batch)
+        source = offsets.follow(source, given) if given else source
         if given is not None and offsets.is_early(source, given):
+            await sources.save(tx, source)
             await sources.keep(tx, match.id, given, now)
             return "early"
         run = Run(tx, match, source)

@@ -1,8 +1,9 @@
 """Where a batch belongs in its sender's log, pure.
 
 Within one run of the sender (`instance`) a range begins where the last one ended. The same bytes again
-are a repeat; a later range waits for the missing one. Another run, or a sender without offsets, is taken
-as it comes; ranges of a run that was left behind before their turn came are lost.
+are a repeat; a later range waits for the missing one. So does the first range of another run that does
+not begin that run's log: what comes before it may be on its way. A sender without offsets is taken as it
+comes; ranges of a run that was left behind before their turn came are lost.
 """
 
 from collections.abc import Sequence
@@ -26,6 +27,13 @@ def is_repeat(source: Source, batch: Batch) -> bool:
         return True
     given = as_pending(batch)
     return given is not None and _is_behind(source, given)
+
+
+def follow(source: Source, given: Pending) -> Source:
+    """The source, awaiting the beginning of this range's run when the range shows a run not seen before."""
+    if _same_run(source, given) or not given.begin:
+        return source
+    return replace(source, instance=given.instance, next_offset=0)
 
 
 def is_early(source: Source, given: Pending) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from app.domain.facts import Fact, FreezeStarted, SourceBack
+from app.domain.facts import Fact, FreezeStarted, SourceBack, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, offsets, pace, record
@@ -15,6 +15,7 @@ from app.store.sources import Pending, Source
 from app.store.transaction import Tx
 
 SOURCE = "source"  #: the kind of doubt that missing data raises
+HOLE = "a part of the game server's log is missing"
 
 
 class Run:
@@ -44,6 +45,7 @@ class Run:
         waiting = await sources.pending(self.tx, self.match.id)
         for lost in offsets.left_behind(self.source, waiting):
             self.source = replace(self.source, broken=True)
+            self.facts.insert(0, SourceLost(at=lost.arrived_at, reason=HOLE))
             await sources.release(self.tx, self.match.id, lost)
         while (given := offsets.next_in_line(self.source, waiting)) is not None:
             waiting.remove(given)

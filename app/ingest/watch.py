@@ -12,6 +12,7 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import offsets, record
 from app.ingest.batch import Batch
+from app.ingest.run import HOLE as HOLE
 from app.ingest.run import SOURCE, Run
 from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
@@ -23,7 +24,6 @@ from app.store.transaction import Tx
 
 AWAY = "log processing stands still"
 SILENT = "the game server is silent"
-HOLE = "a part of the game server's log is missing"
 log = get_logger(__name__)
 
 
@@ -101,6 +101,9 @@ async def _close_hole(tx: Tx, match: Match, now: int, terms: Terms) -> None:
     first = offsets.first_waiting(source, await sources.pending(tx, match.id))
     if first is None:
         run = Run(tx, match, source)
+    elif source.next_offset == 0 and match.map is None:
+        # Before play nothing depends on what a server wrote before we were told its log.
+        run = Run(tx, match, replace(source, next_offset=first.begin))
     else:
         missing = (source.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)

@@ -8,6 +8,8 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS, Server
 from tests.support import logs
 
+SHOT = logs.kill(logs.CT[0], logs.T[0])
+
 
 async def kills(store: Store, match: Match) -> int:
     async with store.reading() as tx:
@@ -92,6 +94,50 @@ async def test_a_restarted_server_begins_its_own_count(store: Store, server: Ser
     restarted.now = server.now
     await restarted.send(logs.kill(logs.CT[0], logs.T[1]))
     assert await kills(store, server.match) == 2
+
+
+async def test_the_first_ranges_of_a_run_are_put_in_order_too(store: Store, server: Server) -> None:
+    first, second, third = (server.cut(*lines) for lines in (logs.kick_off(), logs.live(), (SHOT,)))
+    assert await server.deliver(second, first, third) == ["early", "applied", "applied"]
+    state = await server.state()
+    assert (state.suspended, await kills(store, server.match)) == ("", 1)
+    assert state.current is not None and state.map is not None and state.map.home_side == "CT"
+
+
+async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
+    store: Store, server: Server
+) -> None:
+    await server.begin()
+    server.instance = "moved"
+    shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
+    assert await server.deliver(shot) == ["early"]
+    assert await watch.close_holes(store, shot.arrived_at + 2001, TERMS) == 1
+    state = await server.state()
+    assert (state.suspended, await kills(store, server.match)) == (watch.HOLE, 2)
+    assert state.current is not None and state.current.gap
+    await server.send(*logs.ct_win(1, 0))
+    await server.send(*logs.freeze(1, 0))
+    assert (await server.state()).suspended == ""
+
+
+async def test_a_log_joined_before_play_waits_and_goes_on(store: Store, server: Server) -> None:
+    server.offset = 1000
+    begun = server.cut(*logs.kick_off()[:1])
+    assert await server.deliver(begun) == ["early"]
+    assert await watch.close_holes(store, begun.arrived_at + 2001, TERMS) == 1
+    assert (await server.state()).suspended == ""
+    assert await server.deliver(server.cut(*logs.kick_off()[1:])) == ["applied"]
+
+
+async def test_what_a_run_left_unread_suspends_when_another_takes_over(store: Store, server: Server) -> None:
+    await server.begin()
+    server.cut(SHOT)  # never delivered
+    assert await server.deliver(server.cut(logs.kill(logs.CT[1], logs.T[1]))) == ["early"]
+    server.instance, server.offset = "restarted", 0
+    await server.send(logs.kill(logs.CT[2], logs.T[2]))
+    state = await server.state()
+    assert state.suspended == watch.HOLE
+    assert state.current is not None and state.current.gap
 
 
 async def test_times_never_go_back(store: Store, server: Server) -> None:
