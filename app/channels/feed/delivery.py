@@ -104,9 +104,12 @@ class Delivery:
                 self.sent = max(self.sent, source.head)
                 if source is self._recent:
                     break
-            elif self._takes(self.tenant_id, envelope.match_id):
+            elif not self._takes(self.tenant_id, envelope.match_id):
+                self.sent = envelope.seq
+            elif envelope.frames:
                 self._publish(connection, envelope)
-            else:
+            else:  # it could not be made: the tenant must be told that it missed something
+                self.given_up += 1
                 self.sent = envelope.seq
         if self.cursor > self.saved:
             self._moved(self)

@@ -12,9 +12,11 @@ from app.domain.ids import match_urn
 from app.domain.market import Market
 from app.domain.match import Headline
 from app.domain.settlement import LedgerEntry
+from app.kit.logging import get_logger
 from app.store.changes import ChangeRow
 from app.wire.envelopes import feed
 
+log = get_logger(__name__)
 _headline = msgspec.json.Decoder(Headline).decode
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
@@ -31,7 +33,7 @@ _fixture = msgspec.json.Decoder(_Fixture).decode
 
 class Envelope(msgspec.Struct, frozen=True):
     """One feed message. `seq` is the highest of its rows' numbers and `prev_seq` that of the match's
-    envelope before it; `frames` are its bytes on the wire."""
+    envelope before it; `frames` are its bytes on the wire, none when its rows cannot be told."""
 
     seq: int
     prev_seq: int
@@ -53,7 +55,25 @@ class Press(msgspec.Struct, frozen=True):
         for _, group in groupby(rows, key=lambda row: row.envelope_seq):
             told = [row for row in group if row.message]
             if told:
-                yield self.envelope(told)
+                yield self._made(told)
+
+    def _made(self, rows: Sequence[ChangeRow]) -> Envelope:
+        """Rows that cannot be told must not keep everything after them from every tenant."""
+        try:
+            return self.envelope(rows)
+        except Exception:
+            last = rows[-1]
+            log.exception("an envelope cannot be made; it is left out", seq=last.envelope_seq)
+            nothing = Message("", "", b"", f"mf-{last.envelope_seq}", last.at, {})
+            return Envelope(
+                seq=last.envelope_seq,
+                prev_seq=last.prev_seq,
+                match_id=last.match_id,
+                at=last.at,
+                name=last.message,
+                message=nothing,
+                frames=b"",
+            )
 
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
         """One envelope of all `rows`, which share match, message, stamp and envelope_seq."""
