@@ -49,9 +49,10 @@ class Relay:
         return time.monotonic() - self._read_at
 
     async def start(self) -> None:
-        """Begin a little before the present; raises `Unavailable`."""
+        """Begin a little before the present, where the log is still whole; raises `Unavailable`."""
         async with self._store.reading() as tx:
-            self._recent = Recent(max(0, await changes.head(tx) - _KEPT_AT_START))
+            whole_after = await changes.tail(tx) - 1
+            self._recent = Recent(max(0, whole_after, await changes.head(tx) - _KEPT_AT_START))
 
     def adopt(self, taken: Taken) -> Delivery:
         """A delivery for a tenant that is ours now; it publishes once it has a connection."""
