@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from app.domain import scopes
 from app.domain.match import Match, Status
-from app.domain.transitions import cancel
 from app.ingest import operator as commands
+from app.ingest.commands import Cancel
 from app.ingest.operator import NewMatch
 from app.store import matches
 from app.store.connections import Store
@@ -105,7 +105,8 @@ async def make(store: Store, status: Status, at: int) -> Match:
     asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
     match = await commands.create(store, asked, NOW, TERMS)
     if status is Status.CANCELLED:
-        return await commands.move(store, str(match.id), lambda found: cancel(found, NOW), NOW, TERMS)
+        order = Cancel(request_id="cancel")
+        return await commands.order(store, str(match.id), order, by="test", now=NOW, terms=TERMS)
     async with store.transaction() as tx:
         changed = replace(await matches.lock(tx, match.id), status=status)
         await matches.save(tx, changed)
