@@ -6,6 +6,11 @@ from uuid import UUID
 
 import msgspec
 
+from app.kit.logging import get_logger
+
+_SLACK_BYTES = 1024
+log = get_logger(__name__)
+
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """Some lines of a match's log, as they were received.
@@ -41,3 +46,14 @@ def headers(batch: Batch) -> dict[str, Any]:
 def from_message(message_id: str, said: Mapping[str, Any], body: bytes) -> Batch:
     """The batch that a message carries; raises `msgspec.ValidationError` when it carries none."""
     return msgspec.convert({**said, "id": message_id, "body": body}, Batch, strict=False)
+
+
+def told_range(begin: int | None, end: int | None, size: int) -> tuple[int, int] | tuple[None, None]:
+    """The byte range that a sender tells for a body of `size` bytes, or none when it cannot be true: one
+    absurd end would make all that follows look like a repeat. Senders may count line ends differently."""
+    if begin is None or end is None:
+        return None, None
+    if 0 <= end - begin <= 2 * size + _SLACK_BYTES:
+        return begin, end
+    log.warning("offsets do not fit the body, left out", begin=begin, end=end, size=size)
+    return None, None

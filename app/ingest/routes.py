@@ -16,7 +16,7 @@ from app.access import admin
 from app.domain.match import Match
 from app.http.auth import Caller
 from app.ingest import operator, operator_routes, tokens
-from app.ingest.batch import Batch
+from app.ingest.batch import Batch, told_range
 from app.ingest.commands import Cancel
 from app.ingest.intake import Intake as Intake
 from app.kit.errors import Field, Invalid, NotFound
@@ -81,13 +81,15 @@ async def log_sink(
 ) -> str:
     """Take lines of a game server's log; answered once they are safe on a durable queue."""
     number = tokens.check(intake.secret, match_id, token)
-    begin, end = (_offset(request.headers.get(name)) for name in (_BEGIN, _END))
+    body = await request.body()
+    told = _offset(request.headers.get(_BEGIN)), _offset(request.headers.get(_END))
+    begin, end = told_range(*told, len(body))
     batch = Batch(
         id=uuid4().hex,
         match_id=match_id,
         number=number,
         arrived_at=intake.clock(),
-        body=await request.body(),
+        body=body,
         instance=request.headers.get(_INSTANCE, ""),
         begin=begin,
         end=end,

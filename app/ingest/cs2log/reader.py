@@ -31,6 +31,7 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     clock that was set, and keeps the order of arrival.
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    text = text.replace("\0", "")  # PostgreSQL keeps no text that has one
     found: list[tuple[int, Fact]] = []
     known = unknown = newest = 0
     for time, read_line in _lines(text):
@@ -46,7 +47,7 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
 
 def _lines(text: str) -> Iterator[tuple[int, Read]]:
     for raw in text.split("\n"):
-        line = raw.rstrip("\r\x00")
+        line = raw.rstrip("\r")
         if not line:
             continue
         undressed = undress(line) if len(line) <= _LONGEST else None

@@ -3,7 +3,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from app.ingest.batch import Batch, from_message, headers
+from app.ingest.batch import Batch, from_message, headers, told_range
 
 BATCH = Batch(
     id="m", match_id=UUID(int=9), number=3, arrived_at=5, body=b"\xff\n", instance="i", begin=0, end=2
@@ -18,3 +18,21 @@ def test_a_batch_survives_its_message(batch: Batch) -> None:
 def test_a_message_that_is_no_batch_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
         from_message("m", {"number": 1}, b"")
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "size", "believed"),
+    [
+        (100, 200, 100, True),
+        (0, 0, 0, True),
+        (100, 210, 100, True),
+        (100, 10**17, 100, False),
+        (200, 100, 100, False),
+        (None, 200, 100, False),
+        (100, None, 100, False),
+    ],
+)
+def test_a_range_is_believed_only_when_it_can_be_the_body_s(
+    begin: int | None, end: int | None, size: int, believed: bool
+) -> None:
+    assert told_range(begin, end, size) == ((begin, end) if believed else (None, None))

@@ -269,3 +269,10 @@ def test_a_body_of_long_lines_is_read_at_once() -> None:
     began = time.process_time()
     assert read(body, ARRIVED).facts == ()
     assert time.process_time() - began < 2
+
+
+def test_no_fact_carries_a_nul() -> None:
+    line = b"L 01/19/2026 - 19:00:02: Match pause is enabled - a\x00b\n"
+    (paused,) = read(line, 0).facts
+    assert isinstance(paused, f.Paused)
+    assert paused.reason == "ab"
