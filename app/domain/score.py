@@ -82,5 +82,10 @@ def _compare(match: Match, fact: f.ScoreTold, told: Told) -> Match:
 
 
 def _agree(match: Match, at: int, told: Told) -> Match:
+    """Our score is theirs; if the server came back to it, the round in hand begins anew."""
+    current = match.current
+    anew = match.restarting and current is not None and current.phase != "freeze"
     match = replace(clear_doubt(match, "score", "restart"), restarting=False)
+    if anew:
+        return open_round(void_in_hand(match, told), at, told)
     return match if match.current else open_round(match, at, told)

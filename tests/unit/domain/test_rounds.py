@@ -118,6 +118,21 @@ def test_a_restored_backup_voids_the_rounds_after_it() -> None:
     assert (last.number, last.home_score, last.away_score) == (3, 1, 2)
 
 
+def test_a_round_in_hand_that_is_restored_begins_anew() -> None:
+    server = started()
+    server.rounds("home")
+    server.go_live()
+    server.kill("home", 0, 0)
+    server.tell(f.RestoreAnnounced(at=server.later(), round=1))
+    server.freeze()
+    assert len(server.told(RoundsVoided)[0].events) == 1
+    server.go_live()
+    server.kill("away", 0, 0)
+    server.win("away")
+    finished = server.told(RoundFinished)[-1]
+    assert [(event.type, event.actor_slot) for event in finished.timeline] == [("kill", "away")]
+
+
 def test_a_restore_over_half_time_takes_the_sides_back() -> None:
     server = started()
     server.rounds(*["home"] * 7, *["away"] * 4)
