@@ -13,6 +13,7 @@ import httpx
 
 from app.cli.context import running, settled
 from app.simulator.matchday import MatchDay, Programme
+from app.simulator.oddities import COMMON, NONE, Oddities
 from app.simulator.operator import Operator
 from app.simulator.pace import Pace
 from app.simulator.sender import Sender, sink_address
@@ -29,6 +30,13 @@ from app.simulator.world import world
 @click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
 @click.option("--matchday", is_flag=True, help="Never end: always some live, some upcoming, some finished.")
 @click.option("--unbooked-for", default="beta", show_default=True, help="With --matchday: '' for nobody.")
+@click.option(
+    "--oddities/--no-oddities",
+    "odd",
+    default=True,
+    show_default=True,
+    help="Restored rounds, crashed servers, pauses, silence, late lines: often, on a match day rarely.",
+)
 @click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
 @click.option("--operator-key", envvar="MATCHFEED_OPERATOR_KEY", required=True)
 @running
@@ -40,6 +48,7 @@ async def simulate(
     best_of: str,
     matchday: bool,
     unbooked_for: str,
+    odd: bool,
     base_url: str | None,
     operator_key: str,
 ) -> None:
@@ -49,13 +58,13 @@ async def simulate(
     ) as client:
         operator = Operator(client, base_url or settled().public_url, operator_key)
         if matchday:
-            programme = Programme(speed=speed, seed=seed, unbooked_for=unbooked_for)
+            programme = Programme(speed=speed, seed=seed, unbooked_for=unbooked_for, oddities=odd)
             await _until_stopped(MatchDay(client, operator, programme, click.echo))
             return
         turns = asyncio.Semaphore(at_once)
         async with asyncio.TaskGroup() as group:
             for number in range(count):
-                plan = _plan(seed + number, int(best_of), speed)
+                plan = _plan(seed + number, int(best_of), speed, COMMON if odd else NONE)
                 group.create_task(_play(client, operator, plan, turns))
 
 
@@ -68,9 +77,9 @@ async def _until_stopped(day: MatchDay) -> None:
         await task
 
 
-def _plan(seed: int, best_of: int, speed: float) -> Plan:
+def _plan(seed: int, best_of: int, speed: float, oddities: Oddities) -> Plan:
     home, away = world().pair(Random(seed))
-    return Plan(home, away, seed, 0, best_of=best_of, pace=Pace(speed), dress="millis")
+    return Plan(home, away, seed, 0, best_of=best_of, pace=Pace(speed), dress="millis", oddities=oddities)
 
 
 async def _play(client: httpx.AsyncClient, operator: Operator, plan: Plan, turns: asyncio.Semaphore) -> None:

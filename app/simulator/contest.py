@@ -1,20 +1,21 @@
 """One map from loading to Game Over: warm-up, sometimes a knife round, halves, overtime, pauses."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from random import Random
 
 from app.simulator import lines
 from app.simulator.arms import PICKED_UP
 from app.simulator.economy import OVERTIME_START, START, shopping
-from app.simulator.log import Log, somewhere
-from app.simulator.plot import Round, Seat, edge_for
+from app.simulator.incidents import Incidents
+from app.simulator.log import Lines, Log
+from app.simulator.opening import knife_round, load, warm_up
+from app.simulator.plot import Plot, Round, Seat, edge_for
 from app.simulator.scene import Scene
-from app.simulator.stage import SIDES, Stage, Team
-from app.simulator.truth import MapTruth, Side, Slot, other_side
+from app.simulator.stage import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, Stage, Team
+from app.simulator.truth import MapTruth, Side, Slot
 from app.simulator.world import Arena
 
-ROUNDS, OVERTIME_ROUNDS, FREEZE = 24, 6, 15
 _POINTS_PER_LOGIT = 1500
 _MOMENTUM, _LONGEST_STREAK = 0.04, 3
 #: Spread of a team's form on a map, and what a large lead in equipment is worth, both in logits.
@@ -23,20 +24,19 @@ _FORM, _MONEY = 0.13, 1.75
 _CT_GEAR = 2400
 #: Money makes a side's lead larger than the map alone does; the map's share is the sum of both.
 _MAP = 0.85
-_CVARS = (
-    ("mp_maxrounds", str(ROUNDS)),
-    ("mp_overtime_enable", "true"),
-    ("mp_overtime_maxrounds", str(OVERTIME_ROUNDS)),
-    ("mp_overtime_startmoney", str(OVERTIME_START)),
-    ("mp_freezetime", str(FREEZE)),
-    ("mp_roundtime_defuse", "1.920000"),
-    ("mp_friendlyfire", "true"),
-)
-Lines = Iterator[tuple[float, str]]
+_PAUSES = 0.025  #: how often a freeze has a pause or a time-out
 
 
 def play_map(
-    rng: Random, log: Log, arena: Arena, home: Team, away: Team, truth: MapTruth, *, brief: bool
+    rng: Random,
+    log: Log,
+    arena: Arena,
+    home: Team,
+    away: Team,
+    truth: MapTruth,
+    incidents: Incidents,
+    *,
+    brief: bool,
 ) -> Lines:
     """Lines of one map, with their game seconds; `truth` is filled as they come.
 
@@ -46,16 +46,19 @@ def play_map(
     for team in stage.teams:
         team.form = rng.gauss(0, _FORM)
     started_at = log.now
-    _load(stage)
+    load(stage)
     yield from log.drain()
-    yield from _warm_up(stage, brief=brief)
+    yield from warm_up(stage, brief=brief)
     if truth.knife:
-        yield from _knife_round(stage, brief=brief)
+        yield from knife_round(stage, brief=brief)
     stage.fresh_half(START)
     _go_live(stage)
     while winner(stage) is None:
-        yield from _round(stage, brief=brief)
-        _turn_sides(stage)
+        incidents.back_up(stage)
+        finished = yield from _round(stage, incidents, brief=brief)
+        if finished and winner(stage) is None:
+            _turn_sides(stage)
+            yield from incidents.between_rounds(stage)
     _close(stage, round((log.now - started_at) / 60))
     yield from log.drain()
 
@@ -73,101 +76,55 @@ def winner(stage: Stage) -> Slot | None:
     return "home" if stage.home_score > stage.away_score else "away"
 
 
-def _load(stage: Stage) -> None:
-    log = stage.log
-    log.write(f'Loading map "{stage.arena.name}"')
-    log.write(*(lines.cvar(name, value) for name, value in _CVARS))
-    log.wait(2)
-    log.write(f'Started map "{stage.arena.name}" (CRC "-1")', lines.world("Warmup_Start"))
-
-
-def _warm_up(stage: Stage, *, brief: bool) -> Lines:
-    """Players arrive and shoot each other; none of it counts."""
-    rng, log = stage.rng, stage.log
-    for seat in stage.seats():
-        log.wait(rng.uniform(0.2, 1.0))
-        kit = stage.kit(seat)
-        nobody = lines.player(kit.gamer.name, kit.slot, kit.gamer.account, None)
-        log.write(
-            f'{nobody} connected, address ""',
-            f"{nobody} STEAM USERID validated",
-            f"{nobody} entered the game",
-        )
-    for _ in range(3 if brief else rng.randint(8, 20)):
-        log.wait(rng.uniform(0.5, 5))
-        side = rng.choice(SIDES)
-        killer, victim = (side, rng.randrange(5)), (other_side(side), rng.randrange(5))
-        tags = stage.tag(killer), stage.tag(victim)
-        arm = stage.kit(killer).arm
-        log.write(lines.killed(tags[0], somewhere(rng, side), tags[1], somewhere(rng, victim[0]), arm, ()))
-        yield from log.drain()
-    log.wait(2)
-    log.write(lines.world("Warmup_End"))
-    yield from log.drain()
-
-
-def _knife_round(stage: Stage, *, brief: bool) -> Lines:
-    """Knives for the choice of side; the winner looks at the map under a pause, then may swap."""
-    rng, log = stage.rng, stage.log
-    stage.tell_freeze()
-    stage.tell_match_start(0)
-    log.wait(FREEZE)
-    for seat in stage.seats():
-        stage.kit(seat).strip(seat[0])
-        stage.kit(seat).stand_up()
-    plot = Round(rng, 0.0, {"CT": [1.0] * 5, "T": [1.0] * 5}, [False] * 5, bomb=False).play()
-    scene = Scene(stage, plot, knives=True)
-    scene.write()
-    scene.finish()
-    stage.home_score = stage.away_score = 0
-    for team in stage.teams:
-        for kit in team.kits:
-            kit.deaths = kit.kills = kit.assists = kit.damage = kit.first_kills = 0
-    yield from log.drain()
-    stage.tell_freeze()
-    stage.tell_match_start(-1)
-    log.write(lines.pause(True, "mp_pause_match"))
-    log.wait(5 if brief else rng.uniform(15, 45))
-    if rng.random() < 0.5:
-        stage.change_sides()
-    stage.tell_freeze()
-    stage.tell_match_start(0)
-    log.wait(2)
-    log.write(lines.world("Restart_Round_(4_seconds)"))
-    stage.tell_scores()
-    log.wait(3)
-    log.write(lines.pause(False, "mp_unpause_match"))
-    log.wait(1)
-    yield from log.drain()
-
-
 def _go_live(stage: Stage) -> None:
     stage.tell_freeze()
     stage.tell_match_start(0)
 
 
-def _round(stage: Stage, *, brief: bool) -> Lines:
-    """Freeze with its purchases, the round, its result, and the seven seconds after it."""
-    rng, log = stage.rng, stage.log
+def _round(
+    stage: Stage, incidents: Incidents, *, brief: bool
+) -> Generator[tuple[float, str, int], None, bool]:
+    """Freeze with its purchases, the round, its result, and the seven seconds after it.
+
+    Whether it came to its end: if not, it was broken off and play goes on from wherever the server is.
+    """
+    log = stage.log
     if stage.played:
         stage.tell_freeze()
         stage.tell_status(stage.played)
     freeze_ends = log.now + FREEZE
     yield from _shop(stage, freeze_ends)
+    incidents.reconnect(stage)
     if not brief:
-        freeze_ends += _pause(stage)
+        freeze_ends += _pause(stage, stage.rng, _PAUSES)
+    freeze_ends += _pause(stage, incidents.rng, incidents.oddities.pause)
     log.until(freeze_ends)
-    plot = Round(
-        rng, edge_for(chance(stage)), _weights(stage), [kit.defuser for kit in stage.on("CT").kits]
-    ).play()
-    scene = Scene(stage, plot)
+    plot = incidents.hold_up(stage, _plot(stage, incidents.oddities.overtimes))
+    broken = incidents.broken_off(stage)
+    scene = Scene(stage, incidents.cut(plot) if broken else plot)
     scene.write()
+    if broken:
+        yield from incidents.go_on_after(stage, broken)
+        return False
     scene.finish()
     for seat in stage.seats():
         if seat not in scene.alive:
             stage.kit(seat).strip(seat[0])
     log.wait(7)
     yield from log.drain()
+    return True
+
+
+def _plot(stage: Stage, overtimes: int) -> Plot:
+    """What happens in the round; nobody wins the map before so many overtimes have begun."""
+    edge, weights = edge_for(chance(stage)), _weights(stage)
+    kits = [kit.defuser for kit in stage.on("CT").kits]
+    early = bool(overtimes) and stage.played < ROUNDS + (overtimes - 1) * OVERTIME_ROUNDS
+    needed = target(stage.played)
+    while True:
+        plot = Round(stage.rng, edge, weights, kits).play()
+        if not early or stage.score(plot.winner) + 1 < needed:
+            return plot
 
 
 def chance(stage: Stage) -> float:
@@ -211,15 +168,14 @@ def _bought(stage: Stage, seat: Seat, item: str, price: int) -> None:
     stage.log.write(f'{stage.tag(seat)} purchased "{item}"')
 
 
-def _pause(stage: Stage) -> float:
+def _pause(stage: Stage, rng: Random, often: float) -> float:
     """Now and then play stands still in the freeze; the seconds that it takes."""
-    rng, log = stage.rng, stage.log
-    what = rng.random()
-    if what >= 0.025:
+    log, what = stage.log, rng.random()
+    if what >= often:
         return 0.0
     side = rng.choice(SIDES)
     on, off, seconds = (
-        ("mp_pause_match", "mp_unpause_match", 70.0) if what < 0.008 else (f"TimeOut{side}s", "", 30.0)
+        ("mp_pause_match", "mp_unpause_match", 70.0) if what < often / 3 else (f"TimeOut{side}s", "", 30.0)
     )
     log.write(lines.pause(True, on))
     log.wait(seconds)
@@ -229,8 +185,6 @@ def _pause(stage: Stage) -> float:
 
 def _turn_sides(stage: Stage) -> None:
     """Half-time, the start of an overtime, and the middle of one."""
-    if winner(stage) is not None:
-        return
     played = stage.played
     if played == ROUNDS // 2:
         stage.change_sides()

@@ -110,6 +110,25 @@ def pause(on: bool, reason: str) -> str:
     return f"Match pause is {'enabled' if on else 'disabled'} - {reason}"
 
 
+def restore(played: int) -> str:
+    """The command that puts the match back to where it stood after so many rounds."""
+    return f'rcon from "127.0.0.1:27015": command "mp_backup_restore_load_file backup_round{played:02d}.txt"'
+
+
+def disconnected(who: str) -> str:
+    return f'{who} disconnected (reason "NETWORK_DISCONNECT_TIMEDOUT")'
+
+
+def connected(nobody: str) -> list[str]:
+    """A player who is on no side yet comes in."""
+    told = ('connected, address ""', "STEAM USERID validated", "entered the game")
+    return [f"{nobody} {words}" for words in told]
+
+
+def joined(name: str, slot: int, account: int, side: Side) -> str:
+    return f'"{name}<{slot}><[U:1:{account}]>" switched from team <Unassigned> to <{TEAM[side]}>'
+
+
 def game_over(arena: str, ct_score: int, t_score: int, minutes: int) -> str:
     return f"Game Over: competitive  {arena} score {ct_score}:{t_score} after {minutes} min"
 

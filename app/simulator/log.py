@@ -7,16 +7,23 @@ from random import Random
 from app.simulator.lines import Spot
 from app.simulator.truth import Side
 
+#: Moments (game seconds), lines without their stamps, and the server runs that wrote them.
+Lines = Iterator[tuple[float, str, int]]
+
 
 @dataclass
 class Log:
-    """`now` is in game seconds since the log's start; `drain` hands over what was written since."""
+    """`now` is in game seconds since the log's start; `drain` hands over what was written since.
+
+    `run` counts how often the server was started again.
+    """
 
     now: float = 0.0
-    pending: list[tuple[float, str]] = field(default_factory=list)
+    run: int = 0
+    pending: list[tuple[float, str, int]] = field(default_factory=list)
 
     def write(self, *texts: str) -> None:
-        self.pending.extend((self.now, text) for text in texts)
+        self.pending.extend((self.now, text, self.run) for text in texts)
 
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -24,7 +31,7 @@ class Log:
     def until(self, at: float) -> None:
         self.now = max(self.now, at)
 
-    def drain(self) -> Iterator[tuple[float, str]]:
+    def drain(self) -> Lines:
         yield from self.pending
         self.pending.clear()
 

@@ -4,6 +4,8 @@
 whenever one is taken. At the start a few maps are played in seconds, so that there is something finished
 at once, and the lanes begin in mid-play, each somewhere else, so that they never end together. One current
 match is kept from one tenant: before it ends, the newest upcoming one takes its place.
+With `oddities` things go wrong as on real servers: what stops play now and then in the last lane only, so
+that most live matches have open markets at all times; late and repeated lines and reconnects everywhere.
 """
 
 import asyncio
@@ -17,10 +19,11 @@ from uuid import uuid4
 
 import httpx
 
+from app.simulator.oddities import GENTLE, NONE, RARE, Line, Oddities
 from app.simulator.operator import Created, Operator, OperatorRefused
 from app.simulator.pace import Pace
 from app.simulator.sender import Manner, Sender, SinkRefused, sink_address
-from app.simulator.series import Line, Plan, simulate
+from app.simulator.series import Plan, simulate
 from app.simulator.world import Squad, world
 
 _QUICK = Manner(every=0.25)
@@ -45,6 +48,7 @@ class Programme:
     seed: int = 1
     event: str = "Matchfeed Invitational"
     unbooked_for: str = "beta"
+    oddities: bool = True
 
 
 @dataclass
@@ -109,7 +113,7 @@ class MatchDay:
         while not await self._patiently(partial(self._first, lane)):
             pass
         while True:
-            await self._patiently(self._next)
+            await self._patiently(partial(self._next, lane))
 
     async def _first(self, lane: int) -> None:
         """A lane's first match, found in mid-play."""
@@ -119,10 +123,16 @@ class MatchDay:
         rush = Pace(self.programme.speed, rush_until=lane * _RUSH_STEP, rush=_RUSH)
         await self._play(fixture, rush, _QUICK if lane else Manner())
 
-    async def _next(self) -> None:
+    def _oddities(self, lane: int) -> Oddities:
+        if not self.programme.oddities:
+            return NONE
+        return RARE if lane == self.programme.live - 1 else GENTLE
+
+    async def _next(self, lane: int) -> None:
         await self._fill()
         fixture = self.upcoming.popleft()
         await self._fill()
+        fixture.plan = replace(fixture.plan, oddities=self._oddities(lane))
         await self._play(fixture, Pace(self.programme.speed), Manner())
 
     async def _fill(self) -> None:

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from app.simulator.oddities import Line
 from app.simulator.pace import Pace
-from app.simulator.series import Line
 
 _STAMP = re.compile(r"(?:L )?(\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d)(?:\.(\d{3}))?")
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 3.0
@@ -45,7 +45,10 @@ class Manner:
 
 
 class Sender:
-    """One server run: its instance token, how many bytes it has sent, and when its log began."""
+    """One server's log: its run's instance token, how many bytes of the run are sent, when the log began.
+
+    Lines of another run go under a token of their own, their offsets counted anew.
+    """
 
     def __init__(
         self,
@@ -56,11 +59,15 @@ class Sender:
         manner: Manner | None = None,
         timing: Timing | None = None,
     ) -> None:
-        self.client, self.url, self.instance = client, url, instance
+        self.client, self.url, self.server, self.run = client, url, instance, 0
         self.manner, self.timing = manner or Manner(), timing or Timing()
         self.offset = 0
         self.lines = 0
         self._started: float | None = None
+
+    @property
+    def instance(self) -> str:
+        return f"{self.server}-{self.run}" if self.run else self.server
 
     async def send(self, lines: Iterable[Line], pace: Pace, told: Callable[[], None] | None = None) -> None:
         """Send the lines, each when it is due; a second call goes on where the first ended.
@@ -74,6 +81,8 @@ class Sender:
         while held is not None:
             await self._until(self._started + pace.seconds(held.at) + self.manner.every)
             batch, held = self._due(held, source, pace, self._started)
+            if batch[0].run != self.run:
+                self.run, self.offset = batch[0].run, 0
             await self._post("".join(f"{line.text}\n" for line in batch), batch[-1].text)
             self.lines += len(batch)
             if told:
@@ -86,7 +95,8 @@ class Sender:
         now, batch, size = self.timing.clock(), [first], len(first.text)
         for line in source:
             size += len(line.text) + 1
-            if started + pace.seconds(line.at) > now or size > self.manner.size:
+            due = started + pace.seconds(line.at) <= now
+            if not due or size > self.manner.size or line.run != first.run:
                 return batch, line
             batch.append(line)
         return batch, None

@@ -3,24 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
 
 from app.simulator import lines
 from app.simulator.contest import play_map
 from app.simulator.economy import Kit
+from app.simulator.incidents import Incidents
 from app.simulator.lines import Dress
-from app.simulator.log import Log
+from app.simulator.log import Lines, Log
+from app.simulator.oddities import NONE, Line, Oddities, disordered
 from app.simulator.pace import REAL_TIME, Pace
 from app.simulator.stage import Team
 from app.simulator.truth import MapTruth, SeriesTruth, Slot
 from app.simulator.world import Squad, world
-
-
-class Line(NamedTuple):
-    """`at` counts game seconds since the log was opened."""
-
-    at: float
-    text: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +24,7 @@ class Plan:
     `begin` is the log's first moment (Unix ms). `pace` squeezes the time stamps, so that a
     match played 20 times as fast carries the stamps of the moments at which it is sent. `maps` names
     the maps in order (default: drawn from the pool). `knife` forces or forbids knife rounds
-    (default: one map in two). `brief` cuts warm-up and pauses short.
+    (default: one map in two). `brief` cuts warm-up and pauses short. `oddities` say what goes wrong.
     """
 
     home: Squad
@@ -43,21 +37,27 @@ class Plan:
     maps: tuple[str, ...] = ()
     knife: bool | None = None
     brief: bool = False
+    oddities: Oddities = NONE
 
 
 def play(plan: Plan, truth: SeriesTruth) -> Iterator[Line]:
     """The match's lines in order; `truth` is filled while they are taken, complete after the last."""
+    trouble = Random(f"what goes wrong in {plan.seed}")
+    return disordered(_lines(plan, trouble, truth), trouble, plan.oddities, plan.pace.seconds)
+
+
+def _lines(plan: Plan, trouble: Random, truth: SeriesTruth) -> Iterator[Line]:
     rng = Random(plan.seed)
     log = Log()
     log.write('Log file started (file "logs/simulated.log") (game "csgo") (version "10603")')
-    for at, text in _maps(plan, rng, log, truth):
-        yield _line(plan, at, text)
+    for at, text, run in _maps(plan, rng, trouble, log, truth):
+        yield _line(plan, at, text, run)
     log.wait(3)
-    yield _line(plan, log.now, "Log file closed")
+    yield _line(plan, log.now, "Log file closed", log.run)
 
 
-def _line(plan: Plan, at: float, text: str) -> Line:
-    return Line(at, lines.stamped(plan.begin + int(plan.pace.seconds(at) * 1000), text, plan.dress))
+def _line(plan: Plan, at: float, text: str, run: int) -> Line:
+    return Line(at, lines.stamped(plan.begin + int(plan.pace.seconds(at) * 1000), text, plan.dress), run)
 
 
 def simulate(plan: Plan) -> tuple[list[Line], SeriesTruth]:
@@ -70,7 +70,7 @@ def new_truth(plan: Plan) -> SeriesTruth:
     return SeriesTruth(plan.home.name, plan.away.name, plan.best_of)
 
 
-def _maps(plan: Plan, rng: Random, log: Log, truth: SeriesTruth) -> Iterator[tuple[float, str]]:
+def _maps(plan: Plan, rng: Random, trouble: Random, log: Log, truth: SeriesTruth) -> Lines:
     pool = {arena.name: arena for arena in world().arenas}
     names = plan.maps or tuple(rng.sample(sorted(pool), plan.best_of))
     for name in names:
@@ -78,7 +78,8 @@ def _maps(plan: Plan, rng: Random, log: Log, truth: SeriesTruth) -> Iterator[tup
         played = MapTruth(name, knife=knife)
         truth.maps.append(played)
         home, away = _team("home", plan.home, 1), _team("away", plan.away, 6)
-        yield from play_map(rng, log, pool[name], home, away, played, brief=plan.brief)
+        incidents = Incidents(Random(trouble.random()), plan.oddities, plan.pace.speed)
+        yield from play_map(rng, log, pool[name], home, away, played, incidents, brief=plan.brief)
         truth.winner = _decided(truth)
         if truth.winner:
             return

@@ -12,6 +12,8 @@ from app.simulator.truth import MapTruth, Side, Slot, other_side
 from app.simulator.world import Arena, Gamer, Squad
 
 SIDES: tuple[Side, Side] = ("CT", "T")
+#: Rounds of regulation and of an overtime; seconds of freeze time.
+ROUNDS, OVERTIME_ROUNDS, FREEZE = 24, 6, 15
 _SPECTATOR = Kit(Gamer("", 0, 0.0), 0, money=0)
 
 

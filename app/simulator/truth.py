@@ -44,7 +44,11 @@ class RoundTruth:
 
 @dataclass
 class MapTruth:
-    """`knife` says whether a knife round came before."""
+    """`knife` says whether a knife round came before.
+
+    `voided` are rounds that were played to their end and then taken back; `oddities` names what went
+    wrong on the way, in order.
+    """
 
     name: str
     knife: bool = False
@@ -52,6 +56,8 @@ class MapTruth:
     home_score: int = 0
     away_score: int = 0
     winner: Slot | None = None
+    voided: list[RoundTruth] = field(default_factory=list)
+    oddities: list[str] = field(default_factory=list)
 
     @property
     def overtime(self) -> bool:

@@ -6,9 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.simulator.oddities import Line
 from app.simulator.pace import Pace
 from app.simulator.sender import Manner, Sender, SinkRefused, Timing, read_log, sink_address
-from app.simulator.series import Line
 
 
 class Wall:
@@ -151,3 +151,17 @@ def test_log_files_are_timed_by_their_stamps(tmp_path: Path, dress: str) -> None
     assert lines == list(read_log(packed))
     assert [line.at for line in lines] == [0, 3, 3, 18018, 18018]
     assert [line.text for line in lines][-1] == "no stamp"
+
+
+@pytest.mark.anyio
+async def test_a_new_run_has_its_own_token_and_offsets() -> None:
+    wall = Wall()
+    sink = Sink(wall)
+    lines = [line._replace(run=int(line.at >= 30)) for line in LINES]
+    async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
+        timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
+        await Sender(client, URL, "run", timing=timing).send(lines, Pace(10))
+    assert body_of(sink.taken) == ALL
+    tokens = [request.headers["X-Server-Instance-Token"] for request in sink.taken]
+    assert tokens == sorted(tokens) and set(tokens) == {"run", "run-1"}
+    assert ranges(sink.taken)[tokens.index("run-1")][0] == 0

@@ -1,0 +1,176 @@
+"""Whatever goes wrong on the server, the log reads as what counts, and the book ends sound."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import accumulate, groupby
+
+import pytest
+
+from app.domain import facts as f
+from app.domain.match import Match, Status
+from app.domain.transitions import fold
+from app.ingest.cs2log import read
+from app.simulator.lines import Dress
+from app.simulator.oddities import COMMON, Line, Oddities
+from app.simulator.series import Plan, new_truth, play, simulate
+from app.simulator.truth import SeriesTruth
+from app.simulator.world import world
+from app.trading.audit import audit
+from tests.unit.trading.trader import Trader, new_match
+
+BEGIN = 1_790_000_000_000
+SILENT_MS = 30_000  #: after which the service itself says that the source is lost
+DRESSES: tuple[Dress, ...] = ("plain", "bare", "millis")
+KINDS = {
+    "restore": Oddities(restore=0.15),
+    "restart": Oddities(restart=0.15),
+    "crash": Oddities(crash=0.1),
+    "silence": Oddities(silence=0.1),
+    "pause": Oddities(pause=0.3),
+    "reconnect": Oddities(reconnect=0.3),
+    "late": Oddities(late=0.1),
+    "repeat": Oddities(repeat=0.05),
+    "overtimes": Oddities(overtimes=3),
+    "all": COMMON,
+}
+
+
+def plan(oddities: Oddities, seed: int, best_of: int = 1) -> Plan:
+    squads = world().squads
+    home, away = squads[seed % 40], squads[(seed * 7 + 3) % 40]
+    away = squads[(seed + 1) % 40] if home is away else away
+    return Plan(
+        home,
+        away,
+        seed,
+        BEGIN,
+        best_of=best_of,
+        dress=DRESSES[seed % 3],
+        brief=True,
+        oddities=oddities,
+    )
+
+
+def bodies(lines: Iterator[Line], seconds: float) -> Iterator[tuple[int, str]]:
+    """When each body of so many seconds arrives, and its text; a body is of one server run."""
+    for (number, _), some in groupby(lines, key=lambda line: (int(line.at / seconds), line.run)):
+        yield BEGIN + int((number + 1) * seconds * 1000), "".join(f"{line.text}\n" for line in some)
+
+
+def traded(plan: Plan, seconds: float, *, checking: bool = False) -> tuple[Trader, SeriesTruth]:
+    """The match as read and traded, its source lost whenever it is silent."""
+    truth = new_truth(plan)
+    trader = Trader(new_match(plan), checking=checking)
+    trader.react()
+    heard = BEGIN
+    for at, body in bodies(play(plan, truth), seconds):
+        reading = read(body, at)
+        assert reading.unknown == 0, body
+        if at - heard > SILENT_MS + seconds * 1000:
+            trader.tell([f.SourceLost(at=heard + SILENT_MS, reason="silence")])
+            assert not trader.active()
+            trader.tell([f.SourceBack(at=at), *reading.facts])
+        else:
+            trader.tell(reading.facts)
+        heard = at
+    return trader, truth
+
+
+def assert_same(match: Match, truth: SeriesTruth) -> None:
+    assert match.status is Status.FINISHED
+    assert match.winner == truth.winner
+    assert (match.score_home, match.score_away) == (truth.maps_won("home"), truth.maps_won("away"))
+    for played, true in zip(match.maps, truth.maps, strict=False):
+        assert (played.name, played.winner) == (true.name, true.winner)
+        assert (played.home_score, played.away_score) == (true.home_score, true.away_score)
+        seen = [(r.number, r.winner, r.winning_side, r.win_reason, r.bomb_site) for r in played.counted]
+        assert seen == [(r.number, r.winner, r.side, r.reason, r.bomb_site) for r in true.rounds]
+        assert not played.unseen
+
+
+def assert_same_kills(trader: Trader, truth: SeriesTruth) -> None:
+    """Void ones left out, of every map the same kills in the same order."""
+    events = [event for event in trader.events.values() if event.type == "kill" and not event.void]
+    seen = [(kill.actor.account, kill.target.account) for kill in events if kill.actor and kill.target]
+    true = [kill for a_map in truth.maps for a_round in a_map.rounds for kill in a_round.kills]
+    assert seen == [(kill.killer, kill.victim) for kill in true]
+
+
+def check(oddities: Oddities, seed: int, best_of: int = 1, seconds: float = 10.0) -> SeriesTruth:
+    trader, truth = traded(plan(oddities, seed, best_of), seconds)
+    assert_same(trader.match, truth)
+    assert_same_kills(trader, truth)
+    assert not trader.open()
+    rounds, events = list(trader.rounds.values()), list(trader.events.values())
+    assert audit(trader.match, rounds, events, trader.ledger) == []
+    return truth
+
+
+def folded(plan: Plan, seconds: float) -> tuple[Match, SeriesTruth]:
+    truth = new_truth(plan)
+    match = new_match(plan)
+    for at, body in bodies(play(plan, truth), seconds):
+        match, _ = fold(match, read(body, at).facts)
+    return match, truth
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_logs_read_as_played(kind: str, seed: int) -> None:
+    assert_same(*folded(plan(KINDS[kind], 100 + seed), seconds=4.0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_logs_leave_a_sound_book(kind: str) -> None:
+    check(KINDS[kind], seed=7, seconds=25.0)
+
+
+def test_an_odd_series_leaves_a_sound_book() -> None:
+    check(COMMON, seed=11, best_of=3, seconds=40.0)
+
+
+def test_what_can_go_wrong_does() -> None:
+    """Every break happens in some of these logs, and takes rounds back that had been settled."""
+    truths = [simulate(plan(COMMON, seed))[1].maps[0] for seed in range(24)]
+    seen = Counter(oddity for truth in truths for oddity in truth.oddities)
+    assert seen.keys() == {"restore", "restart", "crash", "silence", "reconnect"}
+    assert sum(bool(truth.voided) for truth in truths) > 8
+    for truth in truths:
+        assert [played.number for played in truth.rounds] == list(range(1, len(truth.rounds) + 1))
+
+
+def test_three_overtimes_are_played() -> None:
+    truth = simulate(plan(KINDS["overtimes"], 3))[1].maps[0]
+    assert len(truth.rounds) > 24 + 2 * 6 and truth.winner
+
+
+def test_a_crash_goes_on_in_a_new_run() -> None:
+    lines = next(lines for lines, truth in logs(Oddities(crash=0.1)) if "crash" in truth.maps[0].oddities)
+    runs = [line.run for line in lines]
+    assert runs == sorted(runs) and runs[-1] >= 1
+    first = next(line for line in lines if line.run == 1)
+    assert "Log file started" in first.text
+
+
+def test_late_lines_are_a_second_late_at_most_and_none_is_lost() -> None:
+    usual, _ = simulate(plan(Oddities(), 5))
+    late, _ = simulate(plan(Oddities(late=0.1), 5))
+    assert sorted(line.text for line in late) == sorted(line.text for line in usual)
+    assert [line.text for line in late] != [line.text for line in usual]
+    assert [line.at for line in late] == sorted(line.at for line in late)
+    stamps = [datetime.strptime(f"{line.text[:23]}Z", "%m/%d/%Y - %H:%M:%S.%f%z") for line in late]
+    newest = list(accumulate(stamps, max))
+    behind = [(new - stamp).total_seconds() for new, stamp in zip(newest, stamps, strict=True)]
+    assert 0.2 < max(behind) <= 1.001
+
+
+def test_repeated_lines_come_twice() -> None:
+    usual, _ = simulate(plan(Oddities(), 6))
+    twice, _ = simulate(plan(Oddities(repeat=0.05), 6))
+    more = Counter(line.text for line in twice) - Counter(line.text for line in usual)
+    assert sum(more.values()) > 0.05 * len(usual) and more.keys() <= {line.text for line in usual}
+
+
+def logs(oddities: Oddities) -> Iterator[tuple[list[Line], SeriesTruth]]:
+    return (simulate(plan(oddities, seed)) for seed in range(20))
