@@ -192,7 +192,9 @@ async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> 
             for channel, name in queues
         ]
     if depths != [each] * len(vhosts):
-        raise SystemExit(f"{way}: {sum(depth or 0 for depth in depths)} copies arrived of {each * len(vhosts)}")
+        raise SystemExit(
+            f"{way}: {sum(depth or 0 for depth in depths)} copies arrived of {each * len(vhosts)}"
+        )
     total = each * len(vhosts)
     return Figure(way, len(vhosts), total / seconds, used / total * 1e6)
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from scripts.housekeeping.ports import free_ports
 from lxml import etree
 
 from app.domain.market import specifier_values
 from app.settings import Settings
 from app.store.connections import Store
+from scripts.housekeeping.ports import free_ports
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import real_match, truth
 from tests.support.eventually import eventually

@@ -1,9 +1,9 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from scripts.services import Services
 
 from app.broker.management import Management
+from scripts.services import Services
 
 
 @pytest.fixture

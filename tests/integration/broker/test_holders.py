@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 import aio_pika
 import msgspec
 import pytest
-from scripts.services import Services
 
 from app.broker import holders
 from app.broker.address import Address, parse
 from app.broker.management import Management
 from app.channels.feed.connection import BrokerError, Connection, connect
 from app.channels.feed.frames import Message, marshal
+from scripts.services import Services
 
 pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"

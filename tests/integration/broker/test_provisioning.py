@@ -9,12 +9,12 @@ import aio_pika
 import pytest
 from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
-from scripts.services import Services
 
 from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
+from scripts.services import Services
 
 pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
