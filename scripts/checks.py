@@ -83,7 +83,7 @@ def _tests(arguments: Sequence[str]) -> Outcome:
 def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
     """Run pytest with its output shown as it comes; its status and closing line."""
     closing = ""
-    command = [sys.executable, "-m", "pytest", *arguments]
+    command = [sys.executable, "-m", "pytest", "--hypothesis-profile=gate", *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
         while chunk := os.read(running.stdout.fileno(), 65536):

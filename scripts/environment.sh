@@ -43,26 +43,33 @@ link_checkout() {
     chmod +x .venv/bin/matchfeed
 }
 
-install_packages() {
+create() {
     local python
     python=$(find_python)
     ensure_venv_module "$python"
     echo "making .venv ($("$python" --version))"
     "$python" -m venv --clear .venv 2>var/log/environment.log ||
         fail "cannot make .venv: $(tail -n 1 var/log/environment.log)"
+}
+
+install_packages() {
     echo "installing $(grep -c '==' scripts/constraints.txt) pinned packages into .venv (about a minute)"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps \
         --require-hashes -r scripts/constraints.txt >var/log/environment.log 2>&1 ||
-        fail "pip could not install the packages: $(grep . var/log/environment.log | tail -n 1) (all of it in var/log/environment.log)"
+        fail "pip could not install the packages: $(grep -v WARNING var/log/environment.log | tail -n 1) (all of it in var/log/environment.log)"
 }
 
 make_environment() {
-    mkdir -p var/log || fail "cannot write var/ in $PWD; own the checkout"
+    { mkdir -p var/log && [ -w var ] && [ -w var/log ]; } 2>/dev/null ||
+        fail "cannot write to $PWD/var; run as the one who owns it, or remove it"
     exec 9>var/environment.lock
     flock 9
     local wanted
     wanted="$(cksum <scripts/constraints.txt) $PWD"
-    if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ] || ! .venv/bin/python -c '' 2>/dev/null; then
+    if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
+        # A checkout that was moved or copied has an environment that points elsewhere.
+        [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ] &&
+            grep -qx "#!$PWD/.venv/bin/python.*" .venv/bin/pip 2>/dev/null || create
         install_packages
         link_checkout
         echo "$wanted" >.venv/installed

@@ -10,7 +10,9 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import Phase
 
 from app.settings import Settings
 from app.store.connections import Store, open_store
@@ -20,6 +22,13 @@ from tests.support import services as support
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
+
+#: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, and
+#: a failure told at once instead of made small, which can take minutes.
+_SEARCH = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
+hypothesis.settings.register_profile("house", deadline=None, print_blob=True, phases=(*_SEARCH, Phase.shrink))
+hypothesis.settings.register_profile("gate", deadline=None, derandomize=True, phases=_SEARCH)
+hypothesis.settings.load_profile("house")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
