@@ -66,7 +66,7 @@ make_environment() {
     flock 9
     local wanted
     wanted="$(cksum <scripts/constraints.txt) $PWD"
-    if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
+    if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ] || ! .venv/bin/python -c '' 2>/dev/null; then
         # A checkout that was moved or copied has an environment that points elsewhere.
         [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ] &&
             grep -qx "#!$PWD/.venv/bin/python.*" .venv/bin/pip 2>/dev/null || create
