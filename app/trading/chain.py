@@ -10,7 +10,7 @@ from functools import lru_cache
 import msgspec
 
 from app.domain.match import MapPlay, Side
-from app.trading.model import half_of, last_won, logistic, money, side_logit, start_side, switched
+from app.trading.model import half_of, is_pistol, last_won, logistic, money, side_logit, start_side, switched
 
 Score = tuple[int, int]
 State = tuple[int, int, int]  #: home's rounds, away's rounds, who won the last round of this half
@@ -35,10 +35,11 @@ class Terms(msgspec.Struct, frozen=True):
         """The chance that home wins the round with this index (from 0), nothing of it seen yet."""
         half, position = half_of(index, self.max_rounds, self.overtime_rounds)
         logit = self.skill + money(position + 1, last, half > 1)
+        side = 0.0 if is_pistol(half, position) else self.side
         if self.home_starts_ct is None:
-            return (logistic(logit + self.side) + logistic(logit - self.side)) / 2
+            return (logistic(logit + side) + logistic(logit - side)) / 2
         home_is_ct = self.home_starts_ct is not switched(half)
-        return logistic(logit + (self.side if home_is_ct else -self.side))
+        return logistic(logit + (side if home_is_ct else -side))
 
     def carried(self, index: int, won: int) -> int:
         """What the round with this index, won by `won`, leaves for the next: nothing at a half's end."""

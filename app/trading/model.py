@@ -67,6 +67,12 @@ def half_of(index: int, max_rounds: int, overtime_rounds: int) -> tuple[int, int
     return half + 2, position
 
 
+def is_pistol(half: int, position: int) -> bool:
+    """The first round of a half of regulation time: nobody has more than a pistol, and the map's habits
+    count for nothing."""
+    return position == 0 and half < 2
+
+
 def switched(half: int) -> bool:
     """Whether home plays the other side than at the map's start. Teams stay on their sides when an
     overtime begins and change in its middle."""
@@ -134,7 +140,8 @@ def _expectations(
     for played in rounds:
         half, position = half_of(played.number - 1, play.max_rounds, play.overtime_rounds)
         carried = before if half == half_before else 0
-        belief = prior + (side if played.home_side == "CT" else -side)
+        habit = 0.0 if is_pistol(half, position) else side
+        belief = prior + (habit if played.home_side == "CT" else -habit)
         belief += money(position + 1, carried, half > 1)
         yield int(played.winner == "home"), logistic(belief)
         before, half_before = sign(played.winner), half

@@ -14,9 +14,9 @@ from app.trading.stage import following_round, round_on_offer, round_to_come
 TEAMS = ("home", "away")
 _KILL_LINES = (6.5, 7.5)
 #: Shares of rounds (`docs/pricing.md`). Poor rounds: pistol rounds and those after them.
-_HEADSHOT, _PISTOL_HEADSHOT = 0.42, 0.49
-_AWP, _POOR_AWP = 0.47, 0.03
-_PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.48, 0.31, 0.35, 0.04
+_HEADSHOT, _PISTOL_HEADSHOT = 0.405, 0.48
+_AWP, _POOR_AWP = 0.455, 0.02
+_PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.46, 0.305, 0.35, 0.03
 #: How much each of these leans on the sides' chances.
 _PLANT_LEAN, _DEFUSE_LEAN = 0.2, 0.8
 
