@@ -141,9 +141,13 @@ def _both_pistols_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
     lost = next((pistol for pistol in played if pistol.winner != spec.team), None)
     if lost:
         return decide(False, (lost.id,), f"pistol round {lost.number} lost")
-    if any(evidence.unseen((spec.map, _pistol_number(evidence, spec, half))) for half in (1, 2)):
+    if len(played) == 2:
+        return decide(True, ids(played), "both pistol rounds won")
+    unseen = sum(evidence.unseen((spec.map, _pistol_number(evidence, spec, half))) for half in (1, 2))
+    # An unknown one voids nothing while the other can still be lost.
+    if unseen and len(played) + unseen == 2:
         return void(NO_RESULT, ids(played), "how a pistol round ended is not known")
-    return decide(True, ids(played), "both pistol rounds won") if len(played) == 2 else None
+    return None
 
 
 RULES = (
