@@ -1,9 +1,11 @@
 """Where the demo keeps what."""
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VAR = ROOT / "var"
+#: `MATCHFEED_VAR` moves it: two demos of one checkout can run beside each other, on servers of their own.
+VAR = Path(os.environ.get("MATCHFEED_VAR", ROOT / "var"))
 #: Servers' data, the record, the secret.
 HOME = VAR / "demo"
 LOGS = VAR / "log"
