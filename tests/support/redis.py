@@ -1,6 +1,5 @@
 """A Redis of a test's own, which it may stop and start again."""
 
-import shutil
 import signal
 import socket
 import subprocess
@@ -8,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-import pytest
+from scripts.housekeeping import valkey
 
 
 class PrivateRedis:
@@ -27,12 +26,9 @@ class PrivateRedis:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        binary = shutil.which("redis-server") or shutil.which("valkey-server")
-        if binary is None:
-            pytest.skip("needs redis-server or valkey-server on the path")
         where = ("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._directory))
         quiet = ("--save", "", "--appendonly", "no")
-        self._process = subprocess.Popen([binary, *where, *quiet], stdout=subprocess.DEVNULL)
+        self._process = subprocess.Popen([valkey.binary(), *where, *quiet], stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 10
         while not self._answers():
             assert time.monotonic() < deadline, "the private Redis does not start"

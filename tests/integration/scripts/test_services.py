@@ -80,7 +80,7 @@ def test_a_failed_start_leaves_nothing(
     def nowhere() -> Path:
         raise ServiceError("no Redis found")
 
-    monkeypatch.setattr("scripts.housekeeping.valkey._binary", nowhere)
+    monkeypatch.setattr("scripts.housekeeping.valkey.binary", nowhere)
     with pytest.raises(ServiceError, match="no Redis found"):
         servers.start(directory, wanted, print)
     state = states.load(directory)
