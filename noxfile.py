@@ -1,8 +1,14 @@
 """The project's chores, one short session each. They run in the environment that `scripts/test` made:
 `nox -s unit`, `nox -s bench -- xml`, `nox -l` for the list."""
 
+import os
+import sys
+from pathlib import Path
+
 import nox
 
+# The tools are those beside this Python, whether or not its environment is active.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
     "lint",
@@ -67,9 +73,41 @@ def e2e(session: nox.Session) -> None:
 
 
 @nox.session
+def faults(session: nox.Session) -> None:
+    """Everything that is killed, stopped or cut off, and 100 random points of kill -9; about an hour."""
+    seeds = {"MATCHFEED_FAULT_SEEDS": "100"}
+    session.run("pytest", "tests/faults", "-rP", *session.posargs, env=seeds)
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """An hour of a compressed day of trade, everything breaking, everything audited at the end."""
+    session.run("python", "-m", "scripts.soak", "--minutes", "60", *session.posargs)
+
+
+@nox.session
 def golden(session: nox.Session) -> None:
     """Write the golden files anew; look at the difference before you commit it."""
     session.run("python", "-m", "tests.golden")
+
+
+@nox.session
+def documents(session: nox.Session) -> None:
+    """Record the OpenAPI documents anew; refuses what breaks clients, unless told `-- --breaking`."""
+    session.run("python", "-m", "tests.contract.openapi", *session.posargs)
+
+
+@nox.session
+def pages(session: nox.Session) -> None:
+    """Write the pages anew that are made from the code: settings, metrics, the picture of the house."""
+    session.run("python", "-m", "scripts.pages")
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """The service against its OpenAPI documents, 200 examples an operation, others each time."""
+    examples = {"MATCHFEED_FUZZ_EXAMPLES": session.posargs[0] if session.posargs else "200"}
+    session.run("pytest", "tests/contract/openapi/test_schemathesis.py", env=examples)
 
 
 @nox.session
@@ -80,9 +118,16 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def scale(session: nox.Session) -> None:
+    """Whether REST costs the same with 200,000 matches as with 1,000; takes minutes and some GB of disk."""
+    plot = ("--plot", "docs/rest-scale.svg")
+    session.run("python", "-m", "scripts.bench.rest_scale", *plot, *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
     """Pin every package, with hashes and without addresses."""
-    groups = [part for group in ("test", "dev", "services") for part in ("--group", group)]
+    groups = [part for group in ("test", "dev", "services", "bench") for part in ("--group", group)]
     header = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}
     session.run(
         *("uv", "pip", "compile", "pyproject.toml", *groups, "--generate-hashes", "--universal", "--quiet"),
