@@ -1,21 +1,28 @@
 """Every setting of every process, from the environment, read once at the top and handed down.
 
-The variable's name is the field's name in capitals: `DATABASE_URL`, `FEED_LEASE_SECONDS`. A value that
+The variable's name is the field's name in capitals: `DATABASE_URL`, `FEED_LEASE_MILLIS`. A value that
 does not fit stops the process with a line that names the variable.
 """
 
 import os
-from typing import Annotated
+from ipaddress import ip_address
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
 Positive = Annotated[int, Meta(ge=1)]
+#: Anybody can read it here, and with it sign log-source tokens: good enough where nobody else can reach us.
+DEVELOPMENT_SECRET = "development-only-secret-key-change-me"  # noqa: S105
 
 
 class Settings(msgspec.Struct, frozen=True, rename=str.upper):
-    """Defaults fit a developer's machine; production sets the URLs and `SECRET_KEY`."""
+    """Defaults fit a developer's machine; production sets `DEPLOYMENT`, the URLs and `SECRET_KEY`."""
 
+    #: Where this runs. Production refuses the secret that everybody knows; so does any `PUBLIC_URL` that
+    #: leads beyond this machine.
+    deployment: Literal["development", "production"] = "development"
     #: PostgreSQL, the truth.
     database_url: str = "postgresql://postgres@127.0.0.1:5432/matchfeed"
     #: Connections a process keeps open to PostgreSQL.
@@ -31,11 +38,13 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The vhost of our internal queues.
     rabbitmq_internal_vhost: str = "matchfeed"
     #: Signs log-source tokens and keys the hashes of API keys; at least 32 characters.
-    secret_key: Annotated[str, Meta(min_length=32)] = "development-only-secret-key-change-me"  # noqa: S105
+    secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"
     #: Overrides the category icon's address.
     cs2_category_icon_url: str = ""
+    #: What the URNs of soccer's competitors and tournaments begin with.
+    soccer_urn_prefix: Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,19}$")] = "sr"
     #: The producer (product) that the feed publishes as.
     producer_id: Positive = 2
     #: The topic exchange in every tenant's vhost.
@@ -48,6 +57,20 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     feed_lease_millis: Positive = 3000
     #: Envelopes that may be repeated to a tenant after a crash.
     feed_window: Annotated[int, Meta(ge=1, le=64)] = 64
+    #: A tenant that could not be told for so long is moved to the present, and told that it missed something.
+    feed_lag_minutes: Positive = 10
+    #: Changes are kept for so long at least: for streams that resume and tenants that lag.
+    change_log_minutes: Positive = 120
+    #: How often the stream looks for changes for those who watch all matches, in milliseconds.
+    stream_poll_all_millis: Annotated[int, Meta(ge=100)] = 5000
+    #: How often it looks for those who watch one match, in milliseconds.
+    stream_poll_match_millis: Annotated[int, Meta(ge=100)] = 2000
+    #: Streams that a tenant may hold of one web process.
+    stream_connections: Positive = 2000
+    #: Frames that may wait for a slow reader of the stream before it is closed.
+    stream_backlog: Positive = 1000
+    #: Origins of web pages that may connect, separated by commas, beside our own; "*" for any.
+    stream_origins: str = ""
     #: A match whose source says nothing for so long (seconds) is suspended.
     source_silence_seconds: Positive = 30
     #: Facts applied later than this after their arrival (milliseconds) open and reprice nothing.
@@ -58,6 +81,13 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     margin: Annotated[float, Meta(ge=0, le=0.5)] = 0.06
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
+    #: Where on 127.0.0.1 the feed and the ingest process show their metrics; each needs a port of its own.
+    #: 0: nowhere.
+    metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    #: The file that a demonstration's client reports to; the page at / shows it. Empty: none.
+    board_report: str = ""
+    #: Bytes of rendered bodies that a web process keeps; 0 keeps none.
+    kept_bytes: Annotated[int, Meta(ge=0)] = 64 * 1024 * 1024
     #: Log level of our own lines.
     log_level: str = "INFO"
 
@@ -65,6 +95,25 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
 def load(environ: dict[str, str] | None = None) -> Settings:
     """Settings of this process; raises `SystemExit` with one clear line when a variable does not fit."""
     try:
-        return msgspec.convert(dict(os.environ if environ is None else environ), Settings, strict=False)
+        told = msgspec.convert(dict(os.environ if environ is None else environ), Settings, strict=False)
     except msgspec.ValidationError as error:
         raise SystemExit(f"matchfeed: a setting in the environment does not fit: {error}") from error
+    if told.secret_key == DEVELOPMENT_SECRET and (told.deployment == "production" or _leads_beyond(told)):
+        raise SystemExit(
+            "matchfeed: SECRET_KEY is the one that everybody knows; set one of your own, the same for every "
+            "process: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        )
+    return told
+
+
+def _leads_beyond(told: Settings) -> bool:
+    """Whether others than this machine are to reach us."""
+    return not is_local(urlsplit(told.public_url).hostname or "")
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can be meant by `host`."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

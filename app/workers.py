@@ -12,6 +12,7 @@ from app.access import amqp
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.patience import patiently
+from app.channels.feed.retention import Kept, keep_short
 from app.channels.feed.session import Lapsed, Session, Terms
 from app.channels.feed.watch import Watch
 from app.ingest import terms as ingest_terms
@@ -19,7 +20,7 @@ from app.ingest import worker
 from app.ingest.apply import suspend_everything
 from app.ingest.queues import Queues
 from app.ingest.watch import AWAY
-from app.kit import logging
+from app.kit import garbage, logging, metrics
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store.connections import Store, open_store
@@ -30,8 +31,10 @@ log = logging.get_logger(__name__)
 async def run_feed(settings: Settings) -> None:
     """The feed process: publishes the change log to the tenants that it holds, until told to stop."""
     logging.configure("feed", level=settings.log_level)
+    garbage.spare_the_present()
     stopping = stop_on_signals()
     async with AsyncExitStack() as stack:
+        stack.enter_context(metrics.served(settings.metrics_port))
         store = await patiently(
             "opening the database",
             lambda: open_store(settings.database_url, settings.database_pool_size),
@@ -45,6 +48,7 @@ async def run_feed(settings: Settings) -> None:
 async def run_ingest(settings: Settings) -> None:
     """The ingest process: applies log batches, and suspends what nobody looks after, until told to stop."""
     logging.configure("ingest", level=settings.log_level)
+    garbage.spare_the_present()
     stopping = stop_on_signals()
     terms = ingest_terms.Terms(
         margin=settings.margin,
@@ -56,7 +60,8 @@ async def run_ingest(settings: Settings) -> None:
         "opening the database", lambda: open_store(settings.database_url, settings.database_pool_size)
     )
     async with store:
-        await worker.run(store, queues, terms, stopping)
+        with metrics.served(settings.metrics_port):
+            await worker.run(store, queues, terms, stopping)
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -77,19 +82,28 @@ async def _feed_lives(
         window=settings.feed_window,
         lease_millis=settings.feed_lease_millis,
         alive_seconds=settings.alive_seconds,
+        lag_millis=settings.feed_lag_minutes * 60_000,
+    )
+    kept = Kept(
+        changes=max(settings.feed_lag_minutes, settings.change_log_minutes) * 60_000,
+        window=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
     sessions: list[Session] = []
     watch = Watch(
         store,
         suspend=lambda: suspend_everything(store, AWAY, system_clock()),
-        told=lambda: sessions[-1].say_down(),
+        told=lambda: sessions[-1].hurry(),
         dead_seconds=settings.ingest_dead_seconds,
     )
     async with asyncio.TaskGroup() as group:
-        beside = [group.create_task(watch.run()), group.create_task(amqp.keep(store, management))]
+        beside = [
+            group.create_task(watch.run()),
+            group.create_task(amqp.keep(store, management)),
+            group.create_task(keep_short(store, kept)),
+        ]
         while not stopping.is_set():
-            sessions[:] = [Session(store, management, broker, terms)]
+            sessions[:] = [Session(store, management, broker, terms, dead=lambda: watch.dead)]
             try:
                 await sessions[-1].run(stopping)
             except Lapsed as end:

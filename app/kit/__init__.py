@@ -1,4 +1,4 @@
-"""Code without business meaning: clock, errors, logging, metrics.
+"""Code without business meaning: clock, errors, logging, metrics, background work, memory.
 
-Everything may import it; it imports nothing of ours but `settings` (and does not need that either).
+Everything may import it; it imports nothing of ours.
 """

@@ -58,6 +58,19 @@ def _tagged(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:
     return {**_bound.get(), **event}
 
 
+class Redacted(logging.Filter):
+    """For the server's own loggers, which write whole addresses: their secrets are replaced, whoever has set
+    up what becomes of the lines."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(redact(arg) if isinstance(arg, str) else arg for arg in record.args)
+        record.msg = redact(str(record.msg))
+        return True
+
+
+_SERVER = ("uvicorn.error", "uvicorn.access")
+_REDACTED = Redacted()
 _SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     _tagged,
@@ -81,6 +94,8 @@ def configure(process: str, *, level: str = "INFO") -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    for name in _SERVER:
+        logging.getLogger(name).addFilter(_REDACTED)
     structlog.configure(
         processors=[*_SHARED, *render],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),

@@ -1,15 +1,33 @@
-"""Counters and gauges of this process, by name and meaning; `GET /ops/v1/metrics` shows them.
+"""Counters and gauges of this process, by name and meaning; the web process shows its own at
+`GET /ops/v1/metrics`, the others on a port of their own (`served`).
 
 Names start with `matchfeed_`. Labels have few values: never an id of a match, a key or a person.
 """
 
-from prometheus_client import Counter, Gauge
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import Counter, Gauge, start_http_server
+
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
 
 log_lines = Counter("matchfeed_log_lines", "Log lines read, by what became of them", ["result"])
 log_batches = Counter("matchfeed_log_batches", "Log batches applied, by outcome", ["outcome"])
 feed_published = Counter("matchfeed_feed_published", "Envelopes confirmed by the broker", ["message"])
 feed_repeated = Counter(
     "matchfeed_feed_repeated", "Envelopes published again after a nack, return or restart"
+)
+feed_behind = Gauge("matchfeed_feed_behind", "Envelopes that a tenant has not been told", ["tenant"])
+feed_behind_seconds = Gauge(
+    "matchfeed_feed_behind_seconds", "How long the oldest of them has been waiting", ["tenant"]
+)
+feed_connected = Gauge("matchfeed_feed_connected", "1 while the tenant's vhost takes messages", ["tenant"])
+feed_queued = Gauge("matchfeed_feed_queued", "Messages in a tenant's queues", ["tenant"])
+feed_consumers = Gauge("matchfeed_feed_consumers", "Consumers of a tenant's queues", ["tenant"])
+feed_dropped = Counter(
+    "matchfeed_feed_dropped", "Messages that a tenant's queues have lost to their limits", ["tenant"]
 )
 recoveries = Counter("matchfeed_recoveries", "Runs of recoveries, by how the run left the job", ["state"])
 recovery_envelopes = Counter("matchfeed_recovery_envelopes", "Replayed envelopes confirmed by the broker")
@@ -18,3 +36,28 @@ xml_dropped_characters = Counter("matchfeed_xml_dropped_characters", "Characters
 rate_limit_unchecked = Counter(
     "matchfeed_rate_limit_unchecked", "Requests let through because Redis was away"
 )
+stream_connections = Gauge("matchfeed_stream_connections", "WebSocket clients connected to this process")
+stream_ticks = Counter("matchfeed_stream_ticks", "Looks of the stream for what has changed")
+stream_closed = Counter("matchfeed_stream_closed", "Streams that we ended, by close code", ["code"])
+
+
+@contextmanager
+def served(port: int) -> Iterator[None]:
+    """Show this process's figures at http://127.0.0.1:`port`/metrics meanwhile; 0 shows them nowhere.
+
+    A port that is taken is not worth a process: it says so and goes on.
+    """
+    if not port:
+        yield
+        return
+    try:
+        server, _ = start_http_server(port, "127.0.0.1")
+    except OSError as error:
+        log.warning("metrics are shown nowhere", port=port, error=str(error))
+        yield
+        return
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
