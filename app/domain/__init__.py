@@ -6,5 +6,5 @@ team slots are `home` and `away` (the interface's team_a and team_b), sides are 
 the moves of `lifecycle`, `fixture` and `awards` are an operator's and raise Conflict where they are
 impossible.
 `scoreboard` shows and decides nothing; `analytics` counts what finished matches leave behind.
-Everything above may import this package; it imports `kit` only.
+Everything above may import this package; it imports `kit`.
 """

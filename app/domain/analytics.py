@@ -11,13 +11,15 @@ from typing import TypeVar
 import msgspec
 
 from app.domain.match import MapPlay, Match, Player, Round, Side, Slot, TimelineEvent, other_side, other_slot
+from app.domain.worth import buy
 
 RACES = (6, 9, 12)
 
 
 class TeamLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """A team's counts. A second round counts where the pistol round before it was won; a first kill where
-    it is known who made it; a race counts the maps on which the team was first to have so many rounds."""
+    it is known who made it; a race counts the maps on which the team was first to have so many rounds; a
+    buy counts where it was told what all five carried, an even one where both teams bought fully."""
 
     maps: int = 0
     wins: int = 0
@@ -28,6 +30,8 @@ class TeamLine(msgspec.Struct, frozen=True, omit_defaults=True):
     won_t: int = 0
     pistols: int = 0
     pistols_won: int = 0
+    pistols_ct: int = 0
+    pistols_won_ct: int = 0
     second_rounds: int = 0
     second_rounds_won: int = 0
     first_kill_rounds: int = 0
@@ -43,6 +47,14 @@ class TeamLine(msgspec.Struct, frozen=True, omit_defaults=True):
     race_to_6: int = 0
     race_to_9: int = 0
     race_to_12: int = 0
+    ecos: int = 0
+    ecos_won: int = 0
+    forces: int = 0
+    forces_won: int = 0
+    fulls: int = 0
+    fulls_won: int = 0
+    even_fulls: int = 0
+    even_fulls_won: int = 0
 
 
 class PlayerTally(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,6 +88,7 @@ class PlayerOnMap(msgspec.Struct, frozen=True):
     map_name: str
     player: Player
     team: str
+    team_id: int | None
     tally: PlayerTally
 
 
@@ -84,11 +97,7 @@ C = TypeVar("C", TeamLine, PlayerTally)
 
 def total(kind: type[C], lines: Iterable[C]) -> C:
     """The sum of lines, field by field."""
-    names = kind.__struct_fields__
-    sums = [0] * len(names)
-    for line in lines:
-        sums = [sum_ + getattr(line, name) for sum_, name in zip(sums, names, strict=True)]
-    return kind(**dict(zip(names, sums, strict=True)))
+    return kind(*map(sum, zip(*map(msgspec.structs.astuple, lines), strict=True)))
 
 
 def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[TeamOnMap]:
@@ -107,11 +116,11 @@ def players_on_maps(
 ) -> list[PlayerOnMap]:
     """The tally of everybody who killed or died on a map that was played."""
     told = list(rounds), list(events)
-    names = {slot: team for slot, team, _ in _teams(match)}
+    teams = {slot: (team, team_id) for slot, team, team_id in _teams(match)}
     tallies: list[PlayerOnMap] = []
     for play, played, happened in _maps(match, *told):
         for player, slot, tally in _tallies(len(played), happened):
-            tallies.append(PlayerOnMap(play.number, play.name, player, names[slot], tally))
+            tallies.append(PlayerOnMap(play.number, play.name, player, *teams[slot], tally))
     return tallies
 
 
@@ -146,6 +155,7 @@ def _team_line(play: MapPlay, slot: Slot, played: list[Round], events: list[Time
         *_plants(slot, played, events),
         *_kills(slot, events),
         _races(slot, played),
+        *_buys(play, slot, played),
     )
     return total(TeamLine, counts)
 
@@ -173,8 +183,8 @@ def _pistols(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLin
         pistol, second = by_number.get(number), by_number.get(number + 1)
         if pistol is None:
             continue
-        won = pistol.winner == slot
-        yield TeamLine(pistols=1, pistols_won=won)
+        won, ct = pistol.winner == slot, _side(slot, pistol) == "CT"
+        yield TeamLine(pistols=1, pistols_won=won, pistols_ct=ct, pistols_won_ct=ct and won)
         if won and second is not None:
             yield TeamLine(second_rounds=1, second_rounds_won=second.winner == slot)
 
@@ -217,6 +227,21 @@ def _races(slot: Slot, played: list[Round]) -> TeamLine:
         reached = (one.winner for one in played if max(one.home_score, one.away_score) >= target)
         first[f"race_to_{target}"] = int(next(reached, None) == slot)
     return TeamLine(**first)
+
+
+def _buys(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
+    """What came of saving, of buying what one could, and of buying fully; pistol rounds are none of these."""
+    pistols = (1, play.max_rounds // 2 + 1)
+    for one in played:
+        ours, theirs = one.worth if slot == "home" else one.worth[::-1]
+        if ours is None or one.number in pistols:
+            continue
+        won, kind = one.winner == slot, buy(ours)
+        if kind != "full":
+            yield TeamLine(ecos=1, ecos_won=won) if kind == "eco" else TeamLine(forces=1, forces_won=won)
+        else:
+            even = theirs is not None and buy(theirs) == "full"
+            yield TeamLine(fulls=1, fulls_won=won, even_fulls=even, even_fulls_won=even and won)
 
 
 def _tallies(rounds: int, events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:

@@ -70,4 +70,5 @@ class MatchCancelled(Change, frozen=True):
 
 
 class Altered(Change, frozen=True):
-    """Anything else that clients see: pause, suspension, sides, names, schedule."""
+    """Anything else that clients see or settlements rest on: pause, suspension, sides, names, schedule,
+    format, rounds that nobody saw."""

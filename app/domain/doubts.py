@@ -4,6 +4,9 @@ from msgspec.structs import replace
 
 from app.domain.match import Doubt, Match
 
+OPERATOR = "operator"  #: the kind of a doubt that an operator raised, in words of their own
+BY_OPERATOR = "suspended by an operator"
+
 
 def raise_doubt(match: Match, kind: str, reason: str) -> Match:
     """The match with this doubt standing; another reason of the same kind takes its place."""
@@ -21,3 +24,10 @@ def clear_doubt(match: Match, *kinds: str) -> Match:
 
 def _with(match: Match, doubts: tuple[Doubt, ...]) -> Match:
     return replace(match, doubts=doubts, suspended=doubts[0].reason if doubts else "")
+
+
+def public_reason(match: Match) -> str:
+    """Why the match is suspended, in words for everybody: what an operator wrote is for operators."""
+    if match.doubts and match.doubts[0].kind == OPERATOR:
+        return BY_OPERATOR
+    return match.suspended

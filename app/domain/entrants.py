@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+OWN = 2_000_000_000  #: numbers above are given out by the service, those up to it come from files
 Tier = Literal["", "S", "A", "B", "C", "D"]
 
 
@@ -73,3 +74,8 @@ class Tournament(msgspec.Struct, frozen=True):
     prize_pool_usd: int | None = None
     format: str = ""
     external_id: str = ""
+
+    @property
+    def on_lan(self) -> bool | None:
+        """Whether it is played in one place; None where nobody told us."""
+        return self.is_lan or (False if self.id <= OWN else None)

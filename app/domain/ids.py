@@ -1,12 +1,15 @@
 """How things are named towards clients (design decision 15)."""
 
 import re
+from uuid import UUID
 
 SPORT = "2"  #: CyberSport: the fifth section of every routing key
 CATEGORY = "3"  #: Counter-Strike 2 in the facade's list of sports
 PREFIX = "mf"
 
 _MATCH = re.compile(r"od:match:([1-9][0-9]{0,17})\Z")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
+_ENTRANT = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*:([a-z]+):)?([1-9][0-9]{0,17})\Z")
 
 
 def match_urn(number: int) -> str:
@@ -29,3 +32,16 @@ def match_number(text: str) -> int | None:
     """The number in `od:match:<n>`, or None when `text` is not of that form."""
     found = _MATCH.match(text)
     return int(found[1]) if found else None
+
+
+def match_uuid(text: str) -> UUID | None:
+    """The UUID, or None when `text` is not of the form that is told: others would be as many names for one
+    match as somebody cares to make."""
+    return UUID(text) if _UUID.match(text) else None
+
+
+def entrant_number(text: str, *kinds: str) -> int | None:
+    """The number in `text`: a bare one, or the end of a URN of one of these kinds, whoever's it is
+    (``mf:competitor:<n>``); None when `text` is of neither form."""
+    found = _ENTRANT.match(text)
+    return int(found[2]) if found and (found[1] is None or found[1] in kinds) else None

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import Altered, Change, MatchCancelled
-from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, raise_doubt
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
@@ -26,15 +26,15 @@ def cancel(match: Match, at: int) -> Moved:
 def suspend(match: Match, reason: str) -> Moved:
     """Take everything off offer until `unsuspend`, whatever the log says."""
     require_open(match, "suspended")
-    return raise_doubt(match, "operator", reason or "suspended by an operator"), (Altered(),)
+    return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (Altered(),)
 
 
 def unsuspend(match: Match) -> Moved:
     """End an operator's suspension; doubts that the log raised stay."""
     require_open(match, "unsuspended")
-    if not any(doubt.kind == "operator" for doubt in match.doubts):
+    if not any(doubt.kind == OPERATOR for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
-    return clear_doubt(match, "operator"), (Altered(),)
+    return clear_doubt(match, OPERATOR), (Altered(),)
 
 
 def require(match: Match, verb: str, *allowed: Status) -> None:

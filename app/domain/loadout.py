@@ -61,7 +61,7 @@ def find(sheet: Sheet, player: Player) -> Loadout | None:
 def with_item(sheet: Sheet, player: Player, side: Side, item: str) -> Sheet:
     """The player has one thing more: a weapon, a grenade, or something to wear."""
     known = find(sheet, player)
-    name = _plain(item)
+    name = plain(item)
     if worn := _worn(name):
         return updated(sheet, player, side, **worn)
     weapons = known.weapons if known else ()
@@ -72,7 +72,7 @@ def with_item(sheet: Sheet, player: Player, side: Side, item: str) -> Sheet:
 
 def with_items(sheet: Sheet, player: Player, side: Side, items: Iterable[str]) -> Sheet:
     """The player has these things and no others; armour that is not named is left as it was told."""
-    names = [_plain(item) for item in items]
+    names = [plain(item) for item in items]
     worn: dict[str, Any] = {}
     for name in names:
         worn |= _worn(name)
@@ -81,7 +81,7 @@ def with_items(sheet: Sheet, player: Player, side: Side, items: Iterable[str]) -
 
 
 def without_item(sheet: Sheet, player: Player, item: str) -> Sheet:
-    known, name = find(sheet, player), _plain(item)
+    known, name = find(sheet, player), plain(item)
     if known is not None and name not in known.weapons:
         name = _TWINS.get(name, name)
     if known is None or name not in known.weapons:
@@ -106,7 +106,7 @@ def stood_up(sheet: Sheet, *, bare: bool) -> Sheet:
     return tuple(replace(known, health=FULL_HEALTH) for known in sheet)
 
 
-def _plain(item: str) -> str:
+def plain(item: str) -> str:
     """``weapon_ak47``, ``item_kevlar`` and ``kevlar(100)`` by their bare names."""
     return item.removeprefix("weapon_").removeprefix("item_").partition("(")[0].lower()
 

@@ -5,7 +5,6 @@ running number `id`, unique within the match and never used again, so that a set
 and anyone can recompute it. Rounds voided by a restart or a restore keep their ids and leave the score.
 """
 
-from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
@@ -18,26 +17,12 @@ from app.domain.player import Side as Side
 from app.domain.player import Slot as Slot
 from app.domain.player import other_side as other_side
 from app.domain.player import other_slot as other_slot
+from app.domain.score_rules import is_decided
+from app.domain.status import Status as Status
+from app.domain.worth import Carried
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
-
-
-class Status(StrEnum):
-    """A match's lifecycle; `code` is `<sport_event_status status>` in the feed."""
-
-    DISCOVERED = "discovered"
-    UPCOMING = "upcoming"
-    LIVE = "live"
-    FINISHED = "finished"
-    CANCELLED = "cancelled"
-
-    @property
-    def code(self) -> int:
-        return _CODES[self]
-
-
-_CODES = {Status.DISCOVERED: 0, Status.UPCOMING: 0, Status.LIVE: 1, Status.FINISHED: 4, Status.CANCELLED: 5}
 
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -75,7 +60,8 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """A finished round. `home_score`/`away_score` are rounds won after it, on this map.
 
     `events` are the fact numbers of its timeline. `gap`: data was missing while it was played, so
-    its timeline may lack something; winner, side and reason are as told.
+    its timeline may lack something; winner, side and reason are as told. `worth` is what home and away
+    carried into it, None where that was not told of all five.
     """
 
     id: int
@@ -91,12 +77,18 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     bomb_site: str = ""
     events: tuple[int, ...] = ()
     gap: bool = False
+    worth: tuple[int | None, int | None] = (None, None)
     void: bool = False
 
     @property
     def home_side(self) -> Side:
         """The side that home played in this round."""
         return self.winning_side if self.winner == "home" else other_side(self.winning_side)
+
+    @property
+    def score_before(self) -> tuple[int, int]:
+        """Home's and away's rounds when this one began."""
+        return self.home_score - (self.winner == "home"), self.away_score - (self.winner == "away")
 
 
 class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -138,14 +130,24 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def decided(self) -> bool:
-        """One side has won by the rules, whether or not play goes on; or the map ended level."""
-        least, most = sorted((self.home_score, self.away_score))
-        half, step = self.max_rounds // 2, self.overtime_rounds // 2
-        if least < half:
-            return most > half
-        if not step:
-            return most == least
-        return (most - half - 1) % step == 0 and most - least >= 2
+        """One side has won by the rules, or the map ended level; it stays so when play goes on."""
+        return self.decides(self.home_score, self.away_score) or len(self.undecided) < len(self.counted)
+
+    @property
+    def undecided(self) -> tuple[Round, ...]:
+        """The rounds that stand, in order, up to the one that decided the map by the rules.
+
+        Servers may play on after that. What those rounds count for shows the end of the map alone.
+        """
+        counted = self.counted
+        for index, played in enumerate(counted):
+            if self.decides(played.home_score, played.away_score):
+                return counted[:index]
+        return counted
+
+    def decides(self, home: int, away: int) -> bool:
+        """Whether this score ends the map by the rules, or could come only after one that did."""
+        return is_decided(home, away, self.max_rounds, self.overtime_rounds)
 
 
 class Win(msgspec.Struct, frozen=True):
@@ -160,7 +162,7 @@ class Win(msgspec.Struct, frozen=True):
 
 class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not
-    seen. `events` are this round's facts so far, in order.
+    seen. `events` are this round's facts so far, in order; `carried` is what players left the buy zone with.
 
     `knife`: the first round, and nothing but knives has killed: its `held` events and its result `won`
     are told to nobody until the log shows that the round counted. `won` also waits while nobody can
@@ -183,6 +185,7 @@ class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     dead: tuple[Player, ...] = ()
     defusers: tuple[Player, ...] = ()
     gap: bool = False
+    carried: tuple[Carried, ...] = ()
 
 
 class Seat(msgspec.Struct, frozen=True):

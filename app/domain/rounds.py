@@ -8,6 +8,7 @@ from app.domain.loadout import stood_up
 from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
 from app.domain.sides import believe_score, is_break, leave_break, set_home_side, slot_on, update_map
 from app.domain.timeline import bomb_site, end_of_bomb, release_held
+from app.domain.worth import of_teams
 
 Told = list[Change]
 
@@ -101,6 +102,7 @@ def _finish(match: Match, won: Win, told: Told) -> Match:
         bomb_site=bomb_site(current),
         events=tuple(event.id for event in current.events),
         gap=current.gap,
+        worth=of_teams(current.carried, play.home_side) if play.home_side else (None, None),
     )
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_break(play) else None)
@@ -154,17 +156,25 @@ def go_back(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> M
     play = match.map
     if play is None:
         return match
-    standing = {played.number: played for played in play.counted}
-    total = ct_score + t_score
-    first_gone = next((played for number, played in sorted(standing.items()) if number > total), None)
+    first_gone = next((played for played in play.counted if played.number > ct_score + t_score), None)
     side = first_gone.home_side if first_gone else play.home_side
     score = (ct_score, t_score) if side == "CT" else (t_score, ct_score)
-    last = standing.get(total)
-    expected = (last.home_score, last.away_score) if last else (0, 0) if total == 0 else None
-    if side is None or expected not in (None, score):
+    if side is None or not _stood(play, score):
         return disagree(match, ct_score, t_score)
     match = set_home_side(void_after(match, *score, told), side)
     return open_round(clear_doubt(match, "score", "restart", "sides"), at, told)
+
+
+def _stood(play: MapPlay, score: tuple[int, int]) -> bool:
+    """Whether the map may have stood so: no team with fewer rounds than were counted for it by then, nor
+    with more than it had at the next one counted, or has now."""
+    least, most = (0, 0), (play.home_score, play.away_score)
+    for played in play.counted:
+        if played.number > sum(score):
+            most = played.score_before
+            break
+        least = played.home_score, played.away_score
+    return all(low <= told <= high for low, told, high in zip(least, score, most, strict=True))
 
 
 def catch_up(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:

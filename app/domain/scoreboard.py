@@ -11,6 +11,7 @@ from app.domain.changes import Change
 from app.domain.loadout import Sheet
 from app.domain.match import Match
 from app.domain.series import playing
+from app.domain.worth import worth
 
 Told = list[Change]
 
@@ -24,7 +25,17 @@ def gained(match: Match, fact: f.Sighted) -> Match:
 def equipped(match: Match, fact: f.Equipped, told: Told) -> Match:
     if not _counts(match):
         return match
+    match = _carrying(match, fact)
     return _with(match, loadout.with_items(match.loadouts, fact.player, fact.side, fact.items))
+
+
+def _carrying(match: Match, fact: f.Equipped) -> Match:
+    """What a player takes into the round is told when they first leave the place where it is bought."""
+    current, who = match.current, fact.player.account or fact.player.name
+    if current is None or current.phase == "over" or any(told[0] == who for told in current.carried):
+        return match
+    carried = (*current.carried, (who, fact.side, worth(fact.items)))
+    return replace(match, current=replace(current, carried=carried))
 
 
 def parted(match: Match, fact: f.Parted, told: Told) -> Match:

@@ -114,8 +114,7 @@ def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) 
     score = _final_score(play, ct_score, t_score)
     if score is None:
         return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
-    ended = replace(play, home_score=score[0], away_score=score[1])
-    if not (ended.decided or sum(score) >= play.max_rounds):
+    if not (play.decides(*score) or sum(score) >= play.max_rounds):
         reason = f"map ended undecided at {score[0]}:{score[1]}"
         return replace(raise_doubt(match, "map", reason), current=None)
     return finish_map(match, *score, at, told)

@@ -4,6 +4,8 @@ from uuid import UUID
 
 import msgspec
 
+RATE_LIMIT_RPM = 600  #: unless the contract says otherwise
+
 
 class Tenant(msgspec.Struct, frozen=True):
     """A business customer. `amqp` is true once its vhost has been provisioned."""
@@ -25,6 +27,6 @@ class Grant(msgspec.Struct, frozen=True):
     tenant: Tenant
     scopes: frozenset[str]
     sports: frozenset[str]
-    rate_limit_rpm: int = 600
+    rate_limit_rpm: int = RATE_LIMIT_RPM
     finished_only: bool = False
     operator: bool = False

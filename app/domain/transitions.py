@@ -51,8 +51,10 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
 
 
 def _visible(match: Match) -> tuple[Any, ...]:
+    """What clients see, or settlements rest on, and no other change tells."""
     play = match.map
-    return match.pause, match.suspended, match.warmup, play.home_side if play else None
+    shape = (play.home_side, play.unseen, play.max_rounds, play.overtime_rounds) if play else None
+    return match.pause, match.suspended, match.warmup, shape
 
 
 def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
@@ -62,7 +64,7 @@ def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
         return match
     if play.name == fact.name:
         return _restarted(match)
-    if play.decided:
+    if play.decides(play.home_score, play.away_score):
         return finish_map(match, play.home_score, play.away_score, fact.at, told)
     if not play.rounds_won:
         match = void_all(match, told)

@@ -1,0 +1,26 @@
+"""The frames of the WebSocket stream, and the scope that each needs (spec, "WebSocket frame types")."""
+
+from app.domain import scopes
+
+ALIVE = "alive"
+CREATED = "match.created"
+UPDATED = "match.updated"
+FINISHED = "match.finished"
+MARKET_UPDATED = "market.updated"
+SCOREBOARD = "scoreboard.frame"
+SETTLEMENT = "bet_settlement"
+
+#: The scope that lets a frame through; `alive` needs none.
+NEEDS: dict[str, str] = {
+    **dict.fromkeys((CREATED, UPDATED, FINISHED), scopes.STREAM_MATCHES),
+    **dict.fromkeys(("round.started", "round.finished"), scopes.STREAM_MATCHES),
+    **dict.fromkeys(
+        ("event.kill", "event.bomb_planted", "event.bomb_defused", "event.bomb_exploded"),
+        scopes.STREAM_MATCHES,
+    ),
+    **dict.fromkeys(
+        ("market.created", MARKET_UPDATED, "market.suspended", "market.unsuspended"), scopes.STREAM_MARKETS
+    ),
+    SETTLEMENT: scopes.STREAM_MARKETS,
+    SCOREBOARD: scopes.STREAM_SCOREBOARD,
+}
