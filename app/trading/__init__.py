@@ -23,5 +23,5 @@ to the same state changes nothing.
 
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to
 1 + margin; every entry names the facts it rests on; related prices come from one distribution.
-Imports `domain` and `kit` only. `ingest` calls it; `store` and `wire` do not know it.
+Imported by `ingest` and, for the audit, `cli`; imports `domain` and `kit`. `store` and `wire` do not know it.
 """

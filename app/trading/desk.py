@@ -1,9 +1,10 @@
 """Settling by hand: what an operator decides about one market.
 
-The engine leaves alone what was settled here until it is rolled back here; a market that is open
-again after that follows the facts as before, unless the caller marks it as held. Each answers the
-market and its ledger entry; a move that the market's present state forbids raises `Conflict`, which
-says that state.
+The engine leaves alone what was settled here until it is rolled back here. A market that is open again
+after that follows the facts as before, unless the caller marks it as held (`market.HELD`, as
+`ingest.hands` does): then the engine neither offers nor settles it until it is settled or voided here, or
+released. Held or not, an open market can be settled and voided here. Each answers the market and its
+ledger entry; a move that the market's present state forbids raises `Conflict`, which says that state.
 """
 
 from app.domain.market import Market, Result

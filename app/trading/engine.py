@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.changes import Altered, Change, MapFinished, MatchCancelled, MatchFinished, RoundsVoided
+from app.domain.doubts import public_reason
 from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
@@ -36,7 +37,8 @@ def react(
 
     `match` is the state after `changes`; `now` in Unix ms; `margin` as a fraction (0.06). Without
     `quoting` markets are suspended and settled, but none is opened or priced. Markets that somebody
-    settled by hand are left alone until they are rolled back by hand.
+    settled by hand are left alone until they are rolled back by hand, and so are held ones until they are
+    released.
     """
     evidence = gather(match, changes)
     after = dict(book)
@@ -91,8 +93,9 @@ def _settled(evidence: Evidence, after: Book) -> list[LedgerEntry]:
 
 def _silence(match: Match, quoting: bool) -> str:
     """Why nothing at all may be on offer, or ""."""
-    if match.suspended or match.pause:
-        return match.suspended or match.pause
+    why = public_reason(match) or match.pause
+    if why:
+        return why
     return "" if quoting else "facts came late"
 
 

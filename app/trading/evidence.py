@@ -16,14 +16,18 @@ Place = tuple[int, int]  #: map number, round number
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """Facts that stand. `standing` are the counted rounds by map, `rounds` the same by place. `events`
-    are by place, in order; `complete` tells where none is missing. `voided` are the fact numbers that
-    the changes took back. `whole`: what is known is all there is, gaps or not (for the audit).
+    """Facts that stand. `live` is the map being played, unless it is decided. `standing` are the counted
+    rounds by map, `rounds` the same by place. `confirmed` are those of them that say something of the map's
+    final score before its end is told. `events` are by place, in order; `complete` tells where none is
+    missing. `voided` are the fact numbers that the changes took back. `whole`: what is known is all there
+    is, gaps or not (for the audit).
     """
 
     match: Match
+    live: MapPlay | None
     plays: dict[int, MapPlay]
     standing: dict[int, tuple[Round, ...]]
+    confirmed: dict[int, tuple[Round, ...]]
     rounds: dict[Place, Round]
     events: dict[Place, tuple[TimelineEvent, ...]]
     voided: frozenset[int] = frozenset()
@@ -87,14 +91,24 @@ def compose(match: Match, told: Iterable[TimelineEvent], voided: frozenset[int] 
         event = standing[number]
         events.setdefault((event.map, event.round), []).append(event)
     rounds = {play.number: play.counted for play in match.maps}
+    live = match.map
     return Evidence(
         match=match,
+        live=live if live and not live.decided else None,
         plays={play.number: play for play in match.maps},
         standing=rounds,
+        confirmed={play.number: _confirmed(play) for play in match.maps},
         rounds={(number, played.number): played for number, counted in rounds.items() for played in counted},
         events={place: tuple(found) for place, found in events.items()},
         voided=voided,
     )
+
+
+def _confirmed(play: MapPlay) -> tuple[Round, ...]:
+    """The rounds before the one that decided the map, which settles nothing alone: the map's end confirms
+    it, or the award of a map that was cut short."""
+    undecided = play.undecided
+    return play.counted[: len(undecided) + 1] if play.awarded else undecided
 
 
 def _numbers(change: RoundsVoided) -> Iterable[int]:

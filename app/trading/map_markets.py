@@ -92,15 +92,14 @@ def _final_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
 
 def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
     """By the final score; before the map's end as soon as every score still possible agrees, and so
-    too when the map was cut short: what was decided by then stands."""
+    too when the map was cut short: what was decided by then stands. Rounds that the server plays on
+    after the map was decided say nothing until its end does."""
     play = evidence.plays.get(spec.map)
     if play is None:
         return None
     if play.end_id is not None and not play.awarded:
         return decide(truth(spec, play.home_score, play.away_score), (play.end_id,), _ended(play))
-    counted = evidence.counted(spec.map)
-    # The round that decides the map settles nothing alone: its result is confirmed by the map's end.
-    confirmed = counted[:-1] if play.decided and play.end_id is None else counted
+    confirmed = evidence.confirmed[spec.map]
     if not confirmed:
         return None
     home, away = confirmed[-1].home_score, confirmed[-1].away_score

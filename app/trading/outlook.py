@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from app.domain.match import RoundPlay, TimelineEvent
 from app.trading import duel, model, series
-from app.trading.chain import Finals, State, Terms, finals, mixture, present, terms
+from app.trading.chain import Finals, State, Terms, finals, mixture, present, terms, wins_map
 from app.trading.evidence import Evidence
 from app.trading.model import Skill
 
@@ -34,6 +34,8 @@ class Outlook:
         self.match = evidence.match
         self._finals: dict[tuple[int, float | None], Finals] = {}
         self._terms: dict[tuple[int, float], Terms] = {}
+        self._states: dict[int, State] = {}
+        self._branches: dict[int, list[Branch]] = {}
 
     @cached_property
     def skill(self) -> Skill:
@@ -54,7 +56,10 @@ class Outlook:
         return known
 
     def state(self, number: int) -> State:
-        return present(self.evidence.play(number))
+        known = self._states.get(number)
+        if known is None:
+            known = self._states[number] = present(self.evidence.play(number))
+        return known
 
     def map_finals(self, number: int) -> Finals:
         """The map's final scores and their chances, the round in hand taken into account."""
@@ -74,8 +79,11 @@ class Outlook:
 
     def branches(self, number: int) -> list[Branch]:
         """Where the map stands after the round in hand, in both worlds."""
-        worlds = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
-        return [branch._replace(weight=branch.weight / 2) for branch in worlds]
+        known = self._branches.get(number)
+        if known is None:
+            worlds = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
+            known = self._branches[number] = [branch._replace(weight=branch.weight / 2) for branch in worlds]
+        return known
 
     def _branches_under(self, number: int, skill: float) -> list[Branch]:
         (home, away, last), given = self.state(number), self.terms(number, skill)
@@ -146,9 +154,13 @@ class Outlook:
         score = match.score_home, match.score_away
         worlds = []
         for skill in self.skill.ends:
-            chances = [_home_wins(self._finals_under(number, skill)) for number in numbers]
+            chances = [self._map_win(number, skill) for number in numbers]
             worlds.append((0.5, tuple(series.finals(*score, match.best_of, chances).items())))
         return mixture(worlds)
+
+    def _map_win(self, number: int, skill: float) -> float:
+        ahead = self._branches_under(number, skill)
+        return sum(branch.weight * wins_map(branch.terms, branch.state) for branch in ahead)
 
     def home_is_ct(self, number: int) -> bool | None:
         """Whether home plays CT in the round in hand; None while nobody knows."""
@@ -169,8 +181,3 @@ class Outlook:
     def ct_wins(self, number: int, round_number: int) -> float:
         home = self.round_win(number, round_number)
         return home if self.home_is_ct(number) is not False else 1 - home
-
-
-def _home_wins(ended: Finals) -> float:
-    """A level end, where the format knows one, is shared out."""
-    return sum(chance * (1.0 if home > away else 0.5) for (home, away), chance in ended if home >= away)

@@ -8,10 +8,9 @@ def focus_map(evidence: Evidence) -> int | None:
     """The map on offer: the one being played, else the next that is certain to be played."""
     if evidence.over:
         return None
-    live = evidence.match.map
-    if live:
-        return None if live.decided else live.number
     match = evidence.match
+    if match.map:
+        return evidence.live.number if evidence.live else None
     following = sum(play.status == "finished" for play in match.maps) + 1
     decided = max(match.score_home, match.score_away) > match.best_of // 2
     return None if decided or following > match.best_of else following
@@ -19,8 +18,8 @@ def focus_map(evidence: Evidence) -> int | None:
 
 def round_in_hand(evidence: Evidence) -> RoundPlay | None:
     """The round that is in its freeze or being played; None once it is won."""
-    current, play = evidence.match.current, evidence.match.map
-    if current is None or play is None or current.map != play.number or play.decided:
+    current, play = evidence.match.current, evidence.live
+    if current is None or play is None or current.map != play.number:
         return None
     return (
         None
@@ -47,7 +46,7 @@ def round_on_offer(evidence: Evidence) -> Place | None:
 
 def following_round(evidence: Evidence) -> Place | None:
     """The round after the one to come, when both its results lead to one."""
-    place, play = round_to_come(evidence), evidence.match.map
+    place, play = round_to_come(evidence), evidence.live
     if place is None or play is None:
         return None
     half = play.max_rounds // 2
