@@ -6,6 +6,9 @@ queries; the paths that run for every log batch are plain SQL over arrays. JSON 
 
 Invariants: a match's row is locked before anything of it is written; `changes.append` is a
 transaction's last act; a change-log number is visible only when every lower one is; the ledger is only
-appended to. `access`, `recovery`, `channels`, `ingest` and the processes import this package; it
-imports `domain` and `kit`.
+appended to.
+
+Imported by `access`, `recovery`, `http`, `channels.rest`, `channels.facade`, `channels.stream`,
+`channels.feed`, `ingest`, `main`, `workers` and `cli`; imports `domain`, `kit` and, for Piccolo's own
+commands, `settings`.
 """

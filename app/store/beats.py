@@ -3,6 +3,7 @@
 from app.store.transaction import Tx
 
 INGEST = "ingest"
+FEED = "feed"
 _FORGOTTEN_AFTER = 86_400_000
 
 

@@ -39,7 +39,8 @@ class Draft(msgspec.Struct, frozen=True):
 
 class ChangeRow(msgspec.Struct, frozen=True):
     """A change as told. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
-    `envelope_seq` of the match's feed envelope before this one (0 when this is the first)."""
+    `envelope_seq` of the match's feed envelope before this one (0 when this is the first); `arrived_at`
+    when the log lines that it follows from came to us (ms, 0 where it follows from none)."""
 
     seq: int
     match_id: UUID
@@ -52,6 +53,7 @@ class ChangeRow(msgspec.Struct, frozen=True):
     envelope_seq: int
     prev_seq: int
     body: bytes
+    arrived_at: int = 0
 
 
 class Appended(msgspec.Struct, frozen=True):
@@ -71,8 +73,9 @@ class _Place(NamedTuple):
 
 _APPEND = """
 WITH told AS (
-    INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body)
-    SELECT t.seq, $1, $2, t.entity, t.key, t.frame, t.message, t.at, t.envelope_seq, t.prev_seq, t.body
+    INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body,
+        arrived_at)
+    SELECT t.seq, $1, $2, t.entity, t.key, t.frame, t.message, t.at, t.envelope_seq, t.prev_seq, t.body, $21
     FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
         $10::text[], $11::json[]) AS t (seq, at, envelope_seq, prev_seq, entity, key, frame, message, body)
 ), settled AS (
@@ -84,24 +87,42 @@ WITH told AS (
 SELECT pg_notify($19, $20)
 """
 _READ = """
-SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body FROM change
-WHERE seq > $1 AND seq <= (
+SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
+FROM change WHERE seq > $1 AND seq <= (
     SELECT max(envelope_seq)
     FROM (SELECT envelope_seq FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
 )
 ORDER BY seq
 """
 _PRUNE = """
-WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2)
-DELETE FROM change WHERE seq < (
-    SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
+WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2),
+gone AS (
+    DELETE FROM change WHERE seq < (
+        SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
+    )
+    RETURNING seq, match_id, number, entity, key, frame, message, at, envelope_seq, body
+), numbered AS (
+    INSERT INTO past_seq (match_id, kind, key, seq)
+    SELECT match_id, kind, key, max(seq) FROM (
+        SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
+            CASE entity WHEN 'market' THEN key ELSE '' END AS key
+        FROM gone WHERE NOT (entity = 'match' AND frame = '')
+    ) AS told
+    WHERE EXISTS (SELECT FROM match WHERE id = match_id AND status NOT IN ('finished', 'cancelled'))
+    GROUP BY 1, 2, 3
+    ON CONFLICT (match_id, kind, key) DO UPDATE SET seq = excluded.seq
+), kept AS (
+    INSERT INTO past_fixture (seq, match_id, number, at, envelope_seq, body)
+    SELECT seq, match_id, number, at, envelope_seq, body FROM gone WHERE message = 'fixture_change'
 )
+SELECT count(*) FROM gone
 """
+_PRUNER = 7232652  #: the advisory lock of whoever prunes
 _encode = msgspec.json.Encoder().encode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 
 
-async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int) -> Appended:
+async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrived_at: int = 0) -> Appended:
     """Number, stamp and write `drafts`; must be the transaction's last act, for every other writer waits
     until it has ended.
 
@@ -129,6 +150,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int) -> App
         last_seq,
         CHANNEL,
         str(places[-1].seq),
+        arrived_at,
     )
     return Appended(
         tuple(place.seq for place in places),
@@ -157,8 +179,28 @@ async def tail(tx: Tx) -> int:
 
 async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
     """Forget the oldest changes stamped before `before` (ms), whole envelopes only and fewer than `limit`;
-    the newest envelope always stays, so that `head` never falls. How many went."""
-    return await tx.execute(_PRUNE, before, limit)
+    the newest envelope always stays, so that `head` never falls. How many went: none while another process
+    is at it. Fixture changes move to where `replays` finds them until `prune_fixtures`, the newest numbers
+    of what goes on to where `watching` finds them until `prune_numbers`."""
+    if not await tx.value("SELECT pg_try_advisory_xact_lock($1)", _PRUNER):
+        return 0
+    gone: int = await tx.value(_PRUNE, before, limit)
+    return gone
+
+
+async def prune_fixtures(tx: Tx, before: int) -> int:
+    """Forget fixture changes stamped before `before` (ms), for good. How many went."""
+    return await tx.execute("DELETE FROM past_fixture WHERE at < $1", before)
+
+
+async def prune_numbers(tx: Tx) -> int:
+    """Forget the numbers of forgotten changes of matches that are over. How many went."""
+    return await tx.execute(
+        """
+        DELETE FROM past_seq USING match
+        WHERE match.id = past_seq.match_id AND match.status IN ('finished', 'cancelled')
+        """
+    )
 
 
 async def _take(tx: Tx, match_id: UUID, wanted: int) -> tuple[int, int, int]:

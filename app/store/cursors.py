@@ -13,9 +13,9 @@ import msgspec
 from app.store.transaction import Tx
 
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-_ADMIT = """
-INSERT INTO tenant_cursor (tenant_id, seq)
-SELECT id, (SELECT coalesce(max(seq), 0) FROM change) FROM tenant WHERE amqp AND active
+_ADMIT = f"""
+INSERT INTO tenant_cursor (tenant_id, seq, said_at)
+SELECT id, (SELECT coalesce(max(seq), 0) FROM change), {_NOW} FROM tenant WHERE amqp AND active
 ON CONFLICT (tenant_id) DO NOTHING
 """
 _TAKE = f"""
@@ -29,7 +29,8 @@ WITH free AS (
 UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {_NOW} + $3
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
-    CASE WHEN c.epoch > 1 THEN {_NOW} - free.expires_at ELSE 0 END AS idle
+    CASE WHEN c.epoch > 1 THEN greatest(0, {_NOW} - c.said_at) ELSE 0 END AS silent, c.dropped, c.told_dead,
+    c.owed
 """
 _RENEW = f"""
 UPDATE tenant_cursor c SET expires_at = {_NOW} + $2
@@ -38,8 +39,8 @@ WHERE c.holder = $1 AND c.expires_at >= {_NOW} AND t.id = c.tenant_id AND t.amqp
 RETURNING c.tenant_id, c.epoch
 """
 _CHECKPOINT = """
-UPDATE tenant_cursor c SET seq = mark.seq
-FROM unnest($2::uuid[], $3::int[], $4::bigint[]) AS mark (tenant_id, epoch, seq)
+UPDATE tenant_cursor c SET seq = mark.seq, owed = mark.owed
+FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[]) AS mark (tenant_id, epoch, seq, owed)
 WHERE c.tenant_id = mark.tenant_id AND c.epoch = mark.epoch AND c.holder = $1
 RETURNING c.tenant_id
 """
@@ -47,38 +48,85 @@ _RELEASE = f"""
 UPDATE tenant_cursor SET holder = NULL, expires_at = {_NOW}
 WHERE holder = $1 AND tenant_id = ANY ($2::uuid[])
 """
+_MOST = 100_000  #: so many envelopes behind are counted, no more
 _STANDING = f"""
-SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {_NOW} AS remaining,
-    (SELECT count(DISTINCT x.envelope_seq) FROM change x WHERE x.seq > c.seq AND x.message <> '') AS behind,
-    (SELECT {_NOW} - min(x.at) FROM change x WHERE x.seq > c.seq AND x.message <> '') AS oldest
-FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id ORDER BY t.slug
+SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {_NOW} AS remaining, c.state, c.dropped,
+    greatest(0, {_NOW} - c.said_at) AS silent,
+    (SELECT count(*) FROM (
+        SELECT FROM change x WHERE x.seq > c.seq AND x.seq = x.envelope_seq AND x.message <> '' LIMIT {_MOST}
+    ) AS untold) AS behind,
+    (SELECT {_NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
+        ORDER BY x.seq LIMIT 1) AS oldest
+FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active ORDER BY t.slug
+"""
+
+
+_NOTE = f"""
+UPDATE tenant_cursor c
+SET state = note.state, said_at = greatest(c.said_at, {_NOW} - note.silent), dropped = note.dropped,
+    told_dead = note.told_dead, owed = note.owed
+FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[])
+    AS note (tenant_id, state, silent, dropped, told_dead, owed)
+WHERE c.tenant_id = note.tenant_id AND c.holder = $1
+"""
+_SILENT = f"""
+SELECT count(*) AS all, count(*) FILTER (WHERE c.said_at < {_NOW} - $1::bigint) AS silent
+FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 """
 
 
 class Taken(msgspec.Struct, frozen=True):
     """A tenant that is ours now, to be told from `seq` on.
 
-    `former` is the holder who lost it without letting go, or None; `idle` is for how many ms nobody held
-    it (0 for a tenant that nobody ever held).
+    `former` is the holder who lost it without letting go, or None; `silent` is for how many ms it has not
+    been told `alive` (0 for a tenant that nobody ever held); `dropped`, `told_dead` and `owed` are what the
+    former holder noted last.
     """
 
     tenant_id: UUID
     slug: str
     seq: int
     epoch: int
-    former: str | None
-    idle: int
+    former: str | None = None
+    silent: int = 0
+    dropped: int = 0
+    told_dead: int = -1
+    owed: bool = False
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """How far a tenant has been told in a holder's `epoch`; `owed`: it has missed something before `seq`
+    that it has not been told of."""
+
+    epoch: int
+    seq: int
+    owed: bool
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What the holder of a tenant sees of it: `state` of the connection ("" while it works), for how many
+    ms `alive` has not been said, how many messages its queues have lost in all, and the last ingest
+    worker's beat for whose end it was told `subscribed="0"` (-1: none); `owed` as in `Mark`."""
+
+    state: str
+    silent: int
+    dropped: int
+    told_dead: int
+    owed: bool
 
 
 class Standing(msgspec.Struct, frozen=True):
     """One tenant's place: `behind` envelopes not yet told, the `oldest` of them written so many ms ago
-    (None when there is none); `remaining` ms of the holder's lease."""
+    (None when there is none); `remaining` ms of the holder's lease; the rest as in `Note`."""
 
     slug: str
     seq: int
     holder: str | None
     epoch: int
     remaining: int
+    state: str
+    dropped: int
+    silent: int
     behind: int
     oldest: int | None
 
@@ -99,17 +147,29 @@ async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
     return {row["tenant_id"]: row["epoch"] for row in await tx.fetch(_RENEW, holder, lease)}
 
 
-async def checkpoint(tx: Tx, holder: str, marks: Mapping[UUID, tuple[int, int]]) -> set[UUID]:
-    """Move cursors, by tenant to (epoch, seq); the tenants that took it: those missing are no longer ours."""
-    tenants = list(marks)
-    epochs = [epoch for epoch, _ in marks.values()]
-    seqs = [seq for _, seq in marks.values()]
-    return {row["tenant_id"] for row in await tx.fetch(_CHECKPOINT, holder, tenants, epochs, seqs)}
+async def checkpoint(tx: Tx, holder: str, marks: Mapping[UUID, Mark]) -> set[UUID]:
+    """Move cursors, by tenant; the tenants that took it: those missing are no longer ours."""
+    columns = zip(*(msgspec.structs.astuple(mark) for mark in marks.values()), strict=True)
+    taken = await tx.fetch(_CHECKPOINT, holder, list(marks), *map(list, columns))
+    return {row["tenant_id"] for row in taken}
 
 
 async def release(tx: Tx, holder: str, tenants: Collection[UUID]) -> None:
     """Let go of `tenants`, of which nothing is in flight any more."""
     await tx.execute(_RELEASE, holder, list(tenants))
+
+
+async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> None:
+    """Keep what `holder` sees of its tenants, for whoever looks and for who holds them next."""
+    if notes:
+        columns = zip(*(msgspec.structs.astuple(each) for each in notes.values()), strict=True)
+        await tx.execute(_NOTE, holder, list(notes), *map(list, columns))
+
+
+async def silent(tx: Tx, millis: int) -> tuple[int, int]:
+    """How many tenants have not been told `alive` for `millis`, and how many there are to be told."""
+    (row,) = await tx.fetch(_SILENT, millis)
+    return row["silent"], row["all"]
 
 
 async def holders(tx: Tx, kind: str, since: int) -> int:

@@ -1,17 +1,34 @@
-"""Reference data: who plays, and in what. One table a kind, all of one form: number, name, parent, value."""
+"""Reference data: who plays, and in what. One table a kind, all of one form: number, name, parent, value.
+
+Files bring most of it. What a match names before any file does gets a number above `OWN`, so that files may
+bring numbers of their own and every match can say who plays.
+"""
 
 from collections.abc import Collection, Iterable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from app.domain.entrants import Category, Competitor, Player, Tournament
+from app.domain.entrants import OWN, Category, Competitor, Player, Tournament
 from app.domain.soccer import SoccerCompetitor, SoccerTournament
+from app.store import shown
 from app.store.transaction import Tx
 
 Entrant = Category | Tournament | Competitor | Player | SoccerCompetitor | SoccerTournament
 E = TypeVar("E", bound=Entrant)
 _encode = msgspec.json.Encoder().encode
+#: What `listing` can ask for; each has an index.
+WANTED = {
+    "parents": "parent = ANY({}::int[])",
+    "tier": "body->>'tier' = {}",
+    "is_lan": f"(body->>'is_lan')::boolean = {{0}} AND ({{0}} OR id <= {OWN})",
+    "starts_from": "(body->>'starts_at')::bigint >= {}",
+    "region": "lower(body->>'region') = lower({})",
+    "active": "(body->>'active')::boolean = {}",
+}
+#: Where matches name what lies on a shelf; players are not known before their match is finished.
+_IN_MATCHES = {"team": ("home_id", "away_id"), "tournament": ("tournament_id",)}
+_LARGEST = 2**31 - 1
 
 
 class Shelf(msgspec.Struct, Generic[E], frozen=True):
@@ -41,8 +58,14 @@ async def lock(tx: Tx, shelf: Shelf[E]) -> None:
 
 
 async def highest(tx: Tx, shelf: Shelf[E]) -> int:
-    """The highest number in use, 0 for none."""
-    number: int = await tx.value(f"SELECT coalesce(max(id), 0) FROM {shelf.table}")
+    """The highest number in use of those that files bring, 0 for none."""
+    number: int = await tx.value(f"SELECT coalesce(max(id), 0) FROM {shelf.table} WHERE id <= {OWN}")
+    return number
+
+
+async def next_own(tx: Tx, shelf: Shelf[E]) -> int:
+    """The next number above `OWN`; the shelf should be locked."""
+    number: int = await tx.value(f"SELECT coalesce(max(id), {OWN}) + 1 FROM {shelf.table} WHERE id > {OWN}")
     return number
 
 
@@ -59,9 +82,12 @@ async def put(tx: Tx, shelf: Shelf[E], values: Iterable[E]) -> None:
             """,
             *(list(column) for column in zip(*rows, strict=True)),
         )
+        await shown.anything(tx)
 
 
 async def get(tx: Tx, shelf: Shelf[E], number: int) -> E | None:
+    if number > _LARGEST:
+        return None
     body = await tx.value(f"SELECT body FROM {shelf.table} WHERE id = $1", number)
     return msgspec.json.decode(body, type=shelf.type) if body is not None else None
 
@@ -75,22 +101,74 @@ async def some(tx: Tx, shelf: Shelf[E], numbers: Collection[int]) -> list[E]:
 
 
 async def named(tx: Tx, shelf: Shelf[E], names: Collection[str]) -> list[E]:
-    """Everybody with one of these names, in whatever letters, by number."""
+    """Everybody with one of these names, in whatever letters, by number. Whoever a match named first is
+    left out once a file has brought somebody of that name."""
     rows = await tx.fetch(
-        f"SELECT body FROM {shelf.table} WHERE folded = ANY($1::text[]) ORDER BY id", list(map(folded, names))
+        f"""
+        SELECT body FROM {shelf.table} AS one WHERE folded = ANY($1::text[]) AND (id <= {OWN} OR NOT EXISTS
+            (SELECT FROM {shelf.table} AS other WHERE other.folded = one.folded AND other.id <= {OWN}))
+        ORDER BY id
+        """,
+        list(map(folded, names)),
     )
     return [msgspec.json.decode(row["body"], type=shelf.type) for row in rows]
 
 
+async def of_accounts(tx: Tx, accounts: Collection[int]) -> list[Player]:
+    """The players with these Steam accounts, by number."""
+    rows = await tx.fetch(
+        "SELECT body FROM player WHERE (body->>'account')::bigint = ANY($1::bigint[]) ORDER BY id",
+        list(accounts),
+    )
+    return [msgspec.json.decode(row["body"], type=Player) for row in rows]
+
+
 async def page(tx: Tx, shelf: Shelf[E], *, after: int, limit: int) -> list[E]:
     """At most `limit` values with numbers above `after`, by number."""
-    rows = await tx.fetch(f"SELECT body FROM {shelf.table} WHERE id > $1 ORDER BY id LIMIT $2", after, limit)
+    return await listing(tx, shelf, after=after, limit=limit)
+
+
+async def listing(
+    tx: Tx, shelf: Shelf[E], *, after: int, limit: int, finished_only: bool = False, **wanted: Any
+) -> list[E]:
+    """`page`, but only of those that are as `wanted` says (see `WANTED`; None: whatever). `finished_only`
+    leaves out whom only matches that are not finished have named."""
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    conditions = [WANTED[name].format(f"${place}") for place, name in enumerate(asked, start=3)]
+    if finished_only:
+        conditions.append(public_only(shelf))
+    rows = await tx.fetch(
+        f"SELECT body FROM {shelf.table} AS one WHERE {' AND '.join(['id > $1', *conditions])} "
+        "ORDER BY id LIMIT $2",
+        after,
+        limit,
+        *asked.values(),
+    )
     return [msgspec.json.decode(row["body"], type=shelf.type) for row in rows]
+
+
+async def public(tx: Tx, shelf: Shelf[E], number: int) -> bool:
+    """Whether those may know of that number who see finished matches only: a file brought it, or a finished
+    match has it."""
+    known: bool = await tx.value(
+        f"SELECT EXISTS (SELECT FROM {shelf.table} AS one WHERE id = $1 AND {public_only(shelf)})", number
+    )
+    return known
+
+
+def public_only(shelf: Shelf[E]) -> str:
+    """The condition of `public`, on a row called `one`. It is asked of each row by itself: as EXISTS, the
+    planner would first read all finished matches."""
+    played = (
+        f"(SELECT true FROM match WHERE {column} = one.id AND status = 'finished' LIMIT 1)"
+        for column in _IN_MATCHES.get(shelf.table, ())
+    )
+    return f"({' OR '.join([f'one.id <= {OWN}', *played])})" if shelf.table in _IN_MATCHES else "true"
 
 
 async def under(tx: Tx, shelf: Shelf[E], parent: int) -> list[E]:
     """What hangs on `parent`: a team's players, a category's tournaments."""
-    rows = await tx.fetch(f"SELECT body FROM {shelf.table} WHERE parent = $1 ORDER BY id", parent)
+    rows = await tx.fetch(f"SELECT body FROM {shelf.table} WHERE parent = $1::bigint ORDER BY id", parent)
     return [msgspec.json.decode(row["body"], type=shelf.type) for row in rows]
 
 

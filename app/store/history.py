@@ -31,6 +31,17 @@ SET map = excluded.map, round = excluded.round, void = excluded.void, body = exc
 """
 
 
+_FINISHED = """
+AND EXISTS (SELECT FROM match WHERE match.id = match_id AND status = 'finished')
+AND id < (
+    SELECT coalesce(min(own.first), 9223372036854775807) FROM match, LATERAL (
+        SELECT min(entry.id) AS first FROM ledger_entry AS entry WHERE entry.match_id = match.id
+    ) AS own
+    WHERE status IN ('discovered', 'upcoming', 'live')
+)
+"""
+
+
 async def add(
     tx: Tx,
     match_id: UUID,
@@ -65,18 +76,39 @@ async def timeline(tx: Tx, match_id: UUID) -> list[TimelineEvent]:
     return [msgspec.structs.replace(_event(row["body"]), void=row["void"]) for row in rows]
 
 
+async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Round], list[TimelineEvent]]]:
+    """`rounds` and `timeline` of each of these matches."""
+    found: dict[UUID, tuple[list[Round], list[TimelineEvent]]] = {one: ([], []) for one in ids}
+    if not found:
+        return found
+    query = "SELECT match_id, void, body FROM {} WHERE match_id = ANY($1) ORDER BY match_id, id"
+    for row in await tx.fetch(query.format("round"), list(ids)):
+        played = _round(row["body"])
+        found[row["match_id"]][0].append(msgspec.structs.replace(played, void=row["void"]))
+    for row in await tx.fetch(query.format("timeline_event"), list(ids)):
+        event = _event(row["body"])
+        found[row["match_id"]][1].append(msgspec.structs.replace(event, void=row["void"]))
+    return found
+
+
 async def ledger(tx: Tx, match_id: UUID) -> list[LedgerEntry]:
     """The match's settlement ledger, in order."""
     rows = await tx.fetch("SELECT body FROM ledger_entry WHERE match_id = $1 ORDER BY id", match_id)
     return [_entry(row["body"]) for row in rows]
 
 
-async def ledger_since(tx: Tx, since_id: int, limit: int) -> list[tuple[UUID, LedgerEntry]]:
+async def ledger_since(
+    tx: Tx, since_id: int, limit: int, *, finished_only: bool = False
+) -> list[tuple[UUID, LedgerEntry]]:
     """At most `limit` entries of all matches with a higher id than `since_id`, each with its match's id.
 
-    Ids become visible in order, so the last one is a safe cursor for the next call.
+    Ids become visible in order, so the last one is a safe cursor for the next call. `finished_only` keeps
+    to finished matches, and stops before the first entry of one that may yet finish: it would be passed by.
     """
     rows = await tx.fetch(
-        "SELECT match_id, body FROM ledger_entry WHERE id > $1 ORDER BY id LIMIT $2", since_id, limit
+        f"SELECT match_id, body FROM ledger_entry WHERE id > $1 {_FINISHED if finished_only else ''} "
+        "ORDER BY id LIMIT $2",
+        since_id,
+        limit,
     )
     return [(row["match_id"], _entry(row["body"])) for row in rows]

@@ -47,11 +47,13 @@ INSERT INTO recovery_job AS j
 VALUES ($1, $2, $3, $4, $5, $6, $7, '{State.SCHEDULED}', $8)
 RETURNING {_COLUMNS}
 """
+_SLOW_MILLIS = 60_000  #: a run that may take its process with it, as those before did, begins so seldom
 _KEPT_MILLIS = 7 * 86_400_000
 _FORGET = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
 _OPEN = f"state IN ('{State.SCHEDULED}', '{State.RUNNING}')"
 _TAKE = f"""
 UPDATE recovery_job j SET state = '{State.RUNNING}', holder = $1, attempts = attempts + 1,
+    due_at = CASE WHEN attempts < {MOST_ATTEMPTS} THEN due_at ELSE {_NOW} + {_SLOW_MILLIS} END,
     started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0
 WHERE j.id = (
     SELECT w.id FROM recovery_job w
@@ -60,6 +62,11 @@ WHERE j.id = (
     ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
 )
 RETURNING {_COLUMNS}
+"""
+_TIMELY = f"""
+SELECT EXISTS (
+    SELECT FROM recovery_slot WHERE tenant_id = $1 AND node = $2 AND token = $3 AND expires_at > {_NOW}
+)
 """
 _MINE = f"id = $1 AND attempts = $2 AND state = '{State.RUNNING}'"
 _PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_MINE}"
@@ -121,14 +128,21 @@ async def complete(tx: Tx, job: Job, now: int) -> bool:
     return await _end(tx, job, State.COMPLETED, "", now)
 
 
-async def fail(tx: Tx, job: Job, error: str, pause: int, now: int) -> State:
+async def fail(tx: Tx, job: Job, error: str, pause: int, now: int, *, excused: bool = False) -> State:
     """This run went wrong: run the job again after `pause` ms, or give it up for good when it has had its
-    attempts. The job's state then."""
-    if job.attempts >= MOST_ATTEMPTS:
+    attempts. The job's state then. A run is `excused` that could not be told for reasons outside the job:
+    it is not the job's last one while the job has its slot."""
+    if job.attempts >= MOST_ATTEMPTS and not (excused and await timely(tx, job)):
         await _end(tx, job, State.FAILED, error, now)
         return State.FAILED
     await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)
     return State.SCHEDULED
+
+
+async def timely(tx: Tx, job: Job) -> bool:
+    """Whether the job has its slot still."""
+    kept: bool = await tx.value(_TIMELY, job.tenant_id, job.asked.slot, job.token)
+    return kept
 
 
 async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = None) -> Job | None:

@@ -1,13 +1,13 @@
 """Keys as they are kept: never the key, only its keyed hash. Every change is signalled with it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 import msgspec
 from piccolo.columns import Column
 
-from app.domain.tenant import Tenant
+from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
 from app.store import signals
 from app.store.tables.key import ApiKey
@@ -25,7 +25,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     scopes: frozenset[str]
     sports: frozenset[str]
     networks: tuple[str, ...] = ()
-    rate_limit_rpm: int = 600
+    rate_limit_rpm: int = RATE_LIMIT_RPM
     finished_only: bool = False
     operator: bool = False
     active: bool = True
@@ -45,26 +45,22 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
-_BY_HASH = f"""
+_HOLDERS = f"""
 SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
     t.slug, t.name, t.amqp, t.active AS tenant_active
-FROM api_key k JOIN tenant t ON t.id = k.tenant_id WHERE k.hash = $1
+FROM api_key k JOIN tenant t ON t.id = k.tenant_id
 """
 
 
 async def by_hash(tx: Tx, digest: bytes) -> Holder | None:
     """The key with that hash and its tenant, whether they are active or not."""
-    row = await tx.row(_BY_HASH, digest)
-    if row is None:
-        return None
-    tenant = Tenant(
-        id=row["tenant_id"],
-        slug=row["slug"],
-        name=row["name"],
-        amqp=row["amqp"],
-        active=row["tenant_active"],
-    )
-    return Holder(row["hash"], _key(row), tenant)
+    row = await tx.row(f"{_HOLDERS} WHERE k.hash = $1", digest)
+    return _holder(row) if row else None
+
+
+async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[Holder]:
+    """Those of these keys that there are, with their tenants, active or not."""
+    return [_holder(row) for row in await tx.fetch(f"{_HOLDERS} WHERE k.id = ANY($1)", list(ids))]
 
 
 async def insert(tx: Tx, key: Key, digest: bytes) -> None:
@@ -114,6 +110,17 @@ async def used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
         list(last_used),
         list(last_used.values()),
     )
+
+
+def _holder(row: Row) -> Holder:
+    tenant = Tenant(
+        id=row["tenant_id"],
+        slug=row["slug"],
+        name=row["name"],
+        amqp=row["amqp"],
+        active=row["tenant_active"],
+    )
+    return Holder(row["hash"], _key(row), tenant)
 
 
 def _values(key: Key) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Matches: one row each, the whole state as one value, locked before anything of the match is written."""
+"""Matches: one row each, the whole state as one value, locked before anything of the match is written.
+
+Whatever is written here is told to those who keep renderings of it (`shown`).
+"""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -6,10 +9,11 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from app.domain.ids import match_number
+from app.domain.ids import match_number, match_uuid
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict, NotFound
+from app.store import shown
 from app.store.transaction import Row, Tx
 
 _encode = msgspec.json.Encoder().encode
@@ -18,6 +22,8 @@ _FINISHED = (Status.FINISHED,)
 #: The tables of what hangs on a match, deleted with it.
 HANGING = (
     "change",
+    "past_fixture",
+    "past_seq",
     "ledger_entry",
     "timeline_event",
     "round",
@@ -32,16 +38,26 @@ HANGING = (
     "player_map",
 )
 
-_INSERT = """
-INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id,
-    scheduled_at, started_at, finished_at, suspended, last_fact_at, state, last_stamp, last_seq)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+_INSERT = f"""
+WITH made AS (
+    INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id,
+        scheduled_at, started_at, finished_at, suspended, last_fact_at, best_of, score_home, score_away,
+        map_name, state, last_stamp, last_seq)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22)
+    RETURNING id
+)
+SELECT pg_notify('{shown.CHANNEL}', $20) FROM made
 """
-_SAVE = """
-UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7, away_id = $8,
-    tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12, suspended = $13,
-    last_fact_at = $14, state = $15
-WHERE id = $1
+_SAVE = f"""
+WITH saved AS (
+    UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
+        away_id = $8, tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12,
+        suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
+        map_name = $18, state = $19
+    WHERE id = $1
+    RETURNING id
+)
+SELECT pg_notify('{shown.CHANNEL}', $20) FROM saved
 """
 _STATE = "SELECT state, last_stamp, last_seq FROM match"
 
@@ -86,10 +102,8 @@ async def find(tx: Tx, ref: str) -> Match | None:
     if number is not None:
         row = await tx.row(f"{_STATE} WHERE number = $1", number)
         return _match(row) if row else None
-    try:
-        return await get(tx, UUID(ref))
-    except ValueError:
-        return None
+    match_id = match_uuid(ref)
+    return await get(tx, match_id) if match_id else None
 
 
 async def listing(
@@ -105,12 +119,6 @@ async def listing(
     order = "scheduled_at DESC NULLS LAST, number DESC" if newest_first else "scheduled_at NULLS LAST, number"
     rows = await tx.fetch(f"{_STATE} WHERE status = ANY($1) ORDER BY {order} LIMIT $2", wanted, limit)
     return [_match(row) for row in rows]
-
-
-async def counts(tx: Tx) -> dict[Status, int]:
-    """How many matches are in each state; every state is there."""
-    rows = await tx.fetch("SELECT status, count(*) AS matches FROM match GROUP BY status")
-    return dict.fromkeys(Status, 0) | {Status(row["status"]): row["matches"] for row in rows}
 
 
 async def silent(tx: Tx, before: int) -> list[UUID]:
@@ -129,10 +137,12 @@ async def silent(tx: Tx, before: int) -> list[UUID]:
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Remove up to `limit` matches that ended before `before` (ms), oldest first, and all that hangs on
-    them: markets, history, ledger, change log. For demonstrations; the ids that went."""
+    them: markets, history, ledger, change log; the ids that went. The match that the change log ends with
+    stays, so that the log's `head` never falls."""
     rows = await tx.fetch(
         """
         SELECT id FROM match WHERE finished_at < $1 AND status = ANY($2)
+        AND id IS DISTINCT FROM (SELECT match_id FROM change ORDER BY seq DESC LIMIT 1)
         ORDER BY finished_at LIMIT $3 FOR UPDATE SKIP LOCKED
         """,
         before,
@@ -163,6 +173,7 @@ async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
     for table in HANGING:
         await tx.execute(f"DELETE FROM {table} WHERE match_id = ANY($1)", ids)
     await tx.execute("DELETE FROM match WHERE id = ANY($1)", ids)
+    await shown.gone(tx, ids)
 
 
 def _columns(match: Match) -> tuple[object, ...]:
@@ -181,7 +192,12 @@ def _columns(match: Match) -> tuple[object, ...]:
         match.finished_at,
         match.suspended,
         match.last_fact_at,
+        match.best_of,
+        match.score_home,
+        match.score_away,
+        match.map.name if match.map else "",
         _encode(match),
+        shown.payload(match),
     )
 
 

@@ -11,20 +11,19 @@ from uuid import UUID
 import msgspec
 
 from app.domain.match import Match, Status
+from app.domain.recovery import LATE_MILLIS
 from app.domain.settlement import LedgerEntry
 from app.store.transaction import Tx
 
 _decode = msgspec.json.Decoder(Match).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 _OPEN = f"('{Status.DISCOVERED}', '{Status.UPCOMING}', '{Status.LIVE}')"
-#: A match ends by its log's time, and is told so when the log is applied: after an outage, much later.
-_LATE_MILLIS = 3_600_000
 
 _BOOKED = "NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = m.id)"
 _PRESENT = f"SELECT m.id FROM match m WHERE m.status IN {_OPEN} AND {_BOOKED} ORDER BY m.number"
 _ENDED = f"""
 SELECT m.id FROM match m WHERE m.status NOT IN {_OPEN} AND {_BOOKED} AND (
-    m.finished_at > $2::bigint - {_LATE_MILLIS}
+    m.finished_at > $2::bigint - {LATE_MILLIS}
     OR m.id IN (SELECT e.match_id FROM ledger_entry e WHERE e.at > $2)
 )
 ORDER BY m.number
@@ -42,8 +41,13 @@ ORDER BY e.match_id, e.type_id, e.specifiers, e.id DESC
 """
 _FIXTURES = f"""
 SELECT c.number, c.at, c.envelope_seq AS seq, c.body
-FROM change c JOIN match m ON m.id = c.match_id
-WHERE c.message = 'fixture_change' AND c.at > $2 AND {_BOOKED}
+FROM (
+    SELECT seq, match_id, number, at, envelope_seq, body FROM change
+    WHERE message = 'fixture_change' AND at > $2
+    UNION ALL
+    SELECT seq, match_id, number, at, envelope_seq, body FROM past_fixture WHERE at > $2
+) AS c JOIN match m ON m.id = c.match_id
+WHERE {_BOOKED}
 ORDER BY c.seq
 """
 

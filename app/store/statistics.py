@@ -9,6 +9,8 @@ from app.domain.analytics import PlayerOnMap, PlayerTally, TeamLine, TeamOnMap
 from app.store.entrants import folded
 from app.store.transaction import Row, Tx
 
+EVER = 2**62  #: later than anything
+_LINE = "match_id, map_name, finished_at, body"
 _encode = msgspec.json.Encoder().encode
 _line = msgspec.json.Decoder(TeamLine).decode
 _tally = msgspec.json.Decoder(PlayerTally).decode
@@ -50,7 +52,10 @@ async def replace(
             _encode(one.line),
         )
     columns = [
-        (one.map, one.player.account, one.player.name, folded(one.team), one.map_name, _encode(one.tally))
+        (
+            *(one.map, one.player.account, one.player.name, folded(one.team), one.map_name),
+            _encode(one.tally),
+        )
         for one in players
     ]
     if columns:
@@ -66,61 +71,60 @@ async def replace(
         )
 
 
-async def of_team(tx: Tx, team: str, team_id: int | None, *, since: int = 0, limit: int) -> list[MapLine]:
-    """The newest `limit` maps of a team since `since` (ms): those under its number, and those under its
-    name in matches that give no number."""
+async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapLine]:
+    """The newest `limit` maps of a team of matches that finished in this time (ms), `until` not included."""
     rows = await tx.fetch(
-        """
-        SELECT match_id, map_name, finished_at, body FROM team_map
-        WHERE (team_id = $1 OR (team_id IS NULL AND team = $2)) AND finished_at >= $3
+        f"""
+        SELECT {_LINE} FROM team_map WHERE team_id = $1::bigint AND finished_at >= $2 AND finished_at < $3
         ORDER BY finished_at DESC, match_id, map DESC LIMIT $4
         """,
-        team_id,
-        folded(team),
-        since,
-        limit,
+        *(team_id, since, until, limit),
     )
     return [_map_line(row) for row in rows]
 
 
-async def of_map(tx: Tx, map_name: str, *, since: int = 0, limit: int) -> list[MapLine]:
-    """The newest `limit` lines of a map, two for each time it was played; "" for every map."""
+async def of_matches(tx: Tx, team_id: int, match_ids: Sequence[UUID]) -> list[MapLine]:
+    """What a team did on the maps of these matches."""
     rows = await tx.fetch(
-        """
-        SELECT match_id, map_name, finished_at, body FROM team_map
-        WHERE ($1 = '' OR map_name = $1) AND finished_at >= $2 ORDER BY finished_at DESC, match_id LIMIT $3
-        """,
-        map_name,
-        since,
-        limit,
+        f"SELECT {_LINE} FROM team_map WHERE match_id = ANY($1) AND team_id = $2::bigint", match_ids, team_id
     )
     return [_map_line(row) for row in rows]
 
 
-async def of_player(tx: Tx, account: int, *, since: int = 0, limit: int) -> list[MapTally]:
+async def of_maps(
+    tx: Tx, names: Sequence[str], *, since: int = 0, until: int = EVER, limit: int
+) -> list[MapLine]:
+    """The newest `limit` lines of each of these maps, two for each time it was played."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_LINE} FROM unnest($1::text[]) AS wanted (name), LATERAL (
+            SELECT * FROM team_map WHERE map_name = wanted.name AND finished_at >= $2 AND finished_at < $3
+            ORDER BY finished_at DESC, match_id, map LIMIT $4
+        ) AS newest
+        """,
+        *(names, since, until, limit),
+    )
+    return [_map_line(row) for row in rows]
+
+
+async def of_player(tx: Tx, account: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapTally]:
     """The newest `limit` maps of a player."""
-    rows = await tx.fetch(
-        """
-        SELECT match_id, account, name, map_name, finished_at, body FROM player_map
-        WHERE account = $1 AND finished_at >= $2 ORDER BY finished_at DESC, match_id, map DESC LIMIT $3
-        """,
-        account,
-        since,
-        limit,
-    )
-    return [_map_tally(row) for row in rows]
+    return await of_players(tx, [account], since=since, until=until, limit=limit)
 
 
-async def of_roster(tx: Tx, team: str, *, since: int = 0, limit: int) -> list[MapTally]:
-    """The newest `limit` tallies of those who played for a team of this name."""
+async def of_players(
+    tx: Tx, accounts: Sequence[int], *, since: int = 0, until: int = EVER, limit: int
+) -> list[MapTally]:
+    """The newest `limit` maps of each of these players, whoever they played for."""
     rows = await tx.fetch(
         """
-        SELECT match_id, account, name, map_name, finished_at, body FROM player_map
-        WHERE team = $1 AND finished_at >= $2 ORDER BY finished_at DESC, match_id, map DESC, name LIMIT $3
+        SELECT newest.* FROM unnest($1::bigint[]) AS wanted (account), LATERAL (
+            SELECT match_id, account, name, map_name, finished_at, body FROM player_map
+            WHERE account = wanted.account AND finished_at >= $2 AND finished_at < $3
+            ORDER BY finished_at DESC, match_id, map DESC LIMIT $4
+        ) AS newest
         """,
-        folded(team),
-        since,
-        limit,
+        *([account for account in accounts if account], since, until, limit),
     )
     return [_map_tally(row) for row in rows]
 

@@ -9,7 +9,7 @@ from piccolo.query.base import Query
 
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, NotFound
-from app.store import signals
+from app.store import shown, signals
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
@@ -81,11 +81,6 @@ async def save(tx: Tx, tenant: Tenant) -> None:
     await signals.send(tx, signals.GRANTS, str(tenant.id))
 
 
-async def with_feed(tx: Tx) -> list[Tenant]:
-    """The active tenants that have a vhost, by slug: whom the feed tells."""
-    return [tenant for tenant in await listing(tx) if tenant.amqp and tenant.active]
-
-
 async def unsettled(tx: Tx) -> list[Tenant]:
     """The tenants with a vhost about which the broker was told otherwise than what holds now, by slug."""
     query = (
@@ -124,10 +119,12 @@ async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
 
 async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UUID]:
     """Those of `match_ids` that the tenant takes."""
+    if not match_ids:
+        return set()
     query = Unbooked.select(Unbooked.match_id).where(
         Unbooked.tenant_id == tenant_id, Unbooked.match_id.is_in(list(match_ids))
     )
-    kept_back = await tx.run(query) if match_ids else []
+    kept_back = await tx.run(query)
     return set(match_ids) - {row["match_id"] for row in kept_back}
 
 
@@ -141,4 +138,5 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Query[Any, Any]) -> bool:
     changed = bool(await tx.run(query))
     if changed:
         await signals.send(tx, signals.TENANTS, str(tenant_id))
+        await shown.anything(tx)
     return changed

@@ -18,3 +18,24 @@ class Change(Table, tablename="change", db=DIALECT):
     envelope_seq = BigInt()
     prev_seq = BigInt()
     body = JSON()
+    arrived_at = BigInt()
+
+
+class PastFixture(Table, tablename="past_fixture", db=DIALECT):
+    """A fixture change that the change log has forgotten and a recovery may still tell."""
+
+    seq = BigInt(primary_key=True)
+    match_id = UUID()
+    number = BigInt()
+    at = BigInt()
+    envelope_seq = BigInt()
+    body = JSON()
+
+
+class PastSeq(Table, tablename="past_seq", db=DIALECT):
+    """The number of the newest change that the log has forgotten, of each thing that the stream shows."""
+
+    match_id = UUID(primary_key=True)
+    kind = Text()
+    key = Text()
+    seq = BigInt()

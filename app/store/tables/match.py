@@ -1,4 +1,4 @@
-from piccolo.columns import JSON, UUID, BigInt, Integer, Text
+from piccolo.columns import JSON, UUID, BigInt, Boolean, Integer, SmallInt, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT
@@ -7,7 +7,8 @@ from app.store.tables.dialect import DIALECT
 class Match(Table, tablename="match", db=DIALECT):
     """One row a match: `state` is the whole `domain.match.Match`, the columns are what queries ask for.
 
-    `last_stamp` and `last_seq` are written by `changes.append` alone and outrank those in `state`.
+    `last_stamp` and `last_seq` are written by `changes.append` alone and outrank those in `state`. `place`
+    and `listed` are made by the database of the others.
     """
 
     id = UUID(primary_key=True)
@@ -27,3 +28,17 @@ class Match(Table, tablename="match", db=DIALECT):
     last_stamp = BigInt()
     last_seq = BigInt()
     state = JSON()
+    best_of = SmallInt()
+    score_home = SmallInt()
+    score_away = SmallInt()
+    map_name = Text()
+    place = BigInt()
+    listed = Boolean()
+
+
+class MatchCount(Table, tablename="match_count", db=DIALECT):
+    """How many listed matches are in each state: the sum over its shards, kept by the database."""
+
+    status = Text(primary_key=True)
+    shard = SmallInt()
+    matches = BigInt()

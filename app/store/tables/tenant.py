@@ -24,10 +24,21 @@ class Unbooked(Table, tablename="unbooked", db=DIALECT):
 
 
 class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
-    """How far a tenant has been told, and which feed process tells it until when."""
+    """How far a tenant has been told, and which feed process tells it until when.
+
+    The rest is what that process has last seen: `state` of the connection ("" while it works), when `alive`
+    was last said, how many messages the tenant's queues have lost, and the last ingest worker's beat for
+    whose end the tenant was told `subscribed="0"`; `owed`: the tenant has missed something and has not been
+    told so.
+    """
 
     tenant_id = UUID(primary_key=True)
     seq = BigInt()
     holder = Text(null=True)
     epoch = Integer()
     expires_at = BigInt()
+    state = Text()
+    said_at = BigInt()
+    dropped = BigInt()
+    told_dead = BigInt()
+    owed = Boolean()

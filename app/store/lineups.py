@@ -1,0 +1,81 @@
+"""Who meets in matches, and what there is to say about each of them.
+
+`finished_only` hears of no match that is not finished: neither of stand-ins that come from one, nor of teams
+that a tournament has only by one, nor of whom only such a match has made known.
+"""
+
+from collections.abc import Collection, Sequence
+
+from msgspec.structs import replace
+
+from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.ids import match_urn
+from app.domain.lineup import Lineup, lineup, match_of_competitor, match_of_tournament
+from app.domain.match import Match, Status
+from app.store import entrants, matches
+from app.store.entrants import E, Shelf
+from app.store.transaction import Tx
+
+_TAKING_PART = """
+SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
+UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND away_id IS NOT NULL
+"""
+
+
+async def of(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
+    """The entrants of each of these matches, in two reads."""
+    teams = {team for match in found for team in (match.home_id, match.away_id)}
+    tournaments = await _known(tx, entrants.TOURNAMENTS, {match.tournament_id for match in found})
+    known = await _known(tx, entrants.TEAMS, teams)
+    return [
+        lineup(
+            match, tournaments.get(match.tournament_id), known.get(match.home_id), known.get(match.away_id)
+        )
+        for match in found
+    ]
+
+
+async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament | None:
+    """The tournament of that number with those who take part: the teams that it names, and those of its
+    matches."""
+    of_match = match_of_tournament(number)
+    if of_match is not None:
+        entered = await _stood_in(tx, of_match, finished_only)
+        return replace(entered.tournament, competitors=(entered.home, entered.away)) if entered else None
+    found = await entrants.get(tx, entrants.TOURNAMENTS, number)
+    if found is None or (finished_only and not await entrants.public(tx, entrants.TOURNAMENTS, number)):
+        return None
+    statuses = [Status.FINISHED] if finished_only else list(Status)
+    playing = {row["id"] for row in await tx.fetch(_TAKING_PART, number, statuses)}
+    teams = await entrants.some(tx, entrants.TEAMS, playing | set(found.team_ids))
+    return replace(found, competitors=tuple(teams) or found.competitors)
+
+
+async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor | None:
+    """The team of that number with its squad."""
+    place = match_of_competitor(number)
+    if place is not None:
+        entered = await _stood_in(tx, place[0], finished_only)
+        return getattr(entered, place[1]) if entered else None
+    found = await entrants.get(tx, entrants.TEAMS, number)
+    if found is None or (finished_only and not await entrants.public(tx, entrants.TEAMS, number)):
+        return None
+    squad = await entrants.under(tx, entrants.PLAYERS, number)
+    return replace(found, players=tuple(squad) or found.players)
+
+
+async def player(tx: Tx, number: int) -> Player | None:
+    """The player of that number."""
+    return await entrants.get(tx, entrants.PLAYERS, number)
+
+
+async def _known(tx: Tx, shelf: Shelf[E], numbers: Collection[int | None]) -> dict[int | None, E]:
+    wanted = [number for number in numbers if number is not None]
+    return {one.id: one for one in await entrants.some(tx, shelf, wanted)} if wanted else {}
+
+
+async def _stood_in(tx: Tx, number: int, finished_only: bool) -> Lineup | None:
+    match = await matches.find(tx, match_urn(number))
+    if match is None or (finished_only and match.status is not Status.FINISHED):
+        return None
+    return lineup(match)

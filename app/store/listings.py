@@ -1,0 +1,92 @@
+"""Lists of matches: rows, not whole matches, and how many there are."""
+
+from collections.abc import Collection
+from heapq import merge
+from itertools import islice
+from typing import NamedTuple
+
+from app.domain.match import MapPlay, Match, Status
+from app.store.transaction import Row, Tx
+
+LAST = 2**63 - 1  #: the place of matches of which nobody knows when they begin
+_COLUMNS = """id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at,
+    started_at, finished_at, best_of, score_home, score_away, map_name, place"""
+_WANTED = f"SELECT {_COLUMNS} FROM match WHERE listed AND status = $1 AND place >= $2 AND place <= $3"
+_FORWARD = f"{_WANTED} AND (place, number) > ($4, $5) ORDER BY place, number LIMIT $6"
+_ALL = "SELECT coalesce(sum(matches), 0)::bigint FROM match_count WHERE status = ANY($1)"
+_SOME = "SELECT count(*) FROM match WHERE listed AND status = ANY($1) AND place BETWEEN $2 AND $3"
+_BACKWARD = f"{_WANTED} AND (place, number) < ($4, $5) ORDER BY place DESC, number DESC LIMIT $6"
+
+
+class Place(NamedTuple):
+    """Where a match stands in a list: when it begins or began (Unix ms), then its number."""
+
+    at: int
+    number: int
+
+
+class Window(NamedTuple):
+    """Matches that begin or began between these moments (Unix ms), both included."""
+
+    first: int = 0
+    last: int = LAST
+
+    @property
+    def whole(self) -> bool:
+        return self == Window()
+
+
+async def page(
+    tx: Tx,
+    statuses: Collection[Status],
+    *,
+    limit: int,
+    window: Window,
+    after: Place | None = None,
+    newest_first: bool = False,
+) -> list[tuple[Match, Place]]:
+    """At most `limit` matches in these states, in order of place, from behind `after`.
+
+    They are outlines: no rounds, no rosters; of maps only the name of the one being played. What is over
+    and was never played is left out.
+    """
+    sql = _BACKWARD if newest_first else _FORWARD
+    start = after or (Place(LAST, LAST) if newest_first else Place(-1, 0))
+    # Where the page begins bounds the places too: the index is entered there, and nothing before is walked.
+    first = window.first if newest_first else max(window.first, start.at)
+    last = min(window.last, start.at) if newest_first else window.last
+    found = [await tx.fetch(sql, status, first, last, *start, limit) for status in statuses]
+    rows = islice(merge(*found, key=_place, reverse=newest_first), limit)
+    return [(_outline(row), _place(row)) for row in rows]
+
+
+async def total(tx: Tx, statuses: Collection[Status], window: Window) -> int:
+    """How many matches `page` would find without limit."""
+    wanted = list(statuses)
+    found: int = await (tx.value(_ALL, wanted) if window.whole else tx.value(_SOME, wanted, *window))
+    return found
+
+
+def _place(row: Row) -> Place:
+    return Place(row["place"], row["number"])
+
+
+def _outline(row: Row) -> Match:
+    return Match(
+        id=row["id"],
+        number=row["number"],
+        home=row["home"],
+        away=row["away"],
+        event=row["event"],
+        best_of=row["best_of"],
+        status=Status(row["status"]),
+        scheduled_at=row["scheduled_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        score_home=row["score_home"],
+        score_away=row["score_away"],
+        maps=(MapPlay(1, row["map_name"], "live"),) if row["map_name"] else (),
+        home_id=row["home_id"],
+        away_id=row["away_id"],
+        tournament_id=row["tournament_id"],
+    )

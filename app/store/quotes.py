@@ -1,0 +1,58 @@
+"""What is on offer to one tenant, in the few columns that a comparison needs."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+import msgspec
+
+from app.domain.market import OPEN
+from app.domain.match import Status
+from app.domain.selfcheck import Quotes
+from app.store.transaction import Tx
+
+_OPEN = f"({', '.join(str(int(code)) for code in OPEN)})"
+_BOOKED = f"""
+SELECT m.id, m.number, m.last_seq AS seq FROM match m
+WHERE NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = m.id)
+AND (NOT $2::bool OR m.status = '{Status.FINISHED}')
+"""
+_NAMED = "(m.number = ANY($3::bigint[]) OR m.id = ANY($4::uuid[]))"
+_OFFERED = f"EXISTS (SELECT FROM market k WHERE k.match_id = m.id AND k.status IN {_OPEN})"
+#: The codes of what is open are 1 and -1, which is the sign that `Quotes` wants.
+_QUOTES = f"""
+SELECT match_id, type_id || ':' || specifiers AS market, status * (odds * 1000)::int AS quote FROM market
+WHERE match_id = ANY($1) AND status IN {_OPEN}
+"""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A match, and the `x-seq` of what was told of it last."""
+
+    id: UUID
+    number: int
+    seq: int
+
+
+async def places(
+    tx: Tx,
+    tenant_id: UUID,
+    *,
+    finished_only: bool,
+    numbers: Collection[int],
+    ids: Collection[UUID],
+    everything: bool,
+) -> list[Place]:
+    """The matches of these numbers or ids that the tenant takes, by number; with `everything` also all
+    others that have an open market."""
+    wanted = f"({_NAMED} OR {_OFFERED})" if everything else _NAMED
+    sql = f"{_BOOKED} AND {wanted} ORDER BY m.number"
+    rows = await tx.fetch(sql, tenant_id, finished_only, list(numbers), list(ids))
+    return [Place(**row) for row in rows]
+
+
+async def of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, Quotes]:
+    """The open markets of these matches; a match without any is left out."""
+    found: dict[UUID, Quotes] = {}
+    for row in await tx.fetch(_QUOTES, list(match_ids)):
+        found.setdefault(row["match_id"], {})[row["market"]] = row["quote"]
+    return found

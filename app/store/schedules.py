@@ -1,0 +1,58 @@
+"""The matches that a tenant takes, as schedules list them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from app.domain.match import Match, Status
+from app.store.transaction import Tx
+
+_decode = msgspec.json.Decoder(Match).decode
+_WANTED = "m.status = ANY($1) AND ($2::bigint IS NULL OR m.scheduled_at >= $2 AND m.scheduled_at < $3)"
+_BOOKED = "NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $4 AND u.match_id = m.id)"
+_LISTED = f"""
+SELECT m.state FROM match m WHERE {_WANTED} AND {_BOOKED}
+ORDER BY m.scheduled_at NULLS LAST, m.number LIMIT $5 OFFSET $6
+"""
+_KEPT_BACK = """
+SELECT coalesce(md5(string_agg(match_id::text, ' ' ORDER BY match_id)), '') FROM unbooked WHERE tenant_id = $1
+"""
+_CHANGED = """
+SELECT m.number, max(c.at) AS at FROM change c JOIN match m ON m.id = c.match_id
+WHERE c.message = 'fixture_change' AND c.at > $1 AND m.status = ANY($2)
+AND NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $3 AND u.match_id = m.id)
+GROUP BY m.number ORDER BY at, m.number
+"""
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Which matches: those in these states, and, where `since` is given, scheduled from then until before
+    `until` (Unix ms)."""
+
+    statuses: tuple[Status, ...]
+    since: int | None = None
+    until: int | None = None
+
+
+async def listed(
+    tx: Tx, tenant_id: UUID, wanted: Selection, *, start: int = 0, limit: int | None = None
+) -> list[Match]:
+    """The tenant's matches by scheduled start, then number; `last_stamp` and `last_seq` are not told."""
+    selection = (list(wanted.statuses), wanted.since, wanted.until)
+    rows = await tx.fetch(_LISTED, *selection, tenant_id, limit, start)
+    return [_decode(row["state"]) for row in rows]
+
+
+async def kept_back(tx: Tx, tenant_id: UUID) -> str:
+    """What distinguishes this tenant's lists from others': "" for one that takes every match."""
+    found: str = await tx.value(_KEPT_BACK, tenant_id)
+    return found
+
+
+async def changed(tx: Tx, tenant_id: UUID, after: int, statuses: Sequence[Status]) -> list[tuple[int, int]]:
+    """The numbers of the tenant's matches in these states of which the feed has told a fixture change after
+    `after` (ms), each with the moment of its latest, by that moment. The change log forgets after some days.
+    """
+    rows = await tx.fetch(_CHANGED, after, list(statuses), tenant_id)
+    return [(row["number"], row["at"]) for row in rows]

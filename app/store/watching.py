@@ -1,0 +1,68 @@
+"""What the stream reads: changes as they come, and where everything stood when it began to watch.
+
+All of it is asked for inside one `Store.snapshot`, so that state and changes belong together.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+import msgspec
+
+from app.domain.market import OPEN
+from app.domain.match import Match, Status
+from app.store.changes import ChangeRow
+from app.store.transaction import Row, Tx
+
+_COLUMNS = "seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body"
+_OPEN = f"({', '.join(str(int(code)) for code in OPEN)})"
+_decode = msgspec.json.Decoder(Match).decode
+Entity = tuple[UUID, str, str]  #: match, kind of entity, a market's key
+
+
+async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list[ChangeRow]:
+    """At most `limit` changes of one match, or of all, with a higher seq than `after`, in order."""
+    rows = await tx.fetch(
+        f"SELECT {_COLUMNS} FROM change WHERE seq > $1 ORDER BY seq LIMIT $2"
+        if match_id is None
+        else f"SELECT {_COLUMNS} FROM change WHERE seq > $1 AND match_id = $3 ORDER BY seq LIMIT $2",
+        *((after, limit) if match_id is None else (after, limit, match_id)),
+    )
+    return [ChangeRow(**row) for row in rows]
+
+
+async def relevant(tx: Tx) -> list[UUID]:
+    """The matches that are live or have a market on offer or suspended."""
+    rows = await tx.fetch(
+        f"SELECT id FROM match WHERE status = $1 UNION SELECT match_id FROM market WHERE status IN {_OPEN}",
+        Status.LIVE,
+    )
+    return [row["id"] for row in rows]
+
+
+async def matches(tx: Tx, ids: Collection[UUID]) -> list[Match]:
+    """Those of these matches that there are."""
+    rows = await tx.fetch("SELECT state, last_stamp, last_seq FROM match WHERE id = ANY($1)", list(ids))
+    return [_match(row) for row in rows]
+
+
+async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[Entity, int]:
+    """The seq of the newest change of each of these matches, by what tells it: each market by its key,
+    everything else by the kind of entity. What has no frame of its own counts as a change of the match."""
+    rows = await tx.fetch(
+        """
+        SELECT match_id, kind, key, max(seq) AS seq FROM (
+            SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
+                CASE entity WHEN 'market' THEN key ELSE '' END AS key
+            FROM change WHERE match_id = ANY($1) AND NOT (entity = 'match' AND frame = '')
+            UNION ALL SELECT match_id, seq, kind, key FROM past_seq WHERE match_id = ANY($1)
+        ) AS told GROUP BY 1, 2, 3
+        """,
+        list(ids),
+    )
+    return {(row["match_id"], row["kind"], row["key"]): row["seq"] for row in rows}
+
+
+def _match(row: Row) -> Match:
+    return msgspec.structs.replace(
+        _decode(row["state"]), last_stamp=row["last_stamp"], last_seq=row["last_seq"]
+    )
