@@ -4,5 +4,8 @@
 one straight-line writer a type; `envelopes` is the only package that speaks those models, so that everybody
 else deals in domain values and bytes. `text` is what every writer needs for one value; `mechanical` renders
 what has no schema. One builder per message: live and replay differ by their stamp only.
-Nothing here knows a clock, a database or a framework; channels import `envelopes`, `mechanical` and `views`.
+`shapes` says the same to readers of the AsyncAPI document.
+
+Nothing here knows a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
+`channels.stream`, `channels.feed`, `recovery`, `http`, `ingest` and `main`; imports `domain` and `kit`.
 """

@@ -3,8 +3,8 @@
 A field outside the key's groups is absent, never null; null means that there is no value.
 """
 
-from collections.abc import Collection
 from enum import StrEnum
+from functools import lru_cache
 
 from app.domain import scopes
 
@@ -31,6 +31,7 @@ _NEEDS: dict[Group, tuple[str, ...]] = {
 Groups = frozenset[Group]
 
 
-def groups(granted: Collection[str]) -> Groups:
+@lru_cache(maxsize=1024)
+def groups(granted: frozenset[str]) -> Groups:
     """The field groups that these scopes open."""
     return frozenset(group for group, needed in _NEEDS.items() if any(scope in granted for scope in needed))

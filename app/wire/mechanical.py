@@ -27,11 +27,14 @@ SINGULARS = {
     "rests_on": "fact",
     "roster": "player",
     "sport_allowlist": "sport",
+    "team_a_form": "match",
+    "team_b_form": "match",
     "ties": "tie",
     "types_searched": "type",
     "veto": "step",
 }
 
+_NESTED = (dict, list, tuple)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
@@ -60,7 +63,7 @@ def singular(key: str) -> str:
 def _element(tag: str, value: Any) -> str:
     if isinstance(value, dict):
         return _object(tag, value)
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         content = "".join(_element(singular(tag), item) for item in value if not _absent(item))
     else:
         content = "" if _absent(value) else escaped[_text(value)]
@@ -69,8 +72,8 @@ def _element(tag: str, value: Any) -> str:
 
 def _object(tag: str, value: dict[Any, Any]) -> str:
     present = [(str(key), item) for key, item in value.items() if not _absent(item)]
-    attributes = _attributes((key, item) for key, item in present if not isinstance(item, (dict, list)))
-    children = "".join(_element(name(key), item) for key, item in present if isinstance(item, (dict, list)))
+    attributes = _attributes((key, item) for key, item in present if not isinstance(item, _NESTED))
+    children = "".join(_element(name(key), item) for key, item in present if isinstance(item, _NESTED))
     return f"<{tag}{attributes}>{children}</{tag}>" if children else f"<{tag}{attributes}/>"
 
 

@@ -3,7 +3,9 @@
 `feed` builds the messages of the AMQP feed, live and replayed alike: a replay differs by `request_id` and
 `timestamp` only. The resources of the facade are split by noun: `events` (fixture, summary, schedule),
 `entrants` (tournaments, teams, players), `dictionaries` (what clients read once), `answers` (identity,
-acknowledgement, not found); `state` holds what feed and facade share about a match.
+acknowledgement, not found, and the moment of making that any of them may bear); `state` holds what feed and
+facade share about a match, `given` what becomes of values that no document can say, and `dialect` what other
+clients of the same layout would want otherwise.
 
 The `.xml` siblings of the canonical paths have no shapes of their own:
 

@@ -1,13 +1,21 @@
-"""What is said to whoever asks: who they are, that a recovery was taken on, that there is no such thing."""
+"""What is said to whoever asks: who they are, that a recovery was taken on, that there is no such thing; and
+when what they get was made."""
 
+import re
 from typing import Literal
 
 import msgspec
 
-from app.domain.tenant import Grant
+from app.domain.tenant import Grant, Tenant
 from app.wire.generated import facade
+from app.wire.text import utc
+
+NEVER = 4_102_444_799_000  #: when keys expire, for clients that insist on a date: the end of 2099
+_LARGEST = 2**31 - 1
+_NAME = re.compile(rb"<[a-z_]+")
 
 NotFoundRoot = Literal[
+    "sport_tournaments",
     "tournament_info",
     "competitor_profile",
     "player_profile",
@@ -18,6 +26,7 @@ NotFoundRoot = Literal[
 
 _MARK = facade.NotFound(response_code=facade.ResponseCode.NOT_FOUND)
 _NOT_FOUND: dict[NotFoundRoot, bytes] = {
+    "sport_tournaments": facade.write_sport_tournaments(facade.SportTournaments(response=_MARK)),
     "tournament_info": facade.write_tournament_info(facade.TournamentInfo(response=_MARK)),
     "competitor_profile": facade.write_competitor_profile(facade.CompetitorProfile(response=_MARK)),
     "player_profile": facade.write_player_profile(facade.PlayerProfile(response=_MARK)),
@@ -44,13 +53,30 @@ def not_found(root: NotFoundRoot) -> bytes:
     return _NOT_FOUND[root]
 
 
-def bookmaker_details(grant: Grant, *, bookmaker_id: int, expire_at: int) -> bytes:
+def generated(document: bytes, at: int) -> bytes:
+    """`document` with `generated_at` in its root, the moment (Unix ms) at which it was made.
+
+    Every root of the facade's answers may have it. It is put in at the very end, so that what was made twice
+    of the same state has the same ETag.
+    """
+    name = _NAME.match(document)
+    if name is None:
+        raise ValueError(f"this is no document: {document[:40]!r}")
+    return b'%b generated_at="%b"%b' % (name[0], utc(at).encode(), document[name.end() :])
+
+
+def bookmaker_number(tenant: Tenant) -> int:
+    """A number for a tenant, the same for ever, for clients that know tenants by number."""
+    return tenant.id.int % _LARGEST + 1
+
+
+def bookmaker_details(grant: Grant, *, bookmaker_id: int | None = None, expire_at: int = NEVER) -> bytes:
     """Who the key belongs to and what it may do; `expire_at` in Unix ms, for clients that insist on one."""
     tenant = grant.tenant
     return facade.write_bookmaker_details(
         facade.BookmakerDetails(
             response_code=facade.ResponseCode.OK,
-            bookmaker_id=bookmaker_id,
+            bookmaker_id=bookmaker_number(tenant) if bookmaker_id is None else bookmaker_id,
             virtual_host=tenant.slug,
             expire_at=expire_at,
             tenant_id=str(tenant.id),

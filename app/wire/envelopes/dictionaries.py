@@ -9,8 +9,7 @@ from typing import Literal
 import msgspec
 
 from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, MatchStatus, VoidReason
-from app.domain.ids import CATEGORY
-from app.domain.sports import CS2
+from app.wire.envelopes.entrants import SPORT
 from app.wire.generated import common, facade
 
 _OK = facade.ResponseCode.OK
@@ -30,8 +29,7 @@ class Producer(msgspec.Struct, frozen=True):
 
 def sports(icon_url: str) -> bytes:
     """The list of categories: Counter-Strike 2, with its picture."""
-    sport = facade.Sport(id=CATEGORY, name=CS2.name, abbreviation=CS2.slug.upper(), icon_path=icon_url)
-    return facade.write_sports(facade.Sports(sport=(sport,)))
+    return facade.write_sports(facade.Sports(sport=(msgspec.structs.replace(SPORT, icon_path=icon_url),)))
 
 
 def market_descriptions(types: Iterable[MarketType], locale: Locale, variant: str | None = None) -> bytes:
@@ -56,12 +54,15 @@ def match_status_descriptions(statuses: Iterable[MatchStatus], locale: Locale) -
 
 def void_reasons_descriptions(reasons: Iterable[VoidReason], locale: Locale) -> bytes:
     """The reasons why markets are void."""
-    rows = [
-        facade.VoidReason(id=reason.id, name=reason.name, description=reason.description.get(locale))
-        for reason in reasons
-    ]
     return facade.write_void_reasons_descriptions(
-        facade.VoidReasonsDescriptions(response_code=_OK, void_reason=tuple(rows))
+        facade.VoidReasonsDescriptions(response_code=_OK, void_reason=_void_reasons(reasons, locale))
+    )
+
+
+def void_reasons(reasons: Iterable[VoidReason]) -> bytes:
+    """The same for those who name no language: in English, under another root."""
+    return facade.write_void_reasons(
+        facade.VoidReasons(response_code=_OK, void_reason=_void_reasons(reasons, "en"))
     )
 
 
@@ -70,6 +71,14 @@ def producers(streams: Iterable[Producer]) -> bytes:
     return facade.write_producers(
         facade.Producers(response_code=_OK, producer=tuple([_producer(item) for item in streams]))
     )
+
+
+def _void_reasons(reasons: Iterable[VoidReason], locale: Locale) -> tuple[facade.VoidReason, ...]:
+    rows = [
+        facade.VoidReason(id=reason.id, name=reason.name, description=reason.description.get(locale))
+        for reason in reasons
+    ]
+    return tuple(rows)
 
 
 def _market(found: MarketType, locale: Locale, variant: str | None) -> facade.DescribedMarket:

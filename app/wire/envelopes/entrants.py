@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from datetime import date
 
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.ids import CATEGORY, competitor_urn, player_urn, tournament_urn
+from app.domain.ids import competitor_urn, player_urn, tournament_urn
 from app.domain.sports import CS2
 from app.kit.clock import to_datetime
+from app.wire.envelopes import given
+from app.wire.envelopes.dialect import SPORT_ID
 from app.wire.generated import facade
 
 UNDERAGE_UNKNOWN = -1
-SPORT = facade.Sport(id=CATEGORY, name=CS2.name, abbreviation=CS2.slug.upper())
-_CATEGORY = facade.Category(id=CATEGORY, name=CS2.name)
+SPORT = facade.Sport(id=SPORT_ID, name=CS2.name, abbreviation=CS2.slug.upper())
+_CATEGORY = facade.Category(id=SPORT_ID, name=CS2.name)
 
 
 def tournaments(found: Sequence[Tournament]) -> bytes:
@@ -19,6 +21,12 @@ def tournaments(found: Sequence[Tournament]) -> bytes:
     return facade.write_tournaments(
         facade.Tournaments(tournament=tuple([tournament_element(item) for item in found]))
     )
+
+
+def sport_tournaments(found: Sequence[Tournament]) -> bytes:
+    """The same list as that of the one sport."""
+    listed = facade.TournamentList(tournament=tuple([tournament_element(item) for item in found]))
+    return facade.write_sport_tournaments(facade.SportTournaments(sport=SPORT, tournaments=listed))
 
 
 def tournament_info(found: Tournament) -> bytes:
@@ -50,10 +58,10 @@ def tournament_element(found: Tournament, competitors: facade.Competitors | None
         id=tournament_urn(found.id),
         name=found.name,
         abbreviation=found.abbreviation,
-        risk_tier=found.risk_tier,
-        scheduled=found.starts_at,
-        scheduled_end=found.ends_at,
-        icon_path=found.icon_url or None,
+        risk_tier=given.rank(found.risk_tier),
+        scheduled=given.moment(found.starts_at),
+        scheduled_end=given.moment(found.ends_at),
+        icon_path=given.address(found.icon_url),
         tournament_length=_length(found),
         sport=SPORT,
         category=_CATEGORY,
@@ -73,7 +81,7 @@ def competitor_element(
         underage=UNDERAGE_UNKNOWN,
         country=found.country or None,
         country_code=found.country_code or None,
-        icon_path=found.icon_url or None,
+        icon_path=given.address(found.icon_url),
         sport=sport,
     )
 
@@ -87,17 +95,18 @@ def _player(found: Player) -> facade.Player:
         id=player_urn(found.id),
         name=found.name,
         full_name=found.full_name or None,
-        sport=CATEGORY,
+        sport=SPORT_ID,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,
-        icon_path=found.icon_url or None,
+        icon_path=given.address(found.icon_url),
     )
 
 
 def _length(found: Tournament) -> facade.TournamentLength | None:
-    if found.starts_at is None or found.ends_at is None:
+    first, last = given.moment(found.starts_at), given.moment(found.ends_at)
+    if first is None or last is None:
         return None
-    return facade.TournamentLength(start_date=_day(found.starts_at), end_date=_day(found.ends_at))
+    return facade.TournamentLength(start_date=_day(first), end_date=_day(last))
 
 
 def _day(ms: int) -> date:

@@ -1,4 +1,4 @@
-"""Matches as the facade and the `.xml` siblings show them: fixture, summary, schedule."""
+"""Matches as the facade and the `.xml` siblings show them: fixture, summary, schedule; and their changes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,12 +6,14 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.about import Stream
 from app.domain.catalogue import Locale
 from app.domain.entrants import Competitor, Tournament
-from app.domain.ids import match_urn
+from app.domain.ids import competitor_urn, match_urn
 from app.domain.match import Headline, Match, Status, headline
-from app.wire.envelopes import state
+from app.wire.envelopes import given, state
 from app.wire.envelopes.entrants import competitor_element, tournament_element
+from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
 
 SPORT_FORMAT = "classic"  #: two teams; the only other word that clients know is "race"
@@ -27,8 +29,8 @@ _TO_COME = (Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A match with those who meet in it, as far as XML tells it. Times are Unix ms; `booked` says whether
-    the tenant gets its odds on the feed."""
+    """A match with those who meet in it, as far as XML tells it and a key may see it. Times are Unix ms;
+    `booked` says whether the tenant gets its odds on the feed."""
 
     id: UUID
     headline: Headline
@@ -39,29 +41,47 @@ class Event(msgspec.Struct, frozen=True):
     scheduled_at: int | None = None
     started_at: int | None = None
     booked: bool = True
+    streams: tuple[Stream, ...] = ()
+
+
+class FixtureChanged(msgspec.Struct, frozen=True):
+    """The latest change of a match's fixture, at Unix ms."""
+
+    number: int
+    at: int
 
 
 def event(
-    match: Match, tournament: Tournament, home: Competitor, away: Competitor, *, booked: bool = True
+    match: Match,
+    tournament: Tournament,
+    home: Competitor,
+    away: Competitor,
+    *,
+    opened: Groups,
+    booked: bool = True,
 ) -> Event:
-    """`match` as XML tells it, with its entrants."""
+    """`match` as XML tells it, with its entrants, to a key that opens these groups of fields."""
+    read = Group.READ in opened
+    head = headline(match)
     return Event(
         id=match.id,
-        headline=headline(match),
+        headline=head if read else msgspec.structs.replace(head, maps=(), round=None),
         tournament=tournament,
         home=home,
         away=away,
         best_of=match.best_of,
         scheduled_at=match.scheduled_at,
-        started_at=match.started_at,
+        started_at=match.started_at if read else None,
         booked=booked,
+        streams=match.about.streams if Group.DETAIL in opened else (),
     )
 
 
 def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
-        start_time=found.scheduled_at if found.started_at is None else found.started_at,
+        start_time=given.moment(found.scheduled_at if found.started_at is None else found.started_at),
+        tv_channels=_channels(found.streams),
         **_common(found, locale),
     )
     return facade.write_fixtures_fixture(facade.FixturesFixture(fixture=fixture))
@@ -70,9 +90,7 @@ def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
 def match_summary(found: Event, locale: Locale = "en") -> bytes:
     """One match and where it stands."""
     return facade.write_match_summary(
-        facade.MatchSummary(
-            sport_event=_sport_event(found, locale), sport_event_status=_status(found.headline)
-        )
+        facade.MatchSummary(sport_event=_sport_event(found, locale), sport_event_status=_status(found))
     )
 
 
@@ -81,6 +99,12 @@ def schedule(found: Sequence[Event], locale: Locale = "en") -> bytes:
     return facade.write_schedule(
         facade.Schedule(sport_event=tuple([_sport_event(item, locale) for item in found]))
     )
+
+
+def fixture_changes(found: Sequence[FixtureChanged]) -> bytes:
+    """The matches whose fixture has changed, in the order given."""
+    rows = [facade.ChangedFixture(sport_event_id=match_urn(one.number), update_time=one.at) for one in found]
+    return facade.write_fixture_changes(facade.FixtureChanges(fixture_change=tuple(rows)))
 
 
 def _sport_event(found: Event, locale: Locale) -> facade.SportEvent:
@@ -96,7 +120,7 @@ def _common(found: Event, locale: Locale) -> dict[str, Any]:
     return {
         "id": match_urn(head.number),
         "name": _JOINED[locale].format(home=found.home.name, away=found.away.name),
-        "scheduled": found.scheduled_at,
+        "scheduled": given.moment(found.scheduled_at),
         "start_time_tbd": found.scheduled_at is None,
         "status": _WORD[head.status],
         "liveodds": live_odds,
@@ -116,15 +140,33 @@ def _extra_info(found: Event) -> facade.ExtraInfo:
     return facade.ExtraInfo(info=tuple([facade.Info(key=key, value=value) for key, value in facts.items()]))
 
 
-def _status(head: Headline) -> facade.SummaryStatus:
+def _channels(streams: Sequence[Stream]) -> facade.TvChannels | None:
+    channels = [
+        facade.TvChannel(name=one.name or url, language=one.language or None, stream_url=url)
+        for one in streams
+        if (url := given.address(one.url))
+    ]
+    return facade.TvChannels(tv_channel=tuple(channels)) if channels else None
+
+
+def _status(found: Event) -> facade.SummaryStatus:
+    head = found.headline
     board = state.scoreboard(head)
     return facade.SummaryStatus(
         status=_WORD[head.status],
         match_status_code=common.StatusCode(head.status.code),
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=state.winner_id(head),
+        winner_id=_winner_id(found),
         scoreboard_available=board is not None,
         period_scores=state.period_scores(head),
         scoreboard=board,
     )
+
+
+def _winner_id(found: Event) -> str | None:
+    """Told once the match is closed; the id under which the winner stands among the competitors."""
+    head = found.headline
+    if head.status is not Status.FINISHED or head.winner is None:
+        return None
+    return competitor_urn(found.home.id if head.winner == "home" else found.away.id)

@@ -153,6 +153,28 @@ def render_category(node: Category) -> str:
     return f'<category id="{escaped[node.id]}" name="{escaped[node.name]}"{x_country_code}/>'
 
 
+class ChangedFixture(msgspec.Struct, frozen=True, kw_only=True):
+    """The latest change of a fixture.
+
+    Attributes:
+        sport_event_id: The match.
+        update_time: When it changed. (Unix ms)
+    """
+
+    sport_event_id: str
+    update_time: int
+
+
+def render_changed_fixture(node: ChangedFixture) -> str:
+    """The element `<fixture_change>`."""
+    return (
+        f"<fixture_change"
+        f' sport_event_id="{escaped[node.sport_event_id]}"'
+        f' update_time="{utc(node.update_time)}"'
+        "/>"
+    )
+
+
 class DescribedOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """An outcome of a market type.
 
@@ -289,6 +311,26 @@ def render_tournament_length(node: TournamentLength) -> str:
         f' end_date="{node.end_date.isoformat()}"'
         "/>"
     )
+
+
+class TvChannel(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a match can be watched.
+
+    Attributes:
+        name: What it is called; its address when it has no name.
+        language: The two letters of its language, when known.
+        stream_url: Its address.
+    """
+
+    name: str
+    language: str | None = None
+    stream_url: str
+
+
+def render_tv_channel(node: TvChannel) -> str:
+    """The element `<tv_channel>`."""
+    x_language = "" if node.language is None else f' language="{escaped[node.language]}"'
+    return f'<tv_channel name="{escaped[node.name]}"{x_language} stream_url="{escaped[node.stream_url]}"/>'
 
 
 class VoidReason(msgspec.Struct, frozen=True, kw_only=True):
@@ -440,6 +482,34 @@ def render_extra_info(node: ExtraInfo) -> str:
     content = f"{x_info}"
     end = f">{content}</extra_info>" if content else "/>"
     return f"<extra_info{end}"
+
+
+class FixtureChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """The matches whose fixture has changed, the latest change last.
+
+    Attributes:
+        generated_at: When this content was made. (Unix ms)
+        fixture_change: One match.
+    """
+
+    generated_at: int | None = None
+    fixture_change: tuple[ChangedFixture, ...] = ()
+
+
+def write_fixture_changes(node: FixtureChanges) -> bytes:
+    """The document `<fixture_changes>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_fixture_change = ""
+    for leaf in node.fixture_change:
+        x_fixture_change += (
+            "<fixture_change"
+            f' sport_event_id="{escaped[leaf.sport_event_id]}"'
+            f' update_time="{utc(leaf.update_time)}"'
+            "/>"
+        )
+    content = f"{x_fixture_change}"
+    end = f">{content}</fixture_changes>" if content else "/>"
+    return (f"<fixture_changes{x_generated_at}{end}").encode()
 
 
 class GrantedScopes(msgspec.Struct, frozen=True, kw_only=True):
@@ -612,14 +682,17 @@ class Sports(msgspec.Struct, frozen=True, kw_only=True):
     """The sports list: one entry a category.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         sport: One category.
     """
 
+    generated_at: int | None = None
     sport: tuple[Sport, ...] = ()
 
 
 def write_sports(node: Sports) -> bytes:
     """The document `<sports>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_sport = ""
     for leaf in node.sport:
         leaf_abbreviation = (
@@ -631,7 +704,7 @@ def write_sports(node: Sports) -> bytes:
         )
     content = f"{x_sport}"
     end = f">{content}</sports>" if content else "/>"
-    return (f"<sports{end}").encode()
+    return (f"<sports{x_generated_at}{end}").encode()
 
 
 class SummaryStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -706,20 +779,81 @@ def render_summary_status(node: SummaryStatus) -> str:
     )
 
 
+class TvChannels(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a match can be watched, best first.
+
+    Attributes:
+        tv_channel: One place.
+    """
+
+    tv_channel: tuple[TvChannel, ...]
+
+
+def render_tv_channels(node: TvChannels) -> str:
+    """The element `<tv_channels>`."""
+    x_tv_channel = ""
+    for leaf in node.tv_channel:
+        leaf_language = "" if leaf.language is None else f' language="{escaped[leaf.language]}"'
+        x_tv_channel += (
+            "<tv_channel"
+            f' name="{escaped[leaf.name]}"'
+            f"{leaf_language}"
+            f' stream_url="{escaped[leaf.stream_url]}"'
+            "/>"
+        )
+    return f"<tv_channels>{x_tv_channel}</tv_channels>"
+
+
+class VoidReasons(msgspec.Struct, frozen=True, kw_only=True):
+    """The reasons why markets are void, as clients ask for them that name no language.
+
+    Attributes:
+        response_code: OK.
+        generated_at: When this content was made. (Unix ms)
+        void_reason: One reason.
+    """
+
+    response_code: ResponseCode
+    generated_at: int | None = None
+    void_reason: tuple[VoidReason, ...] = ()
+
+
+def write_void_reasons(node: VoidReasons) -> bytes:
+    """The document `<void_reasons>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_void_reason = ""
+    for leaf in node.void_reason:
+        x_void_reason += (
+            "<void_reason"
+            f' id="{leaf.id}"'
+            f' name="{escaped[leaf.name]}"'
+            f' description="{escaped[leaf.description]}"'
+            "/>"
+        )
+    content = f"{x_void_reason}"
+    end = f">{content}</void_reasons>" if content else "/>"
+    return (
+        f'<void_reasons response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{x_generated_at}{end}'
+    ).encode()
+
+
 class VoidReasonsDescriptions(msgspec.Struct, frozen=True, kw_only=True):
     """The reasons why markets are void.
 
     Attributes:
         response_code: OK.
+        generated_at: When this content was made. (Unix ms)
         void_reason: One reason.
     """
 
     response_code: ResponseCode
+    generated_at: int | None = None
     void_reason: tuple[VoidReason, ...] = ()
 
 
 def write_void_reasons_descriptions(node: VoidReasonsDescriptions) -> bytes:
     """The document `<void_reasons_descriptions>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_void_reason = ""
     for leaf in node.void_reason:
         x_void_reason += (
@@ -732,7 +866,10 @@ def write_void_reasons_descriptions(node: VoidReasonsDescriptions) -> bytes:
     content = f"{x_void_reason}"
     end = f">{content}</void_reasons_descriptions>" if content else "/>"
     return (
-        f'<void_reasons_descriptions response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{end}'
+        f"<void_reasons_descriptions"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f"{x_generated_at}"
+        f"{end}"
     ).encode()
 
 
@@ -747,6 +884,7 @@ class BookmakerDetails(msgspec.Struct, frozen=True, kw_only=True):
         tenant_id: The id of the tenant.
         name: The name of the tenant.
         rate_limit_rpm: Requests a minute that the key may make.
+        generated_at: When this content was made. (Unix ms)
         scopes: What the key may do.
         sport_allowlist: The sports that it may use.
     """
@@ -758,6 +896,7 @@ class BookmakerDetails(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: str
     name: str
     rate_limit_rpm: int
+    generated_at: int | None = None
     scopes: GrantedScopes
     sport_allowlist: AllowedSports
 
@@ -771,10 +910,12 @@ def assemble_bookmaker_details(
     tenant_id: str,
     name: str,
     rate_limit_rpm: int,
+    generated_at: int | None = None,
     scopes: str,
     sport_allowlist: str,
 ) -> bytes:
     """The document `<bookmaker_details>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     return (
         f"<bookmaker_details"
         f' response_code="{RESPONSE_CODE_TEXT[response_code]}"'
@@ -784,6 +925,7 @@ def assemble_bookmaker_details(
         f' tenant_id="{escaped[tenant_id]}"'
         f' name="{escaped[name]}"'
         f' rate_limit_rpm="{rate_limit_rpm}"'
+        f"{x_generated_at}"
         f">{scopes}{sport_allowlist}</bookmaker_details>"
     ).encode()
 
@@ -800,6 +942,7 @@ def write_bookmaker_details(node: BookmakerDetails) -> bytes:
         tenant_id=node.tenant_id,
         name=node.name,
         rate_limit_rpm=node.rate_limit_rpm,
+        generated_at=node.generated_at,
         scopes=x_scopes,
         sport_allowlist=x_sport_allowlist,
     )
@@ -809,11 +952,13 @@ class CompetitorProfile(msgspec.Struct, frozen=True, kw_only=True):
     """One team.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         competitor: The team.
         players: Its squad.
         response: In the place of the content, when there is no such thing.
     """
 
+    generated_at: int | None = None
     competitor: Competitor | None = None
     players: Players | None = None
     response: NotFound | None = None
@@ -821,14 +966,16 @@ class CompetitorProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 def assemble_competitor_profile(
     *,
+    generated_at: int | None = None,
     competitor: str = "",
     players: str = "",
     response: str = "",
 ) -> bytes:
     """The document `<competitor_profile>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{competitor}{players}{response}"
     end = f">{content}</competitor_profile>" if content else "/>"
-    return (f"<competitor_profile{end}").encode()
+    return (f"<competitor_profile{x_generated_at}{end}").encode()
 
 
 def write_competitor_profile(node: CompetitorProfile) -> bytes:
@@ -837,6 +984,7 @@ def write_competitor_profile(node: CompetitorProfile) -> bytes:
     x_players = "" if node.players is None else render_players(node.players)
     x_response = "" if node.response is None else render_not_found(node.response)
     return assemble_competitor_profile(
+        generated_at=node.generated_at,
         competitor=x_competitor,
         players=x_players,
         response=x_response,
@@ -901,15 +1049,18 @@ class MatchStatusDescriptions(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         response_code: OK.
+        generated_at: When this content was made. (Unix ms)
         match_status: One code.
     """
 
     response_code: ResponseCode
+    generated_at: int | None = None
     match_status: tuple[MatchStatus, ...] = ()
 
 
 def write_match_status_descriptions(node: MatchStatusDescriptions) -> bytes:
     """The document `<match_status_descriptions>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_match_status = ""
     for leaf in node.match_status:
         x_match_status += (
@@ -918,7 +1069,10 @@ def write_match_status_descriptions(node: MatchStatusDescriptions) -> bytes:
     content = f"{x_match_status}"
     end = f">{content}</match_status_descriptions>" if content else "/>"
     return (
-        f'<match_status_descriptions response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{end}'
+        f"<match_status_descriptions"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f"{x_generated_at}"
+        f"{end}"
     ).encode()
 
 
@@ -926,21 +1080,24 @@ class PlayerProfile(msgspec.Struct, frozen=True, kw_only=True):
     """One player.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         player: The player.
         response: In the place of the content, when there is no such thing.
     """
 
+    generated_at: int | None = None
     player: Player | None = None
     response: NotFound | None = None
 
 
 def write_player_profile(node: PlayerProfile) -> bytes:
     """The document `<player_profile>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_player = "" if node.player is None else render_player(node.player)
     x_response = "" if node.response is None else render_not_found(node.response)
     content = f"{x_player}{x_response}"
     end = f">{content}</player_profile>" if content else "/>"
-    return (f"<player_profile{end}").encode()
+    return (f"<player_profile{x_generated_at}{end}").encode()
 
 
 class Producers(msgspec.Struct, frozen=True, kw_only=True):
@@ -948,15 +1105,18 @@ class Producers(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         response_code: OK.
+        generated_at: When this content was made. (Unix ms)
         producer: One stream.
     """
 
     response_code: ResponseCode
+    generated_at: int | None = None
     producer: tuple[Producer, ...] = ()
 
 
 def write_producers(node: Producers) -> bytes:
     """The document `<producers>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_producer = ""
     for leaf in node.producer:
         x_producer += (
@@ -972,7 +1132,9 @@ def write_producers(node: Producers) -> bytes:
         )
     content = f"{x_producer}"
     end = f">{content}</producers>" if content else "/>"
-    return (f'<producers response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{end}').encode()
+    return (
+        f'<producers response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{x_generated_at}{end}'
+    ).encode()
 
 
 class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):
@@ -1135,6 +1297,7 @@ class Fixture(msgspec.Struct, frozen=True, kw_only=True):
         tournament: The tournament that it belongs to.
         competitors: The two teams, home first.
         extra_info: Further facts.
+        tv_channels: Where it can be watched; for keys that may see streams.
     """
 
     id: str
@@ -1147,6 +1310,7 @@ class Fixture(msgspec.Struct, frozen=True, kw_only=True):
     tournament: Tournament
     competitors: Competitors
     extra_info: ExtraInfo | None = None
+    tv_channels: TvChannels | None = None
 
 
 def assemble_fixture(
@@ -1161,6 +1325,7 @@ def assemble_fixture(
     tournament: str,
     competitors: str,
     extra_info: str = "",
+    tv_channels: str = "",
 ) -> str:
     """The element `<fixture>` around children that are markup already."""
     x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
@@ -1179,7 +1344,7 @@ def assemble_fixture(
         f"{x_start_time}"
         f"{x_status}"
         f"{x_liveodds}"
-        f">{tournament}{competitors}{extra_info}</fixture>"
+        f">{tournament}{competitors}{extra_info}{tv_channels}</fixture>"
     )
 
 
@@ -1188,6 +1353,7 @@ def render_fixture(node: Fixture) -> str:
     x_tournament = render_tournament(node.tournament)
     x_competitors = render_competitors(node.competitors)
     x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
+    x_tv_channels = "" if node.tv_channels is None else render_tv_channels(node.tv_channels)
     return assemble_fixture(
         id=node.id,
         name=node.name,
@@ -1199,6 +1365,7 @@ def render_fixture(node: Fixture) -> str:
         tournament=x_tournament,
         competitors=x_competitors,
         extra_info=x_extra_info,
+        tv_channels=x_tv_channels,
     )
 
 
@@ -1207,11 +1374,13 @@ class MarketDescriptions(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         response_code: OK, or NOT_FOUND beside a response element.
+        generated_at: When this content was made. (Unix ms)
         market: One market type.
         response: In the place of the content, when there is no such thing.
     """
 
     response_code: ResponseCode
+    generated_at: int | None = None
     market: tuple[DescribedMarket, ...] = ()
     response: NotFound | None = None
 
@@ -1219,13 +1388,17 @@ class MarketDescriptions(msgspec.Struct, frozen=True, kw_only=True):
 def assemble_market_descriptions(
     *,
     response_code: ResponseCode,
+    generated_at: int | None = None,
     market: str = "",
     response: str = "",
 ) -> bytes:
     """The document `<market_descriptions>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{market}{response}"
     end = f">{content}</market_descriptions>" if content else "/>"
-    return (f'<market_descriptions response_code="{RESPONSE_CODE_TEXT[response_code]}"{end}').encode()
+    return (
+        f'<market_descriptions response_code="{RESPONSE_CODE_TEXT[response_code]}"{x_generated_at}{end}'
+    ).encode()
 
 
 def write_market_descriptions(node: MarketDescriptions) -> bytes:
@@ -1234,6 +1407,7 @@ def write_market_descriptions(node: MarketDescriptions) -> bytes:
     x_response = "" if node.response is None else render_not_found(node.response)
     return assemble_market_descriptions(
         response_code=node.response_code,
+        generated_at=node.generated_at,
         market=x_market,
         response=x_response,
     )
@@ -1314,15 +1488,45 @@ def render_sport_event(node: SportEvent) -> str:
     )
 
 
+class TournamentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Tournaments of one sport.
+
+    Attributes:
+        tournament: One tournament.
+    """
+
+    tournament: tuple[Tournament, ...] = ()
+
+
+def assemble_tournament_list(
+    *,
+    tournament: str = "",
+) -> str:
+    """The element `<tournaments>` around children that are markup already."""
+    content = f"{tournament}"
+    end = f">{content}</tournaments>" if content else "/>"
+    return f"<tournaments{end}"
+
+
+def render_tournament_list(node: TournamentList) -> str:
+    """The element `<tournaments>`."""
+    x_tournament = "".join([render_tournament(item) for item in node.tournament])
+    return assemble_tournament_list(
+        tournament=x_tournament,
+    )
+
+
 class TournamentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One tournament.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         tournament: The tournament.
         competitors: Who takes part; the same as within the tournament.
         response: In the place of the content, when there is no such thing.
     """
 
+    generated_at: int | None = None
     tournament: Tournament | None = None
     competitors: Competitors | None = None
     response: NotFound | None = None
@@ -1330,14 +1534,16 @@ class TournamentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 def assemble_tournament_info(
     *,
+    generated_at: int | None = None,
     tournament: str = "",
     competitors: str = "",
     response: str = "",
 ) -> bytes:
     """The document `<tournament_info>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{tournament}{competitors}{response}"
     end = f">{content}</tournament_info>" if content else "/>"
-    return (f"<tournament_info{end}").encode()
+    return (f"<tournament_info{x_generated_at}{end}").encode()
 
 
 def write_tournament_info(node: TournamentInfo) -> bytes:
@@ -1346,6 +1552,7 @@ def write_tournament_info(node: TournamentInfo) -> bytes:
     x_competitors = "" if node.competitors is None else render_competitors(node.competitors)
     x_response = "" if node.response is None else render_not_found(node.response)
     return assemble_tournament_info(
+        generated_at=node.generated_at,
         tournament=x_tournament,
         competitors=x_competitors,
         response=x_response,
@@ -1356,26 +1563,31 @@ class Tournaments(msgspec.Struct, frozen=True, kw_only=True):
     """The tournaments.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         tournament: One tournament.
     """
 
+    generated_at: int | None = None
     tournament: tuple[Tournament, ...] = ()
 
 
 def assemble_tournaments(
     *,
+    generated_at: int | None = None,
     tournament: str = "",
 ) -> bytes:
     """The document `<tournaments>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{tournament}"
     end = f">{content}</tournaments>" if content else "/>"
-    return (f"<tournaments{end}").encode()
+    return (f"<tournaments{x_generated_at}{end}").encode()
 
 
 def write_tournaments(node: Tournaments) -> bytes:
     """The document `<tournaments>`."""
     x_tournament = "".join([render_tournament(item) for item in node.tournament])
     return assemble_tournaments(
+        generated_at=node.generated_at,
         tournament=x_tournament,
     )
 
@@ -1384,23 +1596,27 @@ class FixturesFixture(msgspec.Struct, frozen=True, kw_only=True):
     """One match before it is played.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         fixture: The match.
         response: In the place of the content, when there is no such thing.
     """
 
+    generated_at: int | None = None
     fixture: Fixture | None = None
     response: NotFound | None = None
 
 
 def assemble_fixtures_fixture(
     *,
+    generated_at: int | None = None,
     fixture: str = "",
     response: str = "",
 ) -> bytes:
     """The document `<fixtures_fixture>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{fixture}{response}"
     end = f">{content}</fixtures_fixture>" if content else "/>"
-    return (f"<fixtures_fixture{end}").encode()
+    return (f"<fixtures_fixture{x_generated_at}{end}").encode()
 
 
 def write_fixtures_fixture(node: FixturesFixture) -> bytes:
@@ -1408,6 +1624,7 @@ def write_fixtures_fixture(node: FixturesFixture) -> bytes:
     x_fixture = "" if node.fixture is None else render_fixture(node.fixture)
     x_response = "" if node.response is None else render_not_found(node.response)
     return assemble_fixtures_fixture(
+        generated_at=node.generated_at,
         fixture=x_fixture,
         response=x_response,
     )
@@ -1417,11 +1634,13 @@ class MatchSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One match and where it stands.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         sport_event: The match.
         sport_event_status: Where it stands.
         response: In the place of the content, when there is no such thing.
     """
 
+    generated_at: int | None = None
     sport_event: SportEvent | None = None
     sport_event_status: SummaryStatus | None = None
     response: NotFound | None = None
@@ -1429,14 +1648,16 @@ class MatchSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 def assemble_match_summary(
     *,
+    generated_at: int | None = None,
     sport_event: str = "",
     sport_event_status: str = "",
     response: str = "",
 ) -> bytes:
     """The document `<match_summary>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{sport_event}{sport_event_status}{response}"
     end = f">{content}</match_summary>" if content else "/>"
-    return (f"<match_summary{end}").encode()
+    return (f"<match_summary{x_generated_at}{end}").encode()
 
 
 def write_match_summary(node: MatchSummary) -> bytes:
@@ -1447,6 +1668,7 @@ def write_match_summary(node: MatchSummary) -> bytes:
     )
     x_response = "" if node.response is None else render_not_found(node.response)
     return assemble_match_summary(
+        generated_at=node.generated_at,
         sport_event=x_sport_event,
         sport_event_status=x_sport_event_status,
         response=x_response,
@@ -1457,25 +1679,73 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """Matches, in the order of their scheduled start.
 
     Attributes:
+        generated_at: When this content was made. (Unix ms)
         sport_event: One match.
     """
 
+    generated_at: int | None = None
     sport_event: tuple[SportEvent, ...] = ()
 
 
 def assemble_schedule(
     *,
+    generated_at: int | None = None,
     sport_event: str = "",
 ) -> bytes:
     """The document `<schedule>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
     content = f"{sport_event}"
     end = f">{content}</schedule>" if content else "/>"
-    return (f"<schedule{end}").encode()
+    return (f"<schedule{x_generated_at}{end}").encode()
 
 
 def write_schedule(node: Schedule) -> bytes:
     """The document `<schedule>`."""
     x_sport_event = "".join([render_sport_event(item) for item in node.sport_event])
     return assemble_schedule(
+        generated_at=node.generated_at,
         sport_event=x_sport_event,
+    )
+
+
+class SportTournaments(msgspec.Struct, frozen=True, kw_only=True):
+    """The tournaments of one sport.
+
+    Attributes:
+        generated_at: When this content was made. (Unix ms)
+        sport: The sport.
+        tournaments: Its tournaments.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    generated_at: int | None = None
+    sport: Sport | None = None
+    tournaments: TournamentList | None = None
+    response: NotFound | None = None
+
+
+def assemble_sport_tournaments(
+    *,
+    generated_at: int | None = None,
+    sport: str = "",
+    tournaments: str = "",
+    response: str = "",
+) -> bytes:
+    """The document `<sport_tournaments>` around children that are markup already."""
+    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
+    content = f"{sport}{tournaments}{response}"
+    end = f">{content}</sport_tournaments>" if content else "/>"
+    return (f"<sport_tournaments{x_generated_at}{end}").encode()
+
+
+def write_sport_tournaments(node: SportTournaments) -> bytes:
+    """The document `<sport_tournaments>`."""
+    x_sport = "" if node.sport is None else render_sport(node.sport)
+    x_tournaments = "" if node.tournaments is None else render_tournament_list(node.tournaments)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    return assemble_sport_tournaments(
+        generated_at=node.generated_at,
+        sport=x_sport,
+        tournaments=x_tournaments,
+        response=x_response,
     )

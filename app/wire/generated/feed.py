@@ -189,7 +189,9 @@ class BetCancel(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
         event_id: The match that the message is about.
-        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
         request_id: The recovery that this message answers; left out live.
         market: One void market.
     """
@@ -296,7 +298,9 @@ class FixtureChange(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
         event_id: The match that the message is about.
-        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
         request_id: The recovery that this message answers; left out live.
         change_type: Which step.
     """
@@ -366,7 +370,9 @@ class RollbackBetCancel(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
         event_id: The match that the message is about.
-        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
         request_id: The recovery that this message answers; left out live.
         market: One market that is not void any more.
     """
@@ -401,7 +407,9 @@ class RollbackBetSettlement(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
         event_id: The match that the message is about.
-        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
         request_id: The recovery that this message answers; left out live.
         market: One market whose settlement no longer stands.
     """
@@ -504,7 +512,9 @@ class OddsChange(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
         event_id: The match that the message is about.
-        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
         request_id: The recovery that this message answers; left out live.
         sport_event_status: The state of the match.
         odds: Its markets; empty when only the state changed.
@@ -587,7 +597,9 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
         event_id: The match that the message is about.
-        timestamp: When it was so; rises with every message of a match, and no two share a millisecond.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
         request_id: The recovery that this message answers; left out live.
         outcomes: The decided markets.
     """

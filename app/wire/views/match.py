@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from app.domain.about import Stream
 from app.domain.ids import match_urn
 from app.domain.loadout import Loadout
 from app.domain.market import Market
@@ -32,6 +33,14 @@ class MapView(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+class StreamView(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the match can be watched; `language` is a two-letter code."""
+
+    url: str
+    language: str | None
+    name: str | None
+
+
 class LoadoutView(msgspec.Struct, frozen=True):
     """A player in the round being played. `money` is null until the log tells it; `weapons` are named as
     the game spells them, knives left out."""
@@ -49,12 +58,13 @@ class LoadoutView(msgspec.Struct, frozen=True):
 
 
 class ScoreboardView(msgspec.Struct, frozen=True):
-    """The round being played; `phase` is freeze, live or over."""
+    """The round being played; `phase` is freeze, live or over. `started_at` is null until it is live."""
 
     map: int
     map_name: str
     round: int
     phase: str
+    started_at: str | None
     score_a: int
     score_b: int
     side_a: Side | None
@@ -85,7 +95,7 @@ class MatchView(msgspec.Struct, frozen=True, kw_only=True):
     maps: tuple[MapView, ...] | UnsetType = UNSET
     rounds: tuple[RoundView, ...] | UnsetType = UNSET
     events: tuple[EventView, ...] | UnsetType = UNSET
-    streams: tuple[str, ...] | UnsetType = UNSET
+    streams: tuple[StreamView, ...] | UnsetType = UNSET
     demo_url: str | None | UnsetType = UNSET
     player_stats: tuple[PlayerView, ...] | UnsetType = UNSET
     markets: tuple[MarketView, ...] | UnsetType = UNSET
@@ -96,6 +106,25 @@ class MatchView(msgspec.Struct, frozen=True, kw_only=True):
     suspended_reason: str | None | UnsetType = UNSET
     booking_status: str | UnsetType = UNSET
     source_url: str | None | UnsetType = UNSET
+
+
+class SummaryView(msgspec.Struct, frozen=True, kw_only=True):
+    """A match in short, once it is over; before that, how far it is. Scores are as in the match resource."""
+
+    id: str
+    urn: str
+    team_a: str
+    team_b: str
+    event: str
+    bo_type: str
+    status: str
+    scheduled_at: str | None
+    started_at: str | None
+    finished_at: str | None
+    score_a: int
+    score_b: int
+    winner: Team | None
+    maps: tuple[MapView, ...]
 
 
 class MatchParts(msgspec.Struct, frozen=True):
@@ -122,8 +151,16 @@ def match_view(parts: MatchParts, groups: Groups) -> MatchView:
     return MatchView(**fields)
 
 
+def summary_view(match: Match) -> SummaryView:
+    return SummaryView(**_outline(match), **_read(MatchParts(match)))
+
+
 def _basic(match: Match) -> dict[str, Any]:
     play = match.map
+    return _outline(match) | {"map_name": (play.name or None) if play else None}
+
+
+def _outline(match: Match) -> dict[str, Any]:
     return {
         "id": str(match.id),
         "urn": match_urn(match.number),
@@ -135,7 +172,6 @@ def _basic(match: Match) -> dict[str, Any]:
         "scheduled_at": moment(match.scheduled_at),
         "score_a": match.score_home,
         "score_b": match.score_away,
-        "map_name": (play.name or None) if play else None,
     }
 
 
@@ -153,7 +189,7 @@ def _detail(parts: MatchParts) -> dict[str, Any]:
     return {
         "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
         "events": tuple(event_view(event) for event in parts.events if not event.void),
-        "streams": tuple(stream.url for stream in parts.match.about.streams),
+        "streams": tuple(map(stream_view, parts.match.about.streams)),
         "demo_url": parts.match.about.demo_url or None,
         "player_stats": player_stats(parts.events),
     }
@@ -173,6 +209,10 @@ def _internals(parts: MatchParts) -> dict[str, Any]:
         "booking_status": "booked" if parts.booked else "unbooked",
         "source_url": parts.match.about.source_url or None,
     }
+
+
+def stream_view(stream: Stream) -> StreamView:
+    return StreamView(url=stream.url, language=stream.language or None, name=stream.name or None)
 
 
 def map_view(play: MapPlay) -> MapView:
@@ -201,6 +241,7 @@ def scoreboard_view(match: Match) -> ScoreboardView | None:
         map_name=play.name,
         round=current.number,
         phase=current.phase,
+        started_at=moment(current.started_at),
         score_a=play.home_score,
         score_b=play.away_score,
         side_a=side,

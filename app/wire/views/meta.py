@@ -19,11 +19,13 @@ class Single(msgspec.Struct, Generic[T], frozen=True):
 
 
 class ListMeta(msgspec.Struct, frozen=True):
-    """`count`: rows in this answer; `limit` and `total` where the list takes a limit."""
+    """`count`: rows in this answer; `limit` and `total` where the list takes a limit; `next_cursor` where
+    another page follows."""
 
     count: int
     limit: int | UnsetType = UNSET
     total: int | UnsetType = UNSET
+    next_cursor: str | UnsetType = UNSET
 
 
 class Many(msgspec.Struct, Generic[T], frozen=True):

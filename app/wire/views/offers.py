@@ -21,13 +21,14 @@ _STATUS = {
 class MarketView(msgspec.Struct, frozen=True, kw_only=True):
     """One offer; its only outcome is "it happens". `market_offer_id` names it within the match, `id` is
     its type in the catalogue. Offers with one `group` complement each other. Take no bets while
-    `suspended`."""
+    `suspended`; `suspended_reason` then says why, in English, where it is known."""
 
     market_offer_id: str
     id: int
     specifiers: str
     status: str
     suspended: bool
+    suspended_reason: str | UnsetType = UNSET
     odds: float
     group: str
     priced_at: str | None
@@ -65,6 +66,7 @@ def market_view(market: Market) -> MarketView:
         specifiers=market.specifiers,
         status=_STATUS[market.status],
         suspended=market.status is not MarketStatus.ACTIVE,
+        suspended_reason=(market.status is MarketStatus.SUSPENDED and market.reason) or UNSET,
         odds=float(market.odds),
         group=market.group,
         priced_at=moment(market.priced_at or None),

@@ -1,0 +1,44 @@
+"""The market catalogue as JSON."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, SpecifierType
+
+
+class OutcomeView(msgspec.Struct, frozen=True):
+    id: int
+    name: str
+
+
+class SpecifierView(msgspec.Struct, frozen=True):
+    name: str
+    type: SpecifierType
+    description: str
+
+
+class DescriptionView(msgspec.Struct, frozen=True, kw_only=True):
+    """A market type. `name` is a template: each ``{placeholder}`` stands for the specifier of that name.
+    `key` is a word that stays; `description` is English in every language."""
+
+    id: int
+    key: str
+    name: str
+    description: str
+    outcomes: tuple[OutcomeView, ...]
+    specifiers: tuple[SpecifierView, ...]
+
+
+def description_views(types: Iterable[MarketType], locale: Locale) -> tuple[DescriptionView, ...]:
+    return tuple(
+        DescriptionView(
+            id=one.id,
+            key=one.key,
+            name=one.name.get(locale),
+            description=one.description,
+            outcomes=(OutcomeView(OUTCOME_ID, one.outcome.get(locale)),),
+            specifiers=tuple(SpecifierView(s.name, s.type, s.description) for s in one.specifiers),
+        )
+        for one in types
+    )

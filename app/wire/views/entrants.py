@@ -1,0 +1,141 @@
+"""Teams, players and tournaments as JSON: `id` is the URN, `external_id` the number that ends it.
+
+What nobody has told us is null.
+"""
+
+from typing import Any
+
+import msgspec
+
+from app.domain.entrants import Category, Competitor, Player, Tournament
+from app.domain.ids import competitor_urn, player_urn, tournament_urn
+from app.wire.envelopes import given
+from app.wire.views.slots import moment
+
+
+class NamedView(msgspec.Struct, frozen=True):
+    """Another resource, by its id and its name."""
+
+    id: str
+    external_id: int
+    name: str
+
+
+class TeamView(msgspec.Struct, frozen=True, kw_only=True):
+    """A team. Rankings are places, 1 the best; `country_code` as the source spells it."""
+
+    id: str
+    external_id: int
+    name: str
+    abbreviation: str | None
+    country: str | None
+    country_code: str | None
+    region: str | None
+    world_ranking: int | None
+    valve_ranking: int | None
+    is_active: bool
+    logo_url: str | None
+
+
+class PlayerView(msgspec.Struct, frozen=True, kw_only=True):
+    """A player, by the name used in the game; `team` is the present one."""
+
+    id: str
+    external_id: int
+    name: str
+    full_name: str | None
+    country_code: str | None
+    team: NamedView | None
+    photo_url: str | None
+
+
+class TournamentView(msgspec.Struct, frozen=True, kw_only=True):
+    """A tournament. `tier` is a letter, S the highest; `region` what tournaments are sorted under."""
+
+    id: str
+    external_id: int
+    name: str
+    tier: str | None
+    is_lan: bool | None
+    region: str | None
+    prize_pool_usd: int | None
+    format: str | None
+    starts_at: str | None
+    ends_at: str | None
+    logo_url: str | None
+
+
+class TournamentDetailView(TournamentView, frozen=True, kw_only=True):
+    """A tournament and those who take part in it, as far as they are known."""
+
+    teams: tuple[TeamView, ...]
+
+
+def team_fields(team: Competitor) -> dict[str, Any]:
+    return {
+        "id": competitor_urn(team.id),
+        "external_id": team.id,
+        "name": team.name,
+        "abbreviation": team.abbreviation or None,
+        "country": team.country or None,
+        "country_code": team.country_code or None,
+        "region": team.region or None,
+        "world_ranking": team.world_ranking,
+        "valve_ranking": team.valve_ranking,
+        "is_active": team.active,
+        "logo_url": team.icon_url or None,
+    }
+
+
+def team_view(team: Competitor) -> TeamView:
+    return TeamView(**team_fields(team))
+
+
+def named_team(team: Competitor) -> NamedView:
+    return NamedView(competitor_urn(team.id), team.id, team.name)
+
+
+def named_player(player: Player) -> NamedView:
+    return NamedView(player_urn(player.id), player.id, player.name)
+
+
+def player_fields(player: Player, team: Competitor | None) -> dict[str, Any]:
+    return {
+        "id": player_urn(player.id),
+        "external_id": player.id,
+        "name": player.name,
+        "full_name": player.full_name or None,
+        "country_code": player.country_code or None,
+        "team": named_team(team) if team else None,
+        "photo_url": player.icon_url or None,
+    }
+
+
+def player_view(player: Player, team: Competitor | None) -> PlayerView:
+    return PlayerView(**player_fields(player, team))
+
+
+def tournament_fields(tournament: Tournament, category: Category | None) -> dict[str, Any]:
+    return {
+        "id": tournament_urn(tournament.id),
+        "external_id": tournament.id,
+        "name": tournament.name,
+        "tier": tournament.tier or None,
+        "is_lan": tournament.on_lan,
+        "region": category.name if category else None,
+        "prize_pool_usd": tournament.prize_pool_usd,
+        "format": tournament.format or None,
+        "starts_at": moment(given.moment(tournament.starts_at)),
+        "ends_at": moment(given.moment(tournament.ends_at)),
+        "logo_url": tournament.icon_url or None,
+    }
+
+
+def tournament_view(tournament: Tournament, category: Category | None) -> TournamentView:
+    return TournamentView(**tournament_fields(tournament, category))
+
+
+def tournament_detail_view(tournament: Tournament, category: Category | None) -> TournamentDetailView:
+    fields = tournament_fields(tournament, category)
+    teams = tuple(map(team_view, tournament.competitors))
+    return TournamentDetailView(**fields, teams=teams)

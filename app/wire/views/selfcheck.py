@@ -1,0 +1,132 @@
+"""A client's digest of its book, and what differs from ours, as JSON."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from app.domain.selfcheck import Difference, Quotes
+from app.kit.errors import Field
+from app.wire.views.offers import offer_id
+
+MATCHES, MARKETS = 5_000, 50_000  #: a digest holds so many at most
+LISTED = 1_000  #: differences shown at most; `count` tells all
+
+Odds = Annotated[float, Meta(gt=0, le=1_000_000)]
+
+
+class HeldMarket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """``[13, "map=1|round=3|team=home", 1, 1.85]``: type, specifiers, status as in the feed (1 active,
+    -1 suspended), odds. The odds of a suspended market are not looked at and may be left out."""
+
+    id: Annotated[int, Meta(ge=1, le=2_147_483_647)]
+    specifiers: Annotated[str, Meta(max_length=200)]
+    status: Literal[1, -1]
+    odds: Odds | None = None
+
+
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_NAMES = {"pattern": f"^(od:match:[1-9][0-9]{{0,17}}|{_UUID})$"}
+
+
+class HeldMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The markets of one match (`od:match:<n>` or its UUID) that the client has open; `seq` is the highest
+    `x-seq` that it has applied to them, if it wants to know whether a difference may be under way."""
+
+    match: Annotated[str, Meta(min_length=1, max_length=60, extra_json_schema=_NAMES)]
+    markets: tuple[HeldMarket, ...]
+    seq: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+
+
+class Digest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A client's book. It is the whole book, and what it leaves out counts as missing, unless `complete`
+    is false: then only the matches named are compared."""
+
+    matches: Annotated[tuple[HeldMatch, ...], Meta(max_length=MATCHES)]
+    complete: bool = True
+
+
+class QuoteView(msgspec.Struct, frozen=True):
+    """`odds` where there are any."""
+
+    status: int
+    odds: float | UnsetType = UNSET
+
+
+class DifferenceView(msgspec.Struct, frozen=True):
+    """`missing`: only we have it open; `extra`: only the client has; `stale`: one of both has it suspended;
+    `wrong_price`: both have it active, at other odds. `behind`: we have told of this match since the `seq`
+    that the client gave, so the next messages may settle it."""
+
+    kind: str
+    match: str
+    id: int
+    specifiers: str
+    yours: QuoteView | UnsetType = UNSET
+    ours: QuoteView | UnsetType = UNSET
+    behind: bool | UnsetType = UNSET
+
+
+class SelfCheckView(msgspec.Struct, frozen=True):
+    """`matches` and `markets` of ours were compared. `count` is the number of all differences, 0 when both
+    books are equal; `kinds` says how many of which; no more than 1,000 are listed."""
+
+    matches: int
+    markets: int
+    count: int
+    kinds: dict[str, int]
+    differences: tuple[DifferenceView, ...]
+
+
+def quotes(held: HeldMatch) -> Quotes:
+    """The markets of a match; of two of one name the later stands."""
+    return {
+        offer_id(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
+        for each in held.markets
+    }
+
+
+def problems(digest: Digest) -> Iterator[Field]:
+    """What the types cannot say: too many markets, active ones without odds, one match or market twice."""
+    total = sum(len(held.markets) for held in digest.matches)
+    if total > MARKETS:
+        what = f"A digest holds {MARKETS} markets at most, this one {total}: split it, with complete false."
+        yield Field(("body", "matches"), what, "too_many")
+        return
+    seen: set[str] = set()
+    for place, held in enumerate(digest.matches):
+        if held.match in seen:
+            yield Field(
+                ("body", "matches", place, "match"), "This match is named twice.", "twice", held.match
+            )
+        seen.add(held.match)
+        yield from _market_problems(place, held)
+
+
+def _market_problems(place: int, held: HeldMatch) -> Iterator[Field]:
+    for number, market in enumerate(held.markets):
+        if market.status == 1 and market.odds is None:
+            where = ("body", "matches", place, "markets", number)
+            yield Field(where, "An active market has odds.", "missing", market.specifiers)
+    if len({(each.id, each.specifiers) for each in held.markets}) < len(held.markets):
+        yield Field(("body", "matches", place, "markets"), "A market is named twice.", "twice", held.match)
+
+
+def difference_view(match: str, found: Difference, behind: bool | UnsetType) -> DifferenceView:
+    type_id, _, specifiers = found.market.partition(":")
+    return DifferenceView(
+        kind=found.kind,
+        match=match,
+        id=int(type_id),
+        specifiers=specifiers,
+        yours=_quote(found.yours),
+        ours=_quote(found.ours),
+        behind=behind,
+    )
+
+
+def _quote(quote: int | None) -> QuoteView | UnsetType:
+    if quote is None:
+        return UNSET
+    return QuoteView(1 if quote > 0 else -1, abs(quote) / 1000 if quote else UNSET)
