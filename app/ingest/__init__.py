@@ -16,5 +16,5 @@ is done to markets by hand (`hands`); `operator` does it in one transaction, onc
 own ids, and puts it on record. `reference` takes reference data from files.
 
 Ingest never knows a channel. Litestar is spoken in `routes` and `operator_routes` only. Imported by `main`,
-`workers` and `cli`.
+`workers` and `cli`; imports `trading`, `store`, `broker`, `access`, `http`, `wire`, `domain` and `kit`.
 """

@@ -44,7 +44,7 @@ class Cancel(Command, frozen=True, tag="cancel"):
 
 
 class SetTeams(Command, frozen=True, tag="set_teams"):
-    """Other teams, before play. Strengths as in the creation; ids are those of the imported teams."""
+    """Other teams, before play. Strengths as in the creation; without its id, a team is known by its name."""
 
     team_a: Name
     team_b: Name
@@ -94,7 +94,8 @@ class StreamGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Describe(Command, frozen=True, tag="describe"):
-    """Everything that is said beside the play, anew: what is left out is taken away."""
+    """Everything that is said beside the play, anew: what is left out is taken away. Without its id, the
+    tournament is the one that the match's `event` names."""
 
     streams: Annotated[tuple[StreamGiven, ...], Meta(max_length=20)] = ()
     demo_url: Address = ""

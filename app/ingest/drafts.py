@@ -1,7 +1,8 @@
 """What a transaction tells the channels, as rows of the change log; pure.
 
-The order is part of the contract: events and rounds, the fixture change, settlements in ledger order,
-and last the group that one `odds_change` carries (the match's headline, then every changed market).
+The order is part of the contract: events and rounds, the scoreboard, the fixture change, settlements in
+ledger order, and last the group that one `odds_change` carries (the match's headline, then every changed
+market).
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,21 +10,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from app.domain import changes as c
+from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match, Status, headline
 from app.domain.settlement import LedgerEntry
 from app.store.changes import Draft
 
-KICK_OFF = 1
-CANCELLATION = 3
 _encode = msgspec.json.Encoder().encode
-
-
-class FixtureChange(msgspec.Struct, frozen=True):
-    """The body of a fixture change: 1 kick-off, 3 cancellation."""
-
-    change_type: int
 
 
 def compose(
@@ -38,9 +32,10 @@ def compose(
     they were, `markets` the changed ones."""
     return [
         *(draft for change in changes for draft in _happenings(change)),
+        *_scoreboard(before, after),
         *_fixture_changes(after, changes),
         *map(_settlement, entries),
-        *_odds(before, after, book, markets),
+        *_odds(before, after, changes, book, markets),
     ]
 
 
@@ -72,9 +67,39 @@ def _settlement(entry: LedgerEntry) -> Draft:
     return Draft("settlement", key, "bet_settlement", entry.message, _encode(entry))
 
 
-def _odds(before: Match | None, after: Match, book: Book, markets: Sequence[Market]) -> Iterable[Draft]:
+def _scoreboard(before: Match | None, after: Match) -> Iterable[Draft]:
+    """That the scoreboard has changed; how it looks stands in the match."""
+    if before is not None and _board(before) != _board(after):
+        yield Draft("scoreboard", match_urn(after.number), "scoreboard.frame", "", b"{}")
+
+
+def _board(match: Match) -> tuple[object, ...] | None:
+    """What the scoreboard shows; None while no round is being played."""
+    play, current = match.map, match.current
+    if play is None or current is None:
+        return None
+    score = (play.number, play.name, play.home_score, play.away_score, play.home_side)
+    planted = any(event.type == "bomb_planted" for event in current.events)
+    return (
+        *score,
+        current.number,
+        current.phase,
+        current.alive_home,
+        current.alive_away,
+        planted,
+        match.loadouts,
+    )
+
+
+def _odds(
+    before: Match | None,
+    after: Match,
+    changes: Sequence[c.Change],
+    book: Book,
+    markets: Sequence[Market],
+) -> Iterable[Draft]:
     told = headline(after)
-    frame = _match_frame(before, after)
+    frame = _match_frame(before, after, changes)
     if markets or before is None or told != headline(before):
         yield Draft("match", match_urn(after.number), frame, "odds_change", _encode(told))
     elif frame:
@@ -85,13 +110,15 @@ def _odds(before: Match | None, after: Match, book: Book, markets: Sequence[Mark
         yield Draft("market", key, frame, "odds_change", _encode(market))
 
 
-def _match_frame(before: Match | None, after: Match) -> str:
+def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]) -> str:
     if before is None:
         return "match.created"
     if after.status is Status.FINISHED and before.status is not Status.FINISHED:
         return "match.finished"
     changed = headline(after) != headline(before) or _beside_headline(after) != _beside_headline(before)
-    return "match.updated" if changed else ""
+    # Events that count no more have no frame of their own.
+    voided = any(isinstance(change, c.RoundsVoided) for change in changes)
+    return "match.updated" if changed or voided else ""
 
 
 def _beside_headline(match: Match) -> tuple[object, ...]:

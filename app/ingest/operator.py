@@ -9,24 +9,24 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.match import Match, Status
-from app.ingest import record
+from app.ingest import linking, record
 from app.ingest.commands import Command
 from app.ingest.orders import carried_out
 from app.ingest.terms import Terms
 from app.kit.errors import Conflict, NotFound
-from app.store import audit, commands, entrants, matches, references
+from app.store import audit, commands, matches, references
 from app.store.audit import Record
 from app.store.commands import Given
 from app.store.connections import Store
-from app.store.entrants import E, Shelf
 from app.store.transaction import Tx
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by;
-    `reference` is the operator's own id, by which asking again answers the same match."""
+    """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by; numbers
+    where names would not do (see `linking`); `reference` is the operator's own id, by which asking again
+    answers the same match."""
 
     home: str
     away: str
@@ -35,13 +35,17 @@ class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     scheduled_at: int | None = None
     home_strength: float = 0.0
     away_strength: float = 0.0
+    home_id: int | None = None
+    away_id: int | None = None
+    tournament_id: int | None = None
     reference: str | None = None
 
 
 async def create(store: Store, asked: NewMatch, now: int, terms: Terms, *, by: str = "operator") -> Match:
     """Create a match for `by`, or answer the one that was created under the same reference.
 
-    Raises `Conflict` when that reference stands for a match that was asked for in other words.
+    Raises `Conflict` when that reference stands for a match that was asked for in other words, `Invalid`
+    naming the team or the tournament that nobody knows.
     """
     match_id = uuid4()
     async with store.transaction() as tx:
@@ -49,7 +53,7 @@ async def create(store: Store, asked: NewMatch, now: int, terms: Terms, *, by: s
             known = await _referred(tx, asked, match_id)
             if known is not None:
                 return known
-        match = await _linked(tx, _new(asked, match_id, await matches.next_number(tx)))
+        match = await linking.linked(tx, None, _new(asked, match_id, await matches.next_number(tx)))
         details = msgspec.to_builtins(asked)
         await audit.add(tx, Record(now, by, "match.create", str(match.id), None, details))
         return await record.react(tx, None, match, (), now=now, quoting=True, margin=terms.margin)
@@ -71,12 +75,13 @@ async def order(store: Store, ref: str, command: Command, *, by: str, now: int, 
         if done:
             return match
         asked = carried_out(command, match, now)
+        after = await linking.linked(tx, match, asked.after)
         details = msgspec.to_builtins(command)
         await audit.add(tx, Record(now, by, f"match.{details.pop('command')}", str(match.id), None, details))
         return await record.react(
             tx,
             match,
-            asked.after,
+            after,
             asked.changes,
             now=now,
             quoting=True,
@@ -97,11 +102,10 @@ async def _given_before(tx: Tx, match_id: UUID, command: Command, by: str, now: 
 
 async def _referred(tx: Tx, asked: NewMatch, match_id: UUID) -> Match | None:
     """The match that the reference stands for already; None when it is now tied to `match_id`."""
-    wanted = _encode(asked)
-    known_id, known = await references.take(tx, asked.reference or "", match_id, wanted)
+    known_id, known = await references.take(tx, asked.reference or "", match_id, _encode(asked))
     if known_id == match_id:
         return None
-    if known != wanted:
+    if msgspec.json.decode(known, type=NewMatch) != asked:
         raise Conflict(f"Reference {asked.reference!r} stands for a match that was created differently.")
     return await matches.get(tx, known_id)
 
@@ -111,24 +115,3 @@ def _new(asked: NewMatch, match_id: UUID, number: int) -> Match:
     del fields["reference"]
     status = Status.DISCOVERED if asked.scheduled_at is None else Status.UPCOMING
     return Match(id=match_id, number=number, status=status, **fields)
-
-
-async def _linked(tx: Tx, match: Match) -> Match:
-    """The match with the numbers of its teams and its tournament, as far as their names are known, and
-    with the strengths of the teams where none were given."""
-    home, away = [await _only(tx, entrants.TEAMS, name) for name in (match.home, match.away)]
-    tournament = await _only(tx, entrants.TOURNAMENTS, match.event)
-    return replace(
-        match,
-        home_id=home.id if home else None,
-        away_id=away.id if away else None,
-        tournament_id=tournament.id if tournament else None,
-        home_strength=match.home_strength or (home.strength if home else 0.0),
-        away_strength=match.away_strength or (away.strength if away else 0.0),
-    )
-
-
-async def _only(tx: Tx, shelf: Shelf[E], name: str) -> E | None:
-    """The only one of that name."""
-    found = await entrants.named(tx, shelf, [name])
-    return found[0] if len(found) == 1 else None

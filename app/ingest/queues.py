@@ -5,6 +5,7 @@ Queues live in a vhost of our own, which is made through the management API when
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Self
 
 from aio_pika.exceptions import AMQPException
@@ -12,6 +13,7 @@ from faststream.exceptions import FastStreamException
 from faststream.rabbit import Channel, RabbitBroker, RabbitQueue
 
 from app.broker.address import parse
+from app.broker.connection import connected
 from app.broker.management import Management
 from app.ingest.batch import Batch, headers
 from app.kit.errors import Unavailable
@@ -20,6 +22,7 @@ from app.kit.logging import get_logger
 PARTITIONS = 8
 _PUBLISH_SECONDS = 1.5
 _PING_SECONDS = 1.0
+_KNOCK_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
 _STOP_SECONDS = 5.0
 #: What a broker that is away looks like; the client says "closed" as a `RuntimeError`.
@@ -42,10 +45,12 @@ class Queues:
     def __init__(self, rabbitmq_url: str, vhost: str, api_url: str) -> None:
         self._vhost = vhost
         self._api_url = api_url
-        self._connected = False
+        self._url = parse(rabbitmq_url).url(vhost)
+        self._ready = asyncio.Event()
+        self._closing = asyncio.Event()
         self._connecting: asyncio.Task[None] | None = None
         self.broker = RabbitBroker(
-            parse(rabbitmq_url).url(vhost),
+            self._url,
             default_channel=Channel(on_return_raises=True),
             graceful_timeout=_STOP_SECONDS,
             reconnect_interval=_RETRY_SECONDS,
@@ -59,7 +64,7 @@ class Queues:
         Raises `Unavailable` within two seconds when it cannot; it may have been queued all the same.
         """
         try:
-            if not self._connected:
+            if not self._ready.is_set():
                 raise ConnectionError("not connected to the broker")
             async with asyncio.timeout(_PUBLISH_SECONDS):
                 await self.broker.publish(
@@ -76,20 +81,33 @@ class Queues:
 
     async def healthy(self) -> bool:
         """Whether the broker answers now."""
-        return self._connected and await self.broker.ping(timeout=_PING_SECONDS)
+        return self._ready.is_set() and await self.broker.ping(timeout=_PING_SECONDS)
 
-    async def connect(self) -> None:
-        """Connect and make sure of the queues, trying until it works."""
-        while not self._connected:
+    async def ready(self) -> None:
+        """Wait until the queues are there and batches can be published."""
+        await self._ready.wait()
+
+    async def _connect(self) -> None:
+        """Connect and make sure of the queues, trying until it works or we are closed."""
+        while not self._ready.is_set() and not self._closing.is_set():
             try:
+                await self._knock()
                 await self.broker.start()
                 for number in range(PARTITIONS):
                     await self.broker.declare_queue(queue(number))
-                self._connected = True
+                self._ready.set()
             except _FAILURES as error:
                 log.warning("no connection to the internal queues, trying again", error=repr(error))
                 await self._prepare_vhost()
-                await asyncio.sleep(_RETRY_SECONDS)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_RETRY_SECONDS):
+                        await self._closing.wait()
+
+    async def _knock(self) -> None:
+        """Raise what keeps us out: a client that reconnects by itself is never closed when its first attempt
+        fails, and haunts the process until it is collected."""
+        async with connected(self._url, _KNOCK_SECONDS):
+            pass
 
     async def _prepare_vhost(self) -> None:
         try:
@@ -103,11 +121,14 @@ class Queues:
             log.warning("the internal vhost cannot be checked", error=error.detail)
 
     async def __aenter__(self) -> Self:
-        self._connecting = asyncio.create_task(self.connect())
+        self._connecting = asyncio.create_task(self._connect())
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._closing.set()
         if self._connecting is not None:
+            # Cut short, an attempt leaves a connection that nobody closes; so only one that hangs is cut.
+            await asyncio.wait([self._connecting], timeout=_STOP_SECONDS)
             self._connecting.cancel()
             await asyncio.wait([self._connecting])
         await self.broker.stop()

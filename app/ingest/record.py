@@ -7,7 +7,7 @@ from app.domain import changes as c
 from app.domain.market import Book, Market
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
-from app.ingest import drafts
+from app.ingest import drafts, linking
 from app.ingest.hands import Hand, untouched
 from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
@@ -68,16 +68,20 @@ async def _write(
     await history.add(tx, after.id, _rounds(changes), _events(changes), _voided(changes))
     await markets.save(tx, after.id, changed)
     if after.status is Status.FINISHED:
-        await _count(tx, after, now)
-    return (await change_log.append(tx, after, rows, now)).match
+        await _count(tx, before, after, now)
+    told = before is not None and after.last_fact_at != before.last_fact_at
+    return (await change_log.append(tx, after, rows, now, after.last_fact_at if told else 0)).match
 
 
-async def _count(tx: Tx, match: Match, now: int) -> None:
-    """Keep the statistics of a finished match as its stored rounds and events have them."""
+async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
+    """Keep the statistics of a finished match as its stored rounds and events have them. Only its end shows
+    who plays where: what is said of it later is no news of the players."""
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     teams = analytics.teams_on_maps(match, rounds, events)
     players = analytics.players_on_maps(match, rounds, events)
     await statistics.replace(tx, match.id, match.finished_at or now, teams, players)
+    if before is None or not before.over:
+        await linking.players(tx, players)
 
 
 def _rounds(changes: Iterable[c.Change]) -> list[Round]:

@@ -17,7 +17,7 @@ from app.domain.match import Match
 from app.http.auth import Caller
 from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
-from app.ingest.commands import Cancel
+from app.ingest.commands import Cancel, Number
 from app.ingest.intake import Intake as Intake
 from app.kit.errors import Field, Invalid, NotFound
 from app.store import matches
@@ -25,16 +25,19 @@ from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
 _OPERATOR: dict[str, Any] = {"operator": True}
-_LOG: dict[str, Any] = {"open": True, "query": ("token",)}
+_LOG: dict[str, Any] = {"open": True, "query": ("token",), "takes": "text/plain"}
+_METRICS: dict[str, Any] = {"operator": True, "format": CONTENT_TYPE_LATEST}
 _INSTANCE = "x-server-instance-token"
 _BEGIN, _END = "x-logbytes-beginoffset", "x-logbytes-endoffset"
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
-Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | Annotated[str, Meta(max_length=40)]
+_Stamp = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | _Stamp
 
 
 class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`scheduled_at`: Unix ms, or ISO 8601 with an offset. `request_id` is the operator's own: asking again
-    with it answers the match that it made. Strengths are on the scale of `domain.match.Match`."""
+    with it answers the match that it made. Strengths are on the scale of `domain.match.Match`. Numbers of
+    the teams and the tournament are needed where more than one is called so."""
 
     team_a: Name
     team_b: Name
@@ -43,6 +46,9 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scheduled_at: Moment | None = None
     home_strength: float = 0.0
     away_strength: float = 0.0
+    id_a: Number | None = None
+    id_b: Number | None = None
+    tournament_id: Number | None = None
     request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
 
 
@@ -114,6 +120,9 @@ async def create_match(
         scheduled_at=_millis(data.scheduled_at),
         home_strength=data.home_strength,
         away_strength=data.away_strength,
+        home_id=data.id_a,
+        away_id=data.id_b,
+        tournament_id=data.tournament_id,
         reference=data.request_id,
     )
     by = operator_routes.by(request)
@@ -162,7 +171,7 @@ async def trim(intake: NamedDependency[Intake], data: JSONBody[Trim]) -> Single[
     return Single(Trimmed(len(gone)))
 
 
-@get("/ops/v1/metrics", opt=_OPERATOR)
+@get("/ops/v1/metrics", opt=_METRICS)
 async def show_metrics() -> Response[bytes]:
     """Counters and gauges of this process, as Prometheus reads them."""
     return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -12,5 +12,6 @@ Invariants:
   live, with a higher `x-seq`;
 - no lock is held while something is published.
 
-Imported by the REST API, the facade and the feed; it imports `wire`, `store`, `domain` and `kit`.
+Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `wire`, `store`, `domain`
+and `kit`.
 """

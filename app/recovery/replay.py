@@ -14,13 +14,15 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.fixture_change import FixtureChange
 from app.domain.market import Market
 from app.domain.match import Headline, headline
 from app.domain.recovery import Asked, Job, Kind
 from app.domain.settlement import LedgerEntry
-from app.store import markets, replays
+from app.store import markets, replays, tenants
 from app.store.connections import Store
 from app.store.replays import Stamped
+from app.store.transaction import Tx
 
 PAGE = 50
 LEDGER_PAGE = 10  #: matches in a page of the ledger, or of matches that are over: each may be long
@@ -56,11 +58,7 @@ class Step(msgspec.Struct, frozen=True):
     match_ids: tuple[UUID, ...] = ()
 
 
-class _FixtureChange(msgspec.Struct, frozen=True):
-    change_type: int
-
-
-_fixture_change = msgspec.json.Decoder(_FixtureChange).decode
+_fixture_change = msgspec.json.Decoder(FixtureChange).decode
 
 
 class Replay:
@@ -106,7 +104,7 @@ class Replay:
     async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[Fact]:
         """A match that is not over with all that is open on it, one that is over with how all ended."""
         async with self._store.transaction() as tx:
-            stamped = await replays.stamp(tx, match_ids, now)
+            stamped = await replays.stamp(tx, await self._booked(tx, match_ids), now)
             told = await markets.active_of(tx, [match.id for match in stamped if not match.over])
             told |= await markets.ended_of(tx, [match.id for match in stamped if match.over])
         for match in stamped:
@@ -115,6 +113,7 @@ class Replay:
 
     async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Fact]:
         async with self._store.snapshot() as tx:
+            match_ids = sorted(await self._booked(tx, match_ids))
             if self._asked.kind is Kind.EVENT_STATEFUL:
                 for match in await replays.places(tx, match_ids):
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
@@ -126,6 +125,10 @@ class Replay:
             for fact in _grouped(self._numbers[match_id], self._read_at[match_id], entries, messages)
         ]
         return sorted(facts, key=lambda fact: (fact.number, fact.at))
+
+    async def _booked(self, tx: Tx, match_ids: Sequence[UUID]) -> set[UUID]:
+        """Those that the tenant takes still: a job may be run long after it was planned or asked for."""
+        return await tenants.booked(tx, self._tenant_id, match_ids)
 
 
 def _plan(asked: Asked, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.match import Status
 from app.domain.recovery import Asked, InFlight, Job, Kind
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
@@ -64,30 +65,38 @@ def read(kind: Kind, given: Given, match_id: UUID | None, *, now: int, window: i
     return Asked(kind, request_id or "", after, given.node_id, match_id)
 
 
-async def accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str | None = None) -> Job:
+async def accept(
+    desk: Desk,
+    tenant: Tenant,
+    kind: Kind,
+    given: Given,
+    match_ref: str | None = None,
+    *,
+    finished_only: bool = False,
+) -> Job:
     """The job, durable, for a request that is accepted.
 
     `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
-    `NotFound` for a match that the tenant does not have, `Conflict` when the tenant has no vhost or a
-    recovery is in flight for its node id.
+    `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
+    `finished_only`; `Conflict` when the tenant has no vhost or a recovery is in flight for its node id.
     """
-    asked, accepted = await _accept(desk, tenant, kind, given, match_ref)
+    asked, accepted = await _accept(desk, tenant, kind, given, match_ref, finished_only)
     for _ in range(_ENDING_LOOKS):
         if not (isinstance(accepted, InFlight) and accepted.ending):
             break
         await asyncio.sleep(_ENDING_SECONDS)
-        asked, accepted = await _accept(desk, tenant, kind, given, match_ref)
+        asked, accepted = await _accept(desk, tenant, kind, given, match_ref, finished_only)
     if isinstance(accepted, InFlight):
         raise _busy(asked, accepted)
     return accepted
 
 
 async def _accept(
-    desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str | None
+    desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str | None, finished_only: bool
 ) -> tuple[Asked, Job | InFlight]:
     now = desk.clock()
     async with desk.store.transaction() as tx:
-        match_id = None if match_ref is None else await _booked(tx, tenant, match_ref)
+        match_id = None if match_ref is None else await _booked(tx, tenant, match_ref, finished_only)
         asked = read(kind, given, match_id, now=now, window=desk.window)
         present = await tenants.get(tx, tenant.id)
         if present is None or not present.amqp:
@@ -104,9 +113,10 @@ async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None 
     return job
 
 
-async def _booked(tx: Tx, tenant: Tenant, ref: str) -> UUID:
+async def _booked(tx: Tx, tenant: Tenant, ref: str, finished_only: bool) -> UUID:
     match = await matches.find(tx, ref)
-    if match is None or not await tenants.booked(tx, tenant.id, [match.id]):
+    hidden = finished_only and match is not None and match.status is not Status.FINISHED
+    if match is None or hidden or not await tenants.booked(tx, tenant.id, [match.id]):
         raise NotFound(f"There is no match {ref!r}.")
     return match.id
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from app.domain.entrants import OWN
 from app.ingest.reference.rows import Kind, Row, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
@@ -49,6 +50,12 @@ async def _take_kind(tx: Tx, shelf: Shelf[Any], rows: Sequence[Row]) -> int:
     numbered, faults = await _numbered(tx, shelf, rows)
     known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, shelf, numbered.keys())}
     links = await _linked(tx, rows)
+    faults += [
+        fault(row.place, f"Ids above {OWN} are given out by the service.", number)
+        for number, about in numbered.items()
+        if number > OWN and number not in known
+        for row in about
+    ]
     for number, about in numbered.items():
         for row in about:
             try:
@@ -71,7 +78,8 @@ async def _numbered(
     for row in rows:
         if row.id is not None:
             by_name.setdefault(folded(row.name), set()).add(row.id)
-    following = max([await entrants.highest(tx, shelf), *(row.id or 0 for row in rows)]) + 1
+    brought = [row.id for row in rows if row.id is not None and row.id <= OWN]
+    following = max([await entrants.highest(tx, shelf), *brought]) + 1
     numbered: dict[int, list[Row]] = {}
     faults: list[Field] = []
     for row in rows:
