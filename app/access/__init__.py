@@ -4,5 +4,6 @@ A key is shown once and kept as a keyed hash. Its grant is kept in the process u
 that some key or tenant has changed; while a process cannot hear that, it reads the key at every request.
 So a change takes effect everywhere at once, whatever else is down. Every refusal of a key has the same
 words. `admin` is the only way to change tenants, keys and bookings, and writes who did it to the audit.
-The edges and the processes import this package; it imports `store`, `broker`, `domain` and `kit`.
+Imported by `channels.feed`, `channels.rest`, `channels.stream`, `ingest`, `http`, `main`, `workers` and
+`cli`; imports `store`, `broker`, `domain` and `kit`.
 """

@@ -14,15 +14,20 @@ from app.access.properties import Alteration, Properties, altered, checked
 from app.broker import door, provisioning
 from app.broker.address import Address
 from app.broker.management import Management
+from app.domain import frames
+from app.domain.ids import match_urn
+from app.domain.match import headline
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import audit, keys, matches, tenants
+from app.store import audit, changes, keys, matches, tenants
+from app.store.changes import Draft
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.transaction import Tx
 
 #: Vhosts are named after tenants, and so are users (`op-<slug>`): these names are ours.
 RESERVED = frozenset({"matchfeed", "guest", "admin", "internal"})
+_encode = msgspec.json.Encoder().encode
 _SLUG = re.compile(r"[a-z][a-z0-9-]{0,29}[a-z0-9]")
 
 
@@ -51,7 +56,7 @@ async def create_tenant(tx: Tx, slug: str, name: str, *, by: str, now: int) -> T
     Raises `Invalid` for a slug that cannot name a vhost, `Conflict` when another tenant has it.
     """
     if not _SLUG.fullmatch(slug) or slug in RESERVED:
-        what = "2 to 31 characters of a-z, 0-9 and -, beginning with a letter, and not a reserved name"
+        what = "2 to 31 characters of a-z, 0-9 and - (first a letter, last no -), and not a reserved name"
         raise Invalid(Field(("slug",), f"A slug is {what}.", "slug", slug))
     present = {tenant.slug: tenant for tenant in await tenants.listing(tx)}.get(slug)
     if present and present.name == name:
@@ -161,7 +166,7 @@ async def alter_key(tx: Tx, key_id: UUID, alteration: Alteration, *, by: str, no
 
 async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now: int) -> bool:
     """Let the tenant have the match that `ref` names (UUID or `od:match:<n>`), or keep it back; whether
-    that changed anything. Raises `NotFound`."""
+    that changed anything. The stream tells of it: this is the transaction's last act. Raises `NotFound`."""
     tenant = await tenants.lock(tx, slug)
     match = await matches.find(tx, ref)
     if match is None:
@@ -170,6 +175,8 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     changed = await change(tx, tenant.id, match.id)
     if changed:
         await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
+        told = Draft("match", match_urn(match.number), frames.UPDATED, "", _encode(headline(match)))
+        await changes.append(tx, match, [told], now)
     return changed
 
 

@@ -1,9 +1,9 @@
 """Keeping the broker in step: a tenant that is revoked is let in no more, and one taken back is again.
 
 Whoever changes a tenant changes its row only. The row says what was decided and what the broker was told
-last; where the two differ, the processes that run `keep` tell the broker, woken by the change's signal and
-trying again while the broker is away. So a revocation outlives any outage, and any process may end at any
-moment.
+last; where the two differ, the processes that run `keep` (every feed and web process) tell the broker, woken
+by the change's signal and trying again while the broker is away. Telling it twice does no harm. So a
+revocation outlives any outage, and any process may end at any moment.
 """
 
 import asyncio

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+from collections.abc import Callable, Collection
 from ipaddress import ip_address, ip_network
 from uuid import UUID
 
@@ -29,6 +30,13 @@ class _Known(msgspec.Struct, frozen=True):
     networks: tuple[str, ...]
 
 
+class Presented(msgspec.Struct, frozen=True):
+    """A key in use beyond one request: what it may do, and the address that it was presented from."""
+
+    grant: Grant
+    address: str | None
+
+
 class Grants:
     """The keys that this process has seen. `run` must be running for them to be remembered."""
 
@@ -41,6 +49,7 @@ class Grants:
         #: Changes with every change heard of: what was read before one must not be remembered after it.
         self._generation = 0
         self._used: dict[UUID, int] = {}
+        self._watchers: list[Callable[[], None]] = []
 
     @property
     def listening(self) -> bool:
@@ -72,6 +81,19 @@ class Grants:
         wait until it is heard of."""
         self._generation += 1
         self._known.clear()
+        for heard in self._watchers:
+            heard()
+
+    def watch(self, heard: Callable[[], None]) -> None:
+        """Have `heard` called whenever a key or a tenant may have changed, or `listening` has."""
+        self._watchers.append(heard)
+
+    async def withdrawn(self, presented: Collection[Presented]) -> list[Presented]:
+        """Those whose key would not be let in now, or not with the same rights. Raises `Unavailable`."""
+        async with self._store.reading() as tx:
+            holders = await keys.by_ids(tx, {one.grant.key_id for one in presented})
+        standing = {holder.key.id: holder for holder in holders}
+        return [one for one in presented if not _stands(one, standing.get(one.grant.key_id))]
 
     async def run(self) -> None:
         """Hear of changes and note when keys were used, until cancelled."""
@@ -135,6 +157,15 @@ def _grant(holder: Holder) -> Grant | None:
         finished_only=key.finished_only,
         operator=key.operator,
     )
+
+
+def _stands(presented: Presented, holder: Holder | None) -> bool:
+    now = _grant(holder) if holder else None
+    if now is None or holder is None or not _welcome(holder.key.networks, presented.address):
+        return False
+    then = presented.grant
+    same = (now.scopes, now.finished_only, now.operator) == (then.scopes, then.finished_only, then.operator)
+    return same and now.sports >= then.sports
 
 
 def _welcome(networks: tuple[str, ...], address: str | None) -> bool:

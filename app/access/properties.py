@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from app.domain import scopes, sports
+from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.errors import Field, Invalid
 
-RATE_LIMIT_RPM = 600
 _SPORTS = frozenset(sport.slug for sport in sports.LIVE)
 
 

@@ -4,5 +4,5 @@ What a tenant gets is described in `provisioning` and nowhere else: vhost, user,
 exchange. Provisioning is idempotent; every run makes a new password, which is answered once and kept
 nowhere. Nothing here publishes an envelope: that is `channels.feed`.
 
-`access`, `channels`, `ingest` and the processes may import this package; it imports `kit` only.
+Imported by `access`, `channels.feed`, `ingest`, `main`, `workers` and `cli`; imports `kit`.
 """

@@ -14,6 +14,7 @@ from app.kit.errors import Unavailable
 _SECONDS = 10.0
 #: How often, and how far apart, connections are closed again that were ending just then.
 _RACES, _RACE_SECONDS = 5, 0.1
+_QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -23,6 +24,17 @@ class Opened(msgspec.Struct, frozen=True):
     name: str
     user: str
     state: str
+
+
+class Queue(msgspec.Struct, frozen=True):
+    """A queue as the broker sees it: messages that wait, messages that its consumers have not acknowledged
+    yet, and how many consumers there are."""
+
+    vhost: str
+    name: str
+    ready: int
+    unacknowledged: int
+    consumers: int
 
 
 class Management:
@@ -87,25 +99,46 @@ class Management:
         for name, value in limits.items():
             await self._call("PUT", f"user-limits/{_part(user)}/{name}", {"value": value})
 
-    async def put_operator_policy(self, vhost: str, name: str, definition: Mapping[str, Any]) -> None:
-        """A policy on every queue of `vhost` that its user can neither see around nor loosen."""
-        policy = {"pattern": ".*", "apply-to": "queues", "priority": 0, "definition": dict(definition)}
-        await self._call("PUT", f"operator-policies/{_part(vhost)}/{_part(name)}", policy)
+    async def put_operator_policy(
+        self, vhost: str, name: str, definition: Mapping[str, Any], pattern: str = ".*"
+    ) -> None:
+        """A policy on the queues of `vhost` that its user can neither see around nor loosen."""
+        await self._put_policy("operator-policies", vhost, name, definition, pattern)
 
-    async def put_policy(self, vhost: str, name: str, definition: Mapping[str, Any]) -> None:
-        """An ordinary policy on every queue of `vhost`."""
-        policy = {"pattern": ".*", "apply-to": "queues", "priority": 0, "definition": dict(definition)}
-        await self._call("PUT", f"policies/{_part(vhost)}/{_part(name)}", policy)
+    async def put_policy(
+        self, vhost: str, name: str, definition: Mapping[str, Any], pattern: str = ".*"
+    ) -> None:
+        """An ordinary policy on the queues of `vhost`."""
+        await self._put_policy("policies", vhost, name, definition, pattern)
 
-    async def put_topic_exchange(self, vhost: str, exchange: str) -> None:
-        """A durable topic exchange."""
-        kind = {"type": "topic", "durable": True, "auto_delete": False}
-        await self._call("PUT", f"exchanges/{_part(vhost)}/{_part(exchange)}", kind)
+    async def _put_policy(
+        self, kind: str, vhost: str, name: str, definition: Mapping[str, Any], pattern: str
+    ) -> None:
+        policy = {"pattern": pattern, "apply-to": "queues", "priority": 0, "definition": dict(definition)}
+        await self._call("PUT", f"{kind}/{_part(vhost)}/{_part(name)}", policy)
 
-    async def queues(self, vhost: str) -> list[dict[str, Any]]:
-        """Name, depth (`messages`) and consumers of each queue; empty when the vhost is not there."""
-        rows = await self._call("GET", f"queues/{_part(vhost)}?columns=name,messages,consumers")
-        return rows if isinstance(rows, list) else []
+    async def put_exchange(self, vhost: str, exchange: str, kind: str, *, internal: bool = False) -> None:
+        """A durable exchange; an internal one takes only what the broker itself puts there."""
+        made = {"type": kind, "durable": True, "auto_delete": False, "internal": internal}
+        await self._call("PUT", f"exchanges/{_part(vhost)}/{_part(exchange)}", made)
+
+    async def put_queue(self, vhost: str, queue: str, arguments: Mapping[str, Any]) -> None:
+        """A durable queue."""
+        made = {"durable": True, "auto_delete": False, "arguments": dict(arguments)}
+        await self._call("PUT", f"queues/{_part(vhost)}/{_part(queue)}", made)
+
+    async def bind(
+        self, vhost: str, exchange: str, queue: str, key: str, arguments: Mapping[str, Any]
+    ) -> None:
+        """Bind a queue to an exchange; nothing changes when it is bound so already."""
+        where = f"bindings/{_part(vhost)}/e/{_part(exchange)}/q/{_part(queue)}"
+        await self._call("POST", where, {"routing_key": key, "arguments": dict(arguments)})
+
+    async def queues(self, vhost: str = "") -> list[Queue]:
+        """The queues of one vhost, or of all, as of some seconds ago; none when the vhost is not there."""
+        where = f"queues/{_part(vhost)}" if vhost else "queues"
+        rows = await self._call("GET", f"{where}?columns={_QUEUE_COLUMNS}")
+        return [_queue(row) for row in rows] if isinstance(rows, list) else []
 
     async def connections(self, vhost: str) -> list[Opened]:
         """Who is connected to `vhost`, as of some seconds ago; empty when it is not there."""
@@ -177,6 +210,17 @@ class Management:
 
 def _part(text: str) -> str:
     return quote(text, safe="")
+
+
+def _queue(row: Mapping[str, Any]) -> Queue:
+    """Counts are missing for a second after a queue has been declared."""
+    return Queue(
+        vhost=row["vhost"],
+        name=row["name"],
+        ready=row.get("messages_ready", 0),
+        unacknowledged=row.get("messages_unacknowledged", 0),
+        consumers=row.get("consumers", 0),
+    )
 
 
 def _opened(row: Mapping[str, Any]) -> Opened:

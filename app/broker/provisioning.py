@@ -1,5 +1,8 @@
 """A tenant's corner of the broker: made, limited, and proven to work before anyone is told.
 
+What the limits make a queue lose is dead-lettered to the queue `lost`, whatever the queue is called: how
+many messages lie there is exactly what the tenant has missed. Messages that its clients reject do not.
+
 The tenant owns queues named `amq.gen…`, `amq_…` or `<slug>.…` and may bind them to our exchange; it can
 neither publish to the exchange nor delete it, and no other vhost lets it in.
 """
@@ -8,12 +11,13 @@ import asyncio
 import re
 import secrets
 
-import aio_pika
 import msgspec
 from aio_pika.exceptions import AMQPError
 
 from app.broker.address import Address, parse
+from app.broker.connection import connected
 from app.broker.management import Management
+from app.kit.background import apart
 from app.kit.errors import Conflict, Unavailable
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}\Z")
@@ -21,7 +25,7 @@ _LOGIN_SECONDS = 10.0
 
 #: What one tenant may have. Connections and channels are counted per user, so that ours do not count.
 USER_LIMITS = {"max-connections": 10, "max-channels": 200}
-VHOST_LIMITS = {"max-queues": 10}
+VHOST_LIMITS = {"max-queues": 11}  # its ten, and `lost`
 #: A queue that nobody reads loses its oldest messages, then itself; the tenant recovers.
 QUEUE_LIMITS = {
     "max-length": 20_000,
@@ -29,6 +33,11 @@ QUEUE_LIMITS = {
     "message-ttl": 3_600_000,
     "expires": 86_400_000,
 }
+#: The exchange and the queue of what tenants' queues have lost; the queue says how many, and keeps few.
+LOST = "lost"
+_LOST_LIMITS = {"x-max-length": 100_000, "x-max-length-bytes": 16 * 1024 * 1024}
+_OTHERS = f"^(?!{LOST}$)"
+_LOSSES = ("maxlen", "expired")
 
 
 def user_of(slug: str) -> str:
@@ -62,7 +71,7 @@ async def provision(
     await management.put_vhost(slug)
     for ours in {management.user, broker.user if broker else management.user}:
         await management.permit(slug, ours, configure=".*", write=".*", read=".*")
-    await _furnish(management, slug, exchange)
+    await furnish(management, slug, exchange)
     await management.put_user(user, password)
     await management.permit(slug, user, **permissions(slug))
     await management.limit_user(user, USER_LIMITS)
@@ -71,12 +80,19 @@ async def provision(
     return url
 
 
-async def _furnish(management: Management, vhost: str, exchange: str) -> None:
-    """What stands in a tenant's vhost whoever logs in: the exchange, and limits on every queue."""
-    await management.put_topic_exchange(vhost, exchange)
-    await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS)
-    await management.put_policy(vhost, "tenant-queues", {"overflow": "drop-head"})
+async def furnish(management: Management, vhost: str, exchange: str) -> None:
+    """What stands in a tenant's vhost whoever logs in: the exchange, limits on every queue, and where the
+    losses go. The queue of the losses is made last: where it is, all of it is."""
+    await management.put_exchange(vhost, exchange, "topic")
+    await management.put_exchange(vhost, LOST, "headers", internal=True)
+    await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
+    overflow = {"overflow": "drop-head", "dead-letter-exchange": LOST}
+    await management.put_policy(vhost, "tenant-queues", overflow, _OTHERS)
     await management.limit_vhost(vhost, VHOST_LIMITS)
+    await management.put_queue(vhost, LOST, _LOST_LIMITS)
+    for loss in _LOSSES:
+        only = {"x-match": "any-with-x", "x-first-death-reason": loss}
+        await management.bind(vhost, LOST, LOST, loss, only)
 
 
 async def withdraw(management: Management, slug: str) -> None:
@@ -102,14 +118,14 @@ async def _prove(tenant: Address, vhost: str, exchange: str) -> None:
 
 async def _can_bind(tenant: Address, vhost: str, exchange: str) -> bool:
     try:
-        connection = await aio_pika.connect(tenant.url(vhost))
-    except (OSError, AMQPError):
-        return False
-    try:
-        async with connection:
-            channel = await connection.channel()
-            queue = await channel.declare_queue(exclusive=True)
-            await queue.bind(exchange, "#")
+        await apart(_bind(tenant, vhost, exchange), _LOGIN_SECONDS)
     except (OSError, AMQPError):
         return False
     return True
+
+
+async def _bind(tenant: Address, vhost: str, exchange: str) -> None:
+    async with connected(tenant.url(vhost), _LOGIN_SECONDS) as connection:
+        channel = await connection.channel()
+        queue = await channel.declare_queue(exclusive=True)
+        await queue.bind(exchange, "#")
