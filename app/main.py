@@ -1,65 +1,94 @@
 """The web process: settings → connections → routes. Everything a request passes stands in `create_app`."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
 from litestar import Litestar
 from litestar.di import Provide
 
+from app.access import amqp
 from app.access.admin import Broker
 from app.access.grants import Grants
 from app.access.rate_limit import Strangers
 from app.access.rate_limit import state as rate_state
 from app.broker.address import parse
 from app.broker.management import Management
+from app.channels.board.routes import ROUTES as BOARD
+from app.channels.board.routes import Board
+from app.channels.facade import icon
+from app.channels.facade.desk import Facade
+from app.channels.facade.routes import ROUTES as FACADE
+from app.channels.feed import health as feed_health
+from app.channels.feed.asyncapi import feed
+from app.channels.rest.documents import Documents, documents
 from app.channels.rest.office import Office
+from app.channels.rest.pushed import Pushed, at_stream, pushed
 from app.channels.rest.reader import Reader
 from app.channels.rest.routes import ROUTES as REST
-from app.http import errors, rate_limit, request_id
-from app.http.auth import Admission, Authentication
+from app.channels.stream.document import stream
+from app.channels.stream.routes import ROUTES as STREAM
+from app.channels.stream.streams import Streams
+from app.channels.stream.terms import Terms as StreamTerms
+from app.http import errors
+from app.http.answer import Rendered
+from app.http.body import Strict
+from app.http.door import Door
+from app.http.head import Heads, complete
 from app.http.health import Health
-from app.http.query import KnownParameters
+from app.http.kept import Bodies
+from app.http.upgrade import Upgrades
 from app.ingest import health
 from app.ingest.queues import Queues
 from app.ingest.routes import ROUTES as INGEST
 from app.ingest.routes import Intake
 from app.ingest.terms import Terms
 from app.kit import logging
+from app.kit.background import lasting
 from app.kit.clock import Clock, system_clock
 from app.recovery.request import Desk
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
+from app.wire.envelopes.dictionaries import Producer
+
+#: Everything that is served over HTTP; the documents are made from it.
+ROUTES = (*REST, *FACADE, *INGEST)
+PRODUCER = "live"  #: the producer's name, and what its stream covers
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     """The application; it connects when it starts and lets go of everything when it stops."""
     parts = Parts(settings, clock)
-    return Litestar(
-        route_handlers=[*REST, *INGEST],
-        # A request passes these in order; before them, `before_send` has named it.
-        middleware=[
-            rate_limit.Gate(parts.grants, Strangers(clock)),
-            Authentication(parts.grants),
-            rate_limit.RateLimit(parts.counters),
-            Admission(),
-            KnownParameters(),
-        ],
-        before_send=[request_id.add, rate_limit.add],
+    provided = {
+        "reader": Provide(parts.get_reader),
+        "intake": Provide(parts.get_intake),
+        "desk": Provide(parts.get_desk),
+        "facade": Provide(parts.get_facade),
+        "office": Provide(parts.get_office),
+        "board": Provide(parts.get_board),
+        "streams": Provide(parts.get_streams),
+        "documents": Provide(parts.get_documents),
+        "pushed": Provide(parts.get_pushed),
+    }
+    products = str(settings.producer_id), PRODUCER
+    parts.documents = documents(ROUTES, frozenset(provided), products)
+    app = Litestar(
+        route_handlers=(*ROUTES, *STREAM, *BOARD),
+        middleware=[Door(parts.grants, parts.counters, parts.bodies, parts.strangers)],
+        request_class=Strict,
+        response_class=Rendered,
+        before_send=[complete],
         exception_handlers=errors.HANDLERS,
-        dependencies={
-            "reader": Provide(parts.get_reader),
-            "intake": Provide(parts.get_intake),
-            "desk": Provide(parts.get_desk),
-            "office": Provide(parts.get_office),
-        },
+        dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
         lifespan=[parts.opened],
         logging_config=None,
         openapi_config=None,
     )
+    app.asgi_handler = Upgrades(Heads(app.asgi_handler))
+    return app
 
 
 class Parts:
@@ -70,10 +99,16 @@ class Parts:
         self._clock = clock
         self._counters: Counters
         self._grants: Grants
+        self._bodies: Bodies
         self._reader: Reader
         self._intake: Intake
         self._desk: Desk
+        self._facade: Facade
         self._office: Office
+        self._streams: Streams
+        self.strangers = Strangers(clock)
+        self.documents: Documents
+        self.pushed = what_is_pushed(settings)
 
     @asynccontextmanager
     async def opened(self, _: Litestar) -> AsyncIterator[None]:
@@ -89,26 +124,47 @@ class Parts:
         ):
             self._counters = counters
             self._grants = Grants(store, settings.secret_key, self._clock)
+            self._bodies = Bodies(store, settings.kept_bytes)
             broker = Broker(
                 management, settings.exchange, settings.rabbitmq_public_host, parse(settings.rabbitmq_url)
             )
             self._office = Office(store, self._grants, self._clock, settings.secret_key, broker)
             self._desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
-            self._reader = Reader(store, self._clock, self._health(store, queues))
+            self._facade = facade(settings, store, self._clock)
+            self._reader = Reader(
+                store,
+                self._clock,
+                self._health(store, queues),
+                settings.producer_id,
+                settings.soccer_urn_prefix,
+            )
             address = settings.public_url.rstrip("/")
             self._intake = Intake(store, queues, terms(settings), self._clock, settings.secret_key, address)
-            hearing = asyncio.create_task(self._grants.run())
+            self._streams = Streams(store, self._grants, self.strangers, self._clock, stream_terms(settings))
+            # Feed processes do this, too; a revocation must not wait for one to be started.
+            works: dict[str, Callable[[], Awaitable[None]]] = {
+                "hearing of keys": self._grants.run,
+                "hearing of changes": self._bodies.run,
+                "closing streams": self._streams.run,
+                "admitting tenants to the broker": partial(amqp.keep, store, management),
+            }
+            beside = [asyncio.create_task(lasting(what, work)) for what, work in works.items()]
             try:
                 yield
             finally:
-                hearing.cancel()
-                await asyncio.wait([hearing])
+                for task in beside:
+                    task.cancel()
+                await asyncio.wait(beside)
+                await self._streams.close()
 
     def grants(self) -> Grants:
         return self._grants
 
     def counters(self) -> Counters:
         return self._counters
+
+    def bodies(self) -> Bodies:
+        return self._bodies
 
     async def get_reader(self) -> Reader:
         return self._reader
@@ -119,8 +175,23 @@ class Parts:
     async def get_desk(self) -> Desk:
         return self._desk
 
+    async def get_facade(self) -> Facade:
+        return self._facade
+
+    async def get_board(self) -> Board:
+        return Board(self._settings.board_report)
+
     async def get_office(self) -> Office:
         return self._office
+
+    async def get_streams(self) -> Streams:
+        return self._streams
+
+    async def get_documents(self) -> Documents:
+        return self.documents
+
+    async def get_pushed(self) -> Pushed:
+        return self.pushed
 
     def _health(self, store: Store, queues: Queues) -> Health:
         dead = self._settings.ingest_dead_seconds
@@ -128,11 +199,18 @@ class Parts:
             {
                 "database": partial(health.database_answers, store),
                 "ingest_queues": partial(health.queues_answer, queues),
+                "feed": partial(feed_health.tenants_told, store, self._clock, self._settings.alive_seconds),
                 "ingest_worker": partial(health.worker_beats, store, self._clock, dead),
                 "log_batches": partial(health.nothing_parked, store),
                 "rate_limits": partial(rate_state, self._counters),
             }
         )
+
+
+def what_is_pushed(settings: Settings) -> Pushed:
+    """The AsyncAPI document: what the feed and the stream say of themselves."""
+    amqp_half = feed(settings.exchange, settings.rabbitmq_public_host)
+    return pushed(amqp_half, at_stream(stream(), settings.public_url))
 
 
 def terms(settings: Settings) -> Terms:
@@ -141,6 +219,32 @@ def terms(settings: Settings) -> Terms:
         fresh_millis=settings.fresh_millis,
         silence_millis=settings.source_silence_seconds * 1000,
     )
+
+
+def stream_terms(settings: Settings) -> StreamTerms:
+    scheme, _, rest = settings.public_url.partition("://")
+    own = f"{scheme}://{rest.partition('/')[0]}"
+    return StreamTerms(
+        poll_all_millis=settings.stream_poll_all_millis,
+        poll_match_millis=settings.stream_poll_match_millis,
+        alive_seconds=settings.alive_seconds,
+        connections=settings.stream_connections,
+        backlog=settings.stream_backlog,
+        origins=frozenset({own, *filter(None, map(str.strip, settings.stream_origins.split(",")))}),
+    )
+
+
+def facade(settings: Settings, store: Store, clock: Clock) -> Facade:
+    address = settings.public_url.rstrip("/")
+    producer = Producer(
+        id=settings.producer_id,
+        name=PRODUCER,
+        description="Matches being played, and markets on those to come",
+        api_url=f"{address}/v1/",
+        window_minutes=settings.recovery_window_minutes,
+    )
+    icon_url = icon.address(address, settings.cs2_category_icon_url)
+    return Facade(store, clock, producer, icon_url)
 
 
 def app() -> Litestar:

@@ -13,10 +13,19 @@ from app.kit.errors import Field, Invalid, Refusal
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
+#: How the framework says that a parameter was not given.
+_ABSENT = re.compile(r"Missing required (\w+) parameter '([^']+)'")
 _PART = re.compile(r"[^.\[\]]+")
 #: A field that is missing or unknown is named in the words only.
 _NAMED = re.compile(r"(?:missing required|contains unknown) field `(\w+)`")
-_WORDS = {404: "There is nothing at this address.", 405: "This method is not allowed here."}
+_WORDS = {
+    404: "There is nothing at this address.",
+    405: "This method is not allowed here.",
+    413: "This body is too large.",
+}
+#: What the framework says of a body that is missing where one is needed.
+_MISSING = "'data'"
+_WITH_BODY = ("POST", "PUT", "PATCH")
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -40,7 +49,17 @@ def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Resp
 def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
     """What the framework refuses: unknown paths and methods, bodies too large or malformed."""
     detail = _WORDS.get(error.status_code) or str(error.detail)
-    return _answer(error.status_code, detail, error.headers or {})
+    headers = dict(error.headers or {})
+    if "GET" in headers.get("allow", ""):
+        headers["allow"] += ", HEAD"
+    return _answer(error.status_code, detail, headers)
+
+
+def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """A body that is no text, or nested beyond all measure: the parser does not call these its own errors."""
+    if request.method not in _WITH_BODY:
+        return unexpected(request, error)
+    return _answer(400, "This body cannot be read: it must be JSON in UTF-8, and not nested this deep.")
 
 
 def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
@@ -54,12 +73,25 @@ def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iter
     extra = error.extra if isinstance(error.extra, list) else []
     for item in extra:
         source = str(getattr(item.get("source"), "value", "body"))
-        key = str(item.get("key", ""))
-        what = str(item.get("message", "This does not fit."))
-        given = request.query_params.get(key) if source == "query" else None
-        yield Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", given)
+        key = _outer_name(request, str(item.get("key", "")))
+        what = str(item.get("message", "This does not fit.")).replace(_MISSING, "A JSON body is needed.")
+        given = request.query_params.getall(key, [None])[-1] if source == "query" else None  # that counts
+        yield named_field(source, key, what, given)
     if not extra:
-        yield Field(("body",), str(error.detail), "value_error")
+        absent = _ABSENT.match(str(error.detail))
+        place = (absent[1], absent[2]) if absent else ("body",)
+        yield Field(place, "This is required." if absent else str(error.detail), "value_error")
+
+
+def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
+    """What the interface calls the handler's argument `key`: some words are taken in Python."""
+    field = request.route_handler.parsed_fn_signature.parameters.get(key)
+    return str(getattr(field and field.kwarg_definition, "name", None) or key)
+
+
+def named_field(source: str, key: str, what: str, given: str | None = None) -> Field:
+    """What is wrong, with its place: `key` as the framework and msgspec write it."""
+    return Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", given)
 
 
 def _path(key: str) -> Iterable[str | int]:
@@ -75,7 +107,7 @@ def _answer(
         msgspec.json.encode(Problem(detail)),
         status_code=status,
         media_type=MediaType.JSON,
-        headers=headers or {},
+        headers={"Cache-Control": "no-store"} | (headers or {}),
     )
 
 
@@ -83,5 +115,7 @@ HANDLERS: dict[int | type[Exception], Any] = {
     Refusal: refusal,
     ValidationException: invalid,
     HTTPException: http,
+    UnicodeDecodeError: unreadable,
+    RecursionError: unreadable,
     Exception: unexpected,
 }

@@ -1,0 +1,44 @@
+"""The document as one page for people: no script, nothing fetched from anywhere."""
+
+from pathlib import Path
+from typing import Any
+
+from app.http import pages
+
+Json = dict[str, Any]
+
+
+def page(document: Json) -> str:
+    """The page, as HTML."""
+    filters = {"kind": kind, "fields": fields}
+    return pages.render(Path(__file__).parent, filters, document=document, last=_last)
+
+
+def _last(reference: Json) -> str:
+    return str(reference["$ref"]).rsplit("/", 1)[-1]
+
+
+def kind(shape: Json) -> str:
+    """What a value is, in a few words."""
+    if "$ref" in shape:
+        return _last(shape)
+    if shape.get("type") == "array":
+        return f"list of {kind(shape.get('items', {}))}"
+    if "const" in shape:
+        return f"always {shape['const']!r}"
+    for several in ("anyOf", "oneOf", "allOf"):
+        if several in shape:
+            return " or ".join(kind(one) for one in shape[several] if one)
+    if "enum" in shape:
+        return f"{', '.join(map(str, shape['enum']))}"
+    said = shape.get("type", "any")
+    return " or ".join(said) if isinstance(said, list) else str(said)
+
+
+def fields(shape: Json) -> list[tuple[str, str, str, bool]]:
+    """Name, kind, words and whether it must be there, of each property."""
+    required = set(shape.get("required", ()))
+    return [
+        (name, kind(each), each.get("description", ""), name in required)
+        for name, each in shape.get("properties", {}).items()
+    ]

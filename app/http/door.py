@@ -1,0 +1,134 @@
+"""What a request passes before its handler, in one place and in this order.
+
+1. The gate: an address that was refused too often is turned away, unless it shows a key known to be good.
+2. Whose key it is; the request's `auth` is then that key's grant.
+3. The key's rate. What comes after counts against it, refused or not.
+4. What the route asks for: operator, sport, scope.
+5. In which format the answer goes out.
+6. That every query parameter is one that the route knows.
+7. Whether the answer is there already: a body that is kept is sent at once (see `kept`).
+
+Routes with `open` need no key: only 5 and 6 concern them. WebSockets pass by; `stream` has a door of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from litestar.enums import ScopeType
+from litestar.middleware import ASGIMiddleware
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from app.access.grants import Grants
+from app.access.rate_limit import Strangers
+from app.domain.tenant import Grant
+from app.http import media, rate_limit, request_id
+from app.http.auth import admit, presented_key
+from app.http.kept import Bodies, Seen
+from app.http.media import Format
+from app.http.query import refuse_misread, refuse_nul, refuse_unknown
+from app.http.sending import Body, deliver
+from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated
+from app.kit.logging import bind
+from app.store.counters import Counters
+
+SIBLING = ".xml"  #: how the address ends that always answers XML, where a route has one
+
+
+class Door(ASGIMiddleware):
+    """The one middleware of the application."""
+
+    scopes = (ScopeType.HTTP,)
+
+    def __init__(
+        self,
+        grants: Callable[[], Grants],
+        counters: Callable[[], Counters],
+        bodies: Callable[[], Bodies],
+        strangers: Strangers,
+    ) -> None:
+        self._grants, self._counters, self._bodies, self._strangers = grants, counters, bodies, strangers
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        opt = scope["route_handler"].opt
+        if opt.get("open"):
+            await self._let_in(scope, receive, send, next_app)
+            return
+        grant = await self._known(scope)
+        scope["auth"] = grant
+        with bind(request_id=request_id.of(scope), tenant=grant.tenant.slug):
+            await rate_limit.spend(scope, self._counters(), grant)
+            admit(grant, opt)
+            settle(scope, opt)
+            if "kept" in opt and (body := self._found(scope, grant, opt["kept"])):
+                await deliver(scope, send, body)
+            else:
+                await next_app(scope, receive, send)
+
+    def _found(self, scope: Scope, grant: Grant, seen: Seen) -> Body | None:
+        """The kept body that answers this request; without one, the handler's is going to be kept."""
+        form = media.of(scope)
+        key = (scope["path"], scope["query_string"], form, seen(grant, form))
+        bodies = self._bodies()
+        body = bodies.find(key)
+        if body is None:
+            bodies.begin(scope, key)
+        return body
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        """An open route: who fails at it is a stranger who knocked."""
+        with bind(request_id=request_id.of(scope)):
+            try:
+                settle(scope, scope["route_handler"].opt)
+                await next_app(scope, receive, send)
+            except (BadRequest, Unauthenticated, Forbidden):
+                self._strangers.refused(_address(scope))
+                raise
+
+    async def _known(self, scope: Scope) -> Grant:
+        """The grant of the key that is shown; raises what refuses it."""
+        address = _address(scope)
+        try:
+            raw_key = presented_key(scope["headers"])
+            seconds = self._strangers.wait(address)
+            if seconds and not self._grants().knows(raw_key):
+                _turn_away(seconds)
+            return await self._grants().of(raw_key, address)
+        except (BadRequest, Unauthenticated, Forbidden):
+            if seconds := self._strangers.wait(address):
+                _turn_away(seconds)
+            self._strangers.refused(address)
+            raise
+
+
+def settle(scope: Scope, opt: dict[str, Any]) -> None:
+    """Settle the answer's format and look at the query, before any work is done.
+
+    `opt["format"]` names the only format of a route, whatever `Accept` says; an `open` route speaks JSON.
+    """
+    fixed = opt.get("format")
+    if fixed:
+        media.settle(scope, fixed)
+    elif opt.get("sibling") and scope["path"].endswith(SIBLING):
+        media.settle(scope, Format.XML)
+    elif not opt.get("open"):
+        media.settle(scope, media.wanted(scope["headers"]))
+    refuse_nul(scope)
+    if scope["query_string"]:
+        refuse_misread(scope)
+        if not opt.get("any_query"):
+            refuse_unknown(scope["query_string"], opt.get("query", ()))
+
+
+def siblings(path: str) -> list[str]:
+    """A path and its `.xml` sibling, for routes whose `opt` says `sibling`."""
+    return [path, path + SIBLING]
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _turn_away(seconds: int) -> None:
+    what = "Too many requests without a valid key came from this address; slow down."
+    raise TooManyRequests(what, retry_after=seconds)

@@ -1,0 +1,8 @@
+"""The OpenAPI documents: what clients of each half of the service may ask for, made from the routes.
+
+Nothing is listed by hand. The framework tells paths, methods and parameters (`outline`), msgspec the shapes
+of bodies, being what reads and writes them (`shapes`), the route's `opt` who may ask (`operation`), and
+recorded answers of a running service what they look like (`examples`). `words` explains parameters and
+headers by their names; a new name needs a line there, and a test says so.
+The recorded documents lie in `docs/`; `nox -s documents` writes them anew.
+"""

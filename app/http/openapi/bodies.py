@@ -1,0 +1,41 @@
+"""What people send: an example of every body, by the name of its type."""
+
+from typing import Any
+
+EXAMPLES: dict[str, Any] = {
+    "Booking": {"booked": False},
+    "Digest": {
+        "matches": [
+            {
+                "match": "od:match:1",
+                "markets": [[1, "team=home", 1, 1.93], [13, "map=1|round=3|team=home", -1]],
+                "seq": 48_223,
+            }
+        ],
+        "complete": True,
+    },
+    "KeyChange": {"rate_limit_rpm": 1200, "networks": ["203.0.113.0/24"]},
+    "NewKey": {
+        "bundles": ["cs2.odds.basic", "cs2.odds.scoreboard-addon"],
+        "sports": ["cs2", "soccer"],
+        "label": "trading desk",
+        "request_id": "acme-2031-1",
+    },
+    "NewMatchBody": {
+        "team_a": "Copper Herons",
+        "team_b": "Night Ferry",
+        "event": "Norland Masters",
+        "bo_type": "bo3",
+        "scheduled_at": "2031-04-02T18:00:00+00:00",
+        "request_id": "norland-final",
+    },
+    "NewTenant": {"slug": "acme", "name": "Acme"},
+    "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
+    "Trim": {"keep_finished": 100},
+}
+
+
+def of(wanted: Any) -> Any:
+    """The example of a body of type `wanted`, or of one of several types; None where there is none."""
+    names = [getattr(one, "__name__", "") for one in getattr(wanted, "__args__", (wanted,))]
+    return next((EXAMPLES[name] for name in names if name in EXAMPLES), None)

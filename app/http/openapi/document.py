@@ -1,0 +1,50 @@
+"""A whole document, from the routes that it is about."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from app.http.openapi import operation, refusals, words
+from app.http.openapi.operation import Examples, Known
+from app.http.openapi.outline import Route
+from app.http.openapi.shapes import Json, described
+from app.http.openapi.words import Values
+
+
+class About(msgspec.Struct, frozen=True):
+    """What stands at the head of a document."""
+
+    title: str
+    version: str
+    introduction: str
+
+
+def document(about: About, routes: Sequence[Route], values: Values, examples: Mapping[str, Examples]) -> Json:
+    """The OpenAPI document of `routes`; see `operation.Known` for `values` and `examples`."""
+    types = {each for route in routes for each in (route.body, route.answer) if each is not None}
+    shapes, named = described([*sorted(types, key=str), *refusals.SHAPES])
+    known = Known(shapes, values, examples)
+    paths: Json = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method] = operation.described(route, known)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": about.title, "version": about.version, "description": about.introduction},
+        "servers": [{"url": "/"}],
+        "tags": [
+            {"name": name} for name in sorted({operation.tag(route) for route in routes}, key=operation.rank)
+        ],
+        "paths": paths,
+        "components": _components(named),
+    }
+
+
+def _components(schemas: dict[str, Any]) -> Json:
+    return {
+        "schemas": schemas,
+        "parameters": words.REQUEST_HEADERS,
+        "headers": words.ANSWER_HEADERS,
+        "responses": refusals.components(),
+        "securitySchemes": words.KEYS,
+    }

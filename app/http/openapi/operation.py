@@ -1,0 +1,138 @@
+"""One operation: what the framework drafted, and what the route's `opt` adds to it."""
+
+import re
+from collections.abc import Mapping
+from inspect import cleandoc
+from typing import Any
+
+import msgspec
+
+from app.http.openapi import bodies, refusals, words
+from app.http.openapi.outline import JSON, XML, Route
+from app.http.openapi.refusals import header_refs
+from app.http.openapi.shapes import Json
+
+_SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
+_TAGS = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
+SERVICE, FACADE = "Service", "Compatibility facade"
+Examples = Mapping[str, Any]  #: recorded answers by content type
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known beside the routes: the schemas of types, values of parameters by name, and recorded
+    answers by operation."""
+
+    shapes: Mapping[Any, Json]
+    values: words.Values
+    examples: Mapping[str, Examples]
+
+
+def described(route: Route, known: Known) -> Json:
+    """The operation object of a route."""
+    text = cleandoc(route.handler.fn.__doc__ or route.name.replace("_", " "))
+    made: Json = {
+        "operationId": route.name,
+        "tags": [tag(route)],
+        "summary": _summary(text),
+        "description": f"{text}\n\n{access(route)}",
+        "parameters": _parameters(route, known.values),
+    }
+    if body := _body(route, known.shapes):
+        made["requestBody"] = body
+    made["responses"] = _answers(route, known)
+    made["security"] = [] if route.opt.get("open") else [{name: []} for name in words.KEYS]
+    made |= _extensions(route)
+    return made
+
+
+def tag(route: Route) -> str:
+    """The part of the service that a route belongs to."""
+    first, _, rest = route.path.strip("/").partition("/")
+    if first in _TAGS:
+        noun = rest.partition("/")[2].partition("/")[0].removesuffix(".xml")
+        return f"{_TAGS[first]}: {noun}"
+    return FACADE if route.opt.get("any_query") else SERVICE
+
+
+def rank(name: str) -> tuple[int, str]:
+    """Where a part stands among all: what concerns every key first, compatibility last."""
+    return (0 if name == SERVICE else 2 if name == FACADE else 1), name
+
+
+def access(route: Route) -> str:
+    """Who may ask, in a sentence."""
+    opt = route.opt
+    if opt.get("open"):
+        return "Needs no key."
+    if opt.get("operator"):
+        return "Needs an operator key."
+    scopes = " or ".join(f"`{scope}`" for scope in opt.get("scopes", ()))
+    needs = f"a key with the scope {scopes}" if scopes else "any valid key"
+    return f"Needs {needs}{_sport(opt)}."
+
+
+def _sport(opt: Mapping[str, Any]) -> str:
+    return f", and the sport `{opt['sport']}` in its allowlist" if opt.get("sport") else ""
+
+
+def _summary(text: str) -> str:
+    found = _SENTENCE.match(text)
+    return " ".join((found[1] if found else text).split()).rstrip(".;:")
+
+
+def _extensions(route: Route) -> Json:
+    """`x-required-scopes`: one of them is enough."""
+    opt = route.opt
+    made: Json = {"x-required-scopes": list(opt.get("scopes", ()))}
+    if opt.get("sport"):
+        made["x-sport"] = opt["sport"]
+    if opt.get("operator"):
+        made["x-operator-key"] = True
+    return made
+
+
+def _parameters(route: Route, values: words.Values) -> list[Json]:
+    drafted = sorted(route.draft.get("parameters", ()), key=lambda one: one["in"] != "path")
+    required = route.opt.get("required", ())
+    made = [words.parameter(one, values, required) for one in drafted if one["in"] != "header"]
+    headers = ["RequestId"] + (["IfNoneMatch"] if route.tagged else [])
+    return made + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
+
+
+def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
+    if not route.takes:
+        return None
+    content: Json = {"schema": {"type": "string"} if route.body is None else shapes[route.body]}
+    if (example := bodies.of(route.body)) is not None:
+        content["example"] = example
+    return {"required": True, "content": {route.takes: content}}
+
+
+def _answers(route: Route, known: Known) -> Json:
+    head = ["X-Request-Id"]
+    head += [] if route.opt.get("open") else ["RateLimit", "RateLimit-Policy"]
+    head += ["ETag", "Vary", "Cache-Control"] if route.tagged else []
+    examples = known.examples.get(route.name, {})
+    content = {kind: _content(kind, route, known.shapes, examples.get(kind)) for kind in route.media}
+    said = "Done." if route.method != "get" else "What was asked for."
+    made: Json = {route.status: {"description": said, "headers": header_refs(head), "content": content}}
+    if route.tagged:
+        made["304"] = {"description": "You have it already.", "headers": header_refs(head)}
+    numbers = sorted(set(refusals.of(route)))
+    return made | {str(number): {"$ref": refusals.ref(number, route)} for number in numbers}
+
+
+def _content(kind: str, route: Route, shapes: Mapping[Any, Json], example: Any) -> Json:
+    if kind == JSON:
+        made: Json = {"schema": shapes[route.answer]}
+    elif kind == XML:
+        made = {"schema": {"type": "string", "description": _dialect(route)}}
+    else:
+        made = {"schema": {"type": "string"}}
+    return made if example is None else made | {"example": example}
+
+
+def _dialect(route: Route) -> str:
+    if route.opt.get("sibling") or route.media == (XML,):
+        return "A document of the shapes in `/v1/schemas/feed.xsd` and `/v1/schemas/facade.xsd`."
+    return "The JSON, rendered mechanically; the root is `<response>`."
