@@ -2,8 +2,8 @@
 
 The flow, one way: `relay` reads each new change once → `outgoing` groups rows into envelopes, rendered
 and marshalled once → `recent` keeps the newest of them → every tenant's `delivery` writes the same bytes
-to its own `link`, within its window → the broker's confirms move the tenant's cursor, which `leases`
-keeps in the store. A tenant that is slow or away lags alone and is read again from the log (`catchup`).
+to its own `link`, within its window → the broker's confirms move the tenant's cursor, which `relay` saves
+while `lease` says that the tenant is ours. One that is slow or away lags alone and is read for by itself.
 `heartbeat` says `alive`, `watch` suspends everything when ingest is dead. `replayer` runs the recoveries of
 the same tenants, each through a `post` of its own.
 
@@ -15,5 +15,7 @@ Invariants:
   the old holder's connections are gone from the broker;
 - within a vhost, envelopes are published in the log's order.
 
-Only the processes (`workers`, `cli`) import this package.
+`asyncapi` says what tenants receive, `tail` shows it at a terminal, `gauges` and `health` how it goes.
+Imported by `main`, `workers` and `cli`; imports `access`, `broker`, `recovery`, `store`, `wire`, `domain` and
+`kit`.
 """

@@ -9,6 +9,7 @@ Everything up to `sent` has been published or passed over, everything up to `cur
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import Protocol
 from uuid import UUID
 
 from app.channels.feed.connection import Connection
@@ -35,11 +36,27 @@ class _Flight:
         self.name = name
 
 
+class Voice(Protocol):
+    """Who says `alive` to the tenant."""
+
+    @property
+    def first(self) -> bool:
+        """Whether it has something to say before anything else is told."""
+
+    @property
+    def owes(self) -> bool:
+        """Whether the tenant has missed something that it has not been told of."""
+
+    def hurry(self) -> None:
+        """The tenant has missed something and should be told so."""
+
+
 class Delivery:
     """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
 
     `starved` is called when neither holds what comes next, `moved` when the cursor may have moved;
-    `takes` says whether the tenant takes a match. Nothing here waits or raises.
+    `takes` says whether the tenant takes a match, `stale` whether what was stamped then (ms) is too old to
+    be told: such a tenant is moved to the present. Nothing here waits or raises.
     """
 
     def __init__(
@@ -52,6 +69,7 @@ class Delivery:
         takes: Callable[[UUID, UUID], bool],
         starved: Callable[["Delivery"], None],
         moved: Callable[["Delivery"], None],
+        stale: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self.tenant_id, self.slug, self.epoch = taken.tenant_id, taken.slug, taken.epoch
         self.sent = self.saved = taken.seq
@@ -59,10 +77,11 @@ class Delivery:
         self.connection: Connection | None = None
         self.trouble = "not connected yet"
         self.given_up = 0
+        self.voice: Voice | None = None
         self.reachable = asyncio.Event()
         self.closing = False
         self._window, self._lease, self._recent = window, lease, recent
-        self._takes, self._starved, self._moved = takes, starved, moved
+        self._takes, self._starved, self._moved, self._stale = takes, starved, moved, stale
         self._flights: deque[_Flight] = deque()
         self._open: dict[int, _Flight] = {}
         self._refused: tuple[int, int] = (0, 0)
@@ -81,6 +100,24 @@ class Delivery:
     def healthy(self) -> bool:
         """Whether what happens now would reach the tenant's vhost."""
         return self.connection is not None and self.connection.writable and self._lease.held
+
+    @property
+    def held_back(self) -> bool:
+        """Whether the tenant must first be told of an outage or a loss: what it has heard last is what it
+        recovers from."""
+        return self.voice is not None and self.voice.first
+
+    @property
+    def owes(self) -> bool:
+        """Whether whoever tells the tenant next must tell it that it has missed something."""
+        return self.voice is not None and self.voice.owes
+
+    @property
+    def state(self) -> str:
+        """How the tenant's connection is, in a few words; "" while it works."""
+        if self.connection is None:
+            return self.trouble
+        return f"blocked by the broker: {self.connection.blocked}" if self.connection.blocked else ""
 
     @property
     def unconfirmed(self) -> int:
@@ -106,11 +143,13 @@ class Delivery:
                     break
             elif not self._takes(self.tenant_id, envelope.match_id):
                 self.sent = envelope.seq
+            elif self._stale(envelope.at):
+                self.overrun(max(self._recent.head, envelope.seq))
             elif envelope.frames:
                 self._publish(connection, envelope)
-            else:  # it could not be made: the tenant must be told that it missed something
-                self.given_up += 1
+            else:  # it could not be made
                 self.sent = envelope.seq
+                self.missed()
         if self.cursor > self.saved:
             self._moved(self)
 
@@ -149,28 +188,42 @@ class Delivery:
         if times < _REFUSALS:
             self._rewind(min(flights[0].before, self.cursor))
         else:
-            self.given_up += len(flights)
+            self.missed()
             log.error("the broker keeps refusing an envelope; it is left out", tenant=self.slug, seq=seq)
         self.pump()
 
     def overrun(self, seq: int) -> None:
-        """The log no longer reaches back to us: what lies before `seq` is lost to this tenant."""
-        self.given_up += 1
+        """The tenant lags too far, or further than the log reaches: what lies before `seq` is lost to it."""
+        log.error("the tenant lags too far and is moved on", tenant=self.slug, to=seq, seq=self.sent)
         self.sent = max(self.sent, seq)
-        log.error("the tenant lagged behind the change log's end", tenant=self.slug, seq=seq)
+        self.missed()
+
+    def come_back(self, since: int) -> None:
+        """The tenant is to be told again, after silence since then (ms)."""
+        if self._stale(since):
+            self.overrun(self._recent.head)
+
+    def missed(self) -> None:
+        """Something was lost to the tenant, which must be told so."""
+        self.given_up += 1
+        if self.voice:
+            self.voice.hurry()
 
     def unblocked(self) -> None:
         self.pump()
 
     def _may_publish(self) -> bool:
-        return len(self._flights) < self._window and self._lease.held and not self.closing
+        if self.closing or self.held_back:
+            return False
+        return len(self._flights) < self._window and self._lease.held
 
     def _source(self) -> Recent | None:
         """Where the next envelope is to be had, None when it must first be read again."""
         if self._recent.covers(self.sent):
             self.backlog = None
             return self._recent
-        if self.backlog and self.sent < self.backlog.head:
+        # It may have been asked for before a rewind, and begin too late now.
+        if self.backlog and self.backlog.covers(self.sent) and self.sent < self.backlog.head:
             return self.backlog
         self._starved(self)
         return None

@@ -2,57 +2,108 @@
 
 It is withheld while what happens now would not reach the tenant (no connection, a blocked broker, a change
 log that cannot be read), so that clients notice. When it could not be said for longer than clients wait,
-or envelopes were lost to the tenant, the next one says `subscribed="0"`, once: the client recovers.
+when messages were lost to the tenant, or when nobody tends the prices, the next one says `subscribed="0"`,
+once: the client recovers, from what it heard last. So after an outage of that length, and after a loss, it
+comes before anything else: until the broker has confirmed it, the delivery is held back. As each such word
+starts a recovery, losses that follow closely on a word about losses share the next one.
 """
 
 import asyncio
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
-from aio_pika.exceptions import AMQPError
+import msgspec
 from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 
-from app.channels.feed import routing
+from app.channels.feed import routing, speaking
 from app.channels.feed.delivery import Delivery
 from app.channels.feed.link import Door
+from app.channels.feed.overflow import Losses
 from app.channels.feed.patience import wait
-from app.channels.feed.relay import Relay
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
+from app.store.cursors import Note, Taken
 from app.wire.envelopes import feed
 
-_PUBLISH_SECONDS = 5.0
+_PATIENCE_SECONDS = 5.0
 _RETRY_SECONDS = 0.2
-_HANG_UP_SECONDS = 2.0
+_QUIET_BEATS = 3  #: so many times `alive` between two words about losses
 log = get_logger(__name__)
 
 
+class Tidings(msgspec.Struct, frozen=True):
+    """What a heartbeat asks the rest of the process: for how many seconds the change log has not been read
+    to its end, and ingest's last beat (ms) when nobody has tended the prices since, else None."""
+
+    age: Callable[[], float]
+    dead: Callable[[], int | None]
+
+
 class Heartbeat:
-    """Says `alive` to one tenant, every `seconds`. `silent_for`: seconds that it has not been said before
-    we came, so that the first one can be honest."""
+    """Says `alive` to one tenant, every `seconds`, and holds its delivery back where that must come first."""
 
     def __init__(
         self,
         door: Door,
         delivery: Delivery,
-        relay: Relay,
+        taken: Taken,
+        tidings: Tidings,
+        losses: Losses,
         *,
         product: int,
         seconds: float,
-        silent_for: float,
         clock: Clock = system_clock,
     ) -> None:
-        self._door, self._delivery, self._relay = door, delivery, relay
+        self._door, self._delivery, self._tidings, self._losses = door, delivery, tidings, losses
         self._product, self._seconds, self._clock = product, seconds, clock
-        self._said_at = time.monotonic() - silent_for
-        self._losses = 0
-        self._down = asyncio.Event()
+        self._said_at = time.monotonic() - taken.silent / 1000
+        self._told_lost, self._told_dead = 0, taken.told_dead
+        self._told_lost_at = float("-inf")
+        self._hurried = asyncio.Event()
         self._exchange = RabbitExchange(door.exchange, ExchangeType.TOPIC, durable=True, declare=False)
         self._broker: RabbitBroker | None = None
+        self._pending: asyncio.Task[None] | None = None
+        delivery.voice = self
+        if taken.owed:
+            delivery.missed()
 
-    def say_down(self) -> None:
-        """Say `subscribed="0"` once, now."""
-        self._down.set()
+    @property
+    def overdue(self) -> bool:
+        """Not said for so long that clients take us for down."""
+        return time.monotonic() - self._said_at > 2 * self._seconds
+
+    @property
+    def first(self) -> bool:
+        """Whether there is an outage or a loss to tell of, before anything else."""
+        return self.overdue or (self._lost and not self._quiet)
+
+    @property
+    def note(self) -> Note:
+        """What is to be known of the tenant outside this process."""
+        return Note(self._delivery.state, self._silent, self._losses.count, self._told_dead, self.owes)
+
+    @property
+    def owes(self) -> bool:
+        """Whether there is a loss to tell of, now or after a while."""
+        return self._lost or self._losses.owed
+
+    @property
+    def _lost(self) -> bool:
+        return self._delivery.given_up > self._told_lost
+
+    @property
+    def _quiet(self) -> float:
+        """For how many seconds nothing more is said about losses."""
+        return max(0.0, self._told_lost_at + _QUIET_BEATS * self._seconds - time.monotonic())
+
+    @property
+    def _silent(self) -> int:
+        return round((time.monotonic() - self._said_at) * 1000)
+
+    def hurry(self) -> None:
+        """There may be something to say before the next time."""
+        self._hurried.set()
 
     async def run(self) -> None:
         """Say it for ever, from the moment the tenant can be reached."""
@@ -60,57 +111,92 @@ class Heartbeat:
             while True:
                 self._delivery.reachable.clear()
                 if await self._say():
-                    await wait(self._down, self._seconds - 0.01)
+                    await self._rest()
                 else:
                     await wait(self._delivery.reachable, _RETRY_SECONDS)
         finally:
             await self._hang_up()
 
+    async def _rest(self) -> None:
+        """Wait until it is time, or until there is a word to say."""
+        until = time.monotonic() + self._seconds - 0.01
+        while not self._owes_word() and (left := until - time.monotonic()) > 0:
+            self._hurried.clear()
+            await wait(self._hurried, min(left, self._quiet) if self._lost else left)
+
     async def _say(self) -> bool:
         """Say what is true; False when it cannot be said now."""
-        if not self._delivery.healthy or self._relay.age > self._seconds:
+        if not self._delivery.healthy or self._tidings.age() > self._seconds:
             return False
-        losses = self._delivery.given_up
-        silent = time.monotonic() - self._said_at
-        if self._down.is_set() or losses > self._losses or silent > 2 * self._seconds:
-            if not await self._publish(subscribed=False):
-                return False
-            self._down.clear()
-            self._losses = losses
-        return await self._publish(subscribed=True)
+        if not await self._settled():
+            return False
+        if self.overdue:
+            self._delivery.come_back(self._clock() - self._silent)
+        if self._owes_word() and not await self._publish(subscribed=False):
+            return False
+        said = await self._publish(subscribed=True)
+        self._delivery.pump()
+        if said and self._broker and await self._losses.look(self._broker):
+            self._delivery.missed()
+        return said
+
+    def _owes_word(self) -> bool:
+        dead = self._tidings.dead()
+        died = dead is not None and dead != self._told_dead
+        return died or self.first
 
     async def _publish(self, *, subscribed: bool) -> bool:
-        now = self._clock()
-        try:
-            broker = await self._connected()
-            await broker.publish(
-                feed.alive(self._product, now, subscribed),
-                exchange=self._exchange,
-                routing_key=routing.ALIVE,
-                mandatory=False,
-                timeout=_PUBLISH_SECONDS,
-                content_type="application/xml",
-                timestamp=datetime.fromtimestamp(now // 1000, UTC),
-            )
-        except (AMQPError, OSError, TimeoutError, RuntimeError) as error:
+        self._pending = asyncio.create_task(self._put(subscribed))
+        return await self._settled()
+
+    async def _settled(self) -> bool:
+        """Whether what was published last is confirmed. While it is not, nothing more is published: a broker
+        that takes nothing now takes all of it later, and what is said then must not be said again."""
+        if self._pending is None:
+            return True
+        await asyncio.wait({self._pending}, timeout=_PATIENCE_SECONDS)
+        if not self._pending.done():
+            if not (self._broker and await self._broker.ping(0.1)):
+                await self._hang_up()
+            return False
+        task, self._pending = self._pending, None
+        # Cancelled by the client, not by us: it gives up a connection that hangs.
+        gone = ConnectionError("the client gave its connection up") if task.cancelled() else None
+        if error := gone or task.exception():
             log.warning("alive could not be said", tenant=self._delivery.slug, error=repr(error))
             await self._hang_up()
-            return False
-        self._said_at = time.monotonic()
-        return True
+        return error is None
+
+    async def _put(self, subscribed: bool) -> None:
+        now, lost, dead = self._clock(), self._delivery.given_up, self._tidings.dead()
+        broker = await self._connected()
+        await broker.publish(
+            feed.alive(self._product, now, subscribed),
+            exchange=self._exchange,
+            routing_key=routing.ALIVE,
+            mandatory=False,
+            content_type="application/xml",
+            timestamp=datetime.fromtimestamp(now // 1000, UTC),
+        )
+        if not subscribed:
+            if lost > self._told_lost:
+                self._told_lost, self._told_lost_at = lost, time.monotonic()
+            self._told_dead = self._told_dead if dead is None else dead
+        if not (subscribed and self.overdue):  # one that comes so late is no news of the present
+            self._said_at = time.monotonic()
 
     async def _connected(self) -> RabbitBroker:
         if self._broker is None:
             url = self._door.address.url(self._delivery.slug)
-            self._broker = RabbitBroker(url, logger=None, timeout=_PUBLISH_SECONDS, graceful_timeout=1)
-            await self._broker.connect()
+            broker = RabbitBroker(url, logger=None, timeout=_PATIENCE_SECONDS, graceful_timeout=1)
+            await speaking.begin(broker, url)
+            self._broker = broker
         return self._broker
 
     async def _hang_up(self) -> None:
         broker, self._broker = self._broker, None
+        pending, self._pending = self._pending, None
+        if pending:
+            pending.cancel()
         if broker:
-            try:
-                async with asyncio.timeout(_HANG_UP_SECONDS):
-                    await broker.stop()
-            except (AMQPError, OSError, TimeoutError, RuntimeError) as error:
-                log.info("a connection ended roughly", tenant=self._delivery.slug, error=repr(error))
+            await speaking.end(broker)

@@ -8,6 +8,7 @@ import msgspec
 
 from app.channels.feed import routing
 from app.channels.feed.frames import Message, marshal
+from app.domain.fixture_change import FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Market
 from app.domain.match import Headline
@@ -20,15 +21,7 @@ log = get_logger(__name__)
 _headline = msgspec.json.Decoder(Headline).decode
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
-
-
-class _Fixture(msgspec.Struct, frozen=True):
-    """What ingest says of a fixture change: 1 kick-off, 3 cancellation."""
-
-    change_type: int
-
-
-_fixture = msgspec.json.Decoder(_Fixture).decode
+_fixture = msgspec.json.Decoder(FixtureChange).decode
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -84,7 +77,7 @@ class Press(msgspec.Struct, frozen=True):
             body=_BODIES[last.message](self.producer, rows),
             message_id=f"mf-{last.envelope_seq}",
             at=last.at,
-            headers={"x-seq": last.envelope_seq, "x-prev-seq": last.prev_seq},
+            headers=_headers(last),
         )
         return Envelope(
             seq=last.envelope_seq,
@@ -95,6 +88,13 @@ class Press(msgspec.Struct, frozen=True):
             message=message,
             frames=marshal(message),
         )
+
+
+def _headers(row: ChangeRow) -> dict[str, int | str]:
+    """`x-arrived-at`: when the log lines behind this came to us, so that a client can tell how long that
+    took; absent where no log line is behind it."""
+    headers: dict[str, int | str] = {"x-seq": row.envelope_seq, "x-prev-seq": row.prev_seq}
+    return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers
 
 
 def _odds_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:

@@ -14,11 +14,12 @@ from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Press
 from app.channels.feed.patience import wait
 from app.channels.feed.recent import Recent
+from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import changes, cursors, signals
 from app.store.connections import Store
-from app.store.cursors import Taken
+from app.store.cursors import Mark, Taken
 
 _POLL_SECONDS = 0.25
 _PAGE = 500
@@ -29,15 +30,27 @@ log = get_logger(__name__)
 
 class Relay:
     """Tells the change log to the deliveries that it has adopted. `lock` keeps two statements about the
-    same leases apart; `unbooked` is every (tenant, match) that is kept back."""
+    same leases apart; `unbooked` is every (tenant, match) that is kept back. A tenant to which something
+    older than `lag_millis` would have to be told is moved to the present."""
 
-    def __init__(self, store: Store, press: Press, lease: Lease, holder: str, window: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        press: Press,
+        lease: Lease,
+        holder: str,
+        window: int,
+        *,
+        lag_millis: int = 600_000,
+        clock: Clock = system_clock,
+    ) -> None:
         self.deliveries: dict[UUID, Delivery] = {}
         self.unbooked: set[tuple[UUID, UUID]] = set()
         self.lock = asyncio.Lock()
         self._store, self._press, self._lease = store, press, lease
         self._holder, self._window = holder, window
-        self._recent = Recent(0)
+        self._lag_millis, self._clock = lag_millis, clock
+        self._recent, self._whole_after = Recent(0), 0
         self._read_at = 0.0
         self._wake, self._moved, self._pressed = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._starving: asyncio.Queue[Delivery] = asyncio.Queue()
@@ -51,11 +64,12 @@ class Relay:
     async def start(self) -> None:
         """Begin a little before the present, where the log is still whole; raises `Unavailable`."""
         async with self._store.reading() as tx:
-            whole_after = await changes.tail(tx) - 1
-            self._recent = Recent(max(0, whole_after, await changes.head(tx) - _KEPT_AT_START))
+            self._whole_after = await changes.tail(tx) - 1
+            self._recent = Recent(max(0, self._whole_after, await changes.head(tx) - _KEPT_AT_START))
 
     def adopt(self, taken: Taken) -> Delivery:
-        """A delivery for a tenant that is ours now; it publishes once it has a connection."""
+        """A delivery for a tenant that is ours now; it publishes once it has a connection. What the log has
+        forgotten is missed before the tenant is told its first word."""
         delivery = Delivery(
             taken,
             window=self._window,
@@ -64,7 +78,10 @@ class Relay:
             takes=self._takes,
             starved=self._starved,
             moved=self._has_moved,
+            stale=self._stale,
         )
+        if taken.seq < self._whole_after:
+            delivery.overrun(self._whole_after)
         self.deliveries[taken.tenant_id] = delivery
         return delivery
 
@@ -120,16 +137,23 @@ class Relay:
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def checkpoint(self) -> None:
-        """Save every cursor that has moved; a tenant that does not take it is no longer ours."""
-        moved = [delivery for delivery in self.deliveries.values() if delivery.cursor > delivery.saved]
-        marks = {delivery.tenant_id: (delivery.epoch, delivery.cursor) for delivery in moved}
+        """Save every cursor that has moved; a tenant that does not take it is no longer ours. One that is to
+        be told of a loss keeps its place before that: who tells it next would not know."""
+        moved = [
+            delivery
+            for delivery in self.deliveries.values()
+            if delivery.cursor > delivery.saved and not delivery.held_back
+        ]
+        marks = {
+            delivery.tenant_id: Mark(delivery.epoch, delivery.cursor, delivery.owes) for delivery in moved
+        }
         if not marks:
             return
         async with self.lock, self._store.reading() as tx:
             taken = await cursors.checkpoint(tx, self._holder, marks)
         for delivery in moved:
             if delivery.tenant_id in taken:
-                delivery.checkpointed(marks[delivery.tenant_id][1])
+                delivery.checkpointed(marks[delivery.tenant_id].seq)
             else:
                 log.warning("another process has the tenant", tenant=delivery.slug)
                 delivery.closing = True
@@ -169,6 +193,9 @@ class Relay:
 
     def _takes(self, tenant_id: UUID, match_id: UUID) -> bool:
         return (tenant_id, match_id) not in self.unbooked
+
+    def _stale(self, at: int) -> bool:
+        return self._clock() - at > self._lag_millis
 
     def _starved(self, delivery: Delivery) -> None:
         if delivery not in self._queued:

@@ -3,7 +3,8 @@
 A job is taken from the store and run step by step: read, publish, wait for the broker's confirms. The
 jobs of one tenant take turns at every step, and so do the tenants at the database, so that a long replay
 keeps neither another tenant nor the relay waiting. What goes wrong is written to the job, which is run
-again from its beginning; a job whose process died is taken up by whoever holds the tenant next.
+again from its beginning, as long as it has its slot where only the broker was away; a job whose process
+died is taken up by whoever holds the tenant next.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from uuid import UUID
 
 from app.channels.feed.link import Door
 from app.channels.feed.patience import patiently, wait
-from app.channels.feed.post import Post, Undelivered
+from app.channels.feed.post import Away, Post, Undelivered
 from app.domain.recovery import MOST_ATTEMPTS, Job, State
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
@@ -27,7 +28,7 @@ _LOOK_SECONDS = 1.0
 _JOBS = 64  #: recoveries that run at once in this process
 _JOBS_A_TENANT = 4
 _READERS = 2  #: steps that are read from the database at once
-_FIRST_PAUSE_MILLIS = 500
+_FIRST_PAUSE_MILLIS, _MOST_PAUSE_MILLIS = 500, 30_000
 log = get_logger(__name__)
 
 
@@ -88,17 +89,18 @@ class Replayer:
         """One run of a job, to whatever end."""
         told = log.bind(tenant=slug, recovery=job.asked.request_id, node=job.asked.slot, attempt=job.attempts)
         try:
-            if job.attempts > MOST_ATTEMPTS:
+            if await patiently("looking at a recovery's slot", lambda: self._given_up(job)):
                 raise Undelivered(job.error or "the process that ran it died, again and again")
             count = await self._replay(job, slug)
             done = await patiently("ending a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(State.COMPLETED.value).inc()
             told.info("recovery told", kind=job.asked.kind.value, envelopes=count, ours=done)
         except Undelivered as error:
-            await self._failed(job, str(error))
+            told.info("a run of a recovery ended", why=str(error), cause=repr(error.__cause__))
+            await self._failed(job, str(error), excused=isinstance(error, Away))
         except Exception as error:  # whatever it is, one job must not stop the others
             told.error("a recovery went wrong", exc_info=error)
-            await self._failed(job, repr(error))
+            await self._failed(job, "this run of the recovery failed within the service")
         finally:
             self._running.pop(job.id, None)
             self._wake.set()
@@ -146,10 +148,17 @@ class Replayer:
         async with self._store.transaction() as tx:
             return await jobs.complete(tx, job, self._clock())
 
-    async def _failed(self, job: Job, error: str) -> None:
+    async def _given_up(self, job: Job) -> bool:
+        """Whether the job has had its attempts, without an end, and its time."""
+        if job.attempts <= MOST_ATTEMPTS:
+            return False
+        async with self._store.reading() as tx:
+            return not await jobs.timely(tx, job)
+
+    async def _failed(self, job: Job, error: str, *, excused: bool = False) -> None:
         async def keep() -> State:
             async with self._store.transaction() as tx:
-                return await jobs.fail(tx, job, error, self._pause(job), self._clock())
+                return await jobs.fail(tx, job, error, self._pause(job), self._clock(), excused=excused)
 
         state = await patiently("keeping a recovery's failure", keep)
         metrics.recoveries.labels(state.value).inc()
@@ -163,8 +172,8 @@ class Replayer:
         )
 
     def _pause(self, job: Job) -> int:
-        return _FIRST_PAUSE_MILLIS * int(2**job.attempts)
+        return int(min(_MOST_PAUSE_MILLIS, _FIRST_PAUSE_MILLIS * 2 ** min(job.attempts, 10)))
 
     def _check_lease(self, job: Job) -> None:
         if not self._held(job.tenant_id):
-            raise Undelivered("the tenant is not ours any more")
+            raise Away("the tenant is not ours any more")

@@ -9,6 +9,8 @@ import math
 import os
 import secrets
 import socket
+import time
+from collections.abc import Callable
 from uuid import UUID
 
 import msgspec
@@ -16,10 +18,12 @@ import msgspec
 from app.broker import holders
 from app.broker.address import Address
 from app.broker.management import Management
-from app.channels.feed.heartbeat import Heartbeat
+from app.channels.feed.gauges import keep_gauges
+from app.channels.feed.heartbeat import Heartbeat, Tidings
 from app.channels.feed.lease import Lease
 from app.channels.feed.link import Door, ShutOut, keep_linked
 from app.channels.feed.outgoing import Press
+from app.channels.feed.overflow import Losses
 from app.channels.feed.patience import patiently
 from app.channels.feed.relay import Relay
 from app.channels.feed.replayer import Replayer
@@ -29,10 +33,9 @@ from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
 from app.store import beats, cursors, tenants
 from app.store.connections import Store
-from app.store.cursors import Taken
+from app.store.cursors import Note, Taken
 from app.store.transaction import Tx
 
-FEED = "feed"
 _DRAIN_SECONDS = 3.0
 log = get_logger(__name__)
 
@@ -45,6 +48,7 @@ class Terms(msgspec.Struct, frozen=True):
     window: int
     lease_millis: int
     alive_seconds: float
+    lag_millis: int = 600_000
 
 
 class Lapsed(Exception):
@@ -52,17 +56,27 @@ class Lapsed(Exception):
 
 
 class Session:
-    """Run it once, with `run`."""
+    """Run it once, with `run`. `dead` answers ingest's last beat (ms) when nobody tends the prices any more,
+    else None."""
 
     def __init__(
-        self, store: Store, management: Management, broker: Address, terms: Terms, clock: Clock = system_clock
+        self,
+        store: Store,
+        management: Management,
+        broker: Address,
+        terms: Terms,
+        dead: Callable[[], int | None] = lambda: None,
+        clock: Clock = system_clock,
     ) -> None:
         self.holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._store, self._management, self._broker = store, management, broker
         self._terms, self._clock = terms, clock
         self._lease = Lease(terms.lease_millis)
         press = Press(terms.exchange, terms.producer)
-        self._relay = Relay(store, press, self._lease, self.holder, terms.window)
+        self._relay = Relay(
+            store, press, self._lease, self.holder, terms.window, lag_millis=terms.lag_millis, clock=clock
+        )
+        self._tidings = Tidings(age=lambda: self._relay.age, dead=dead)
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._beating: dict[UUID, Heartbeat] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
@@ -71,19 +85,15 @@ class Session:
     def relay(self) -> Relay:
         return self._relay
 
-    def say_down(self) -> None:
-        """Tell every tenant of ours `subscribed="0"`, once."""
+    def hurry(self) -> None:
+        """There may be something to say to every tenant."""
         for heartbeat in self._beating.values():
-            heartbeat.say_down()
+            heartbeat.hurry()
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Tell tenants until `stopping`, then let go of them in good order. Raises `Lapsed` when
         this life is over, anything else when something is wrong with the program."""
-        password = await patiently("making our user", lambda: holders.enlist(self._management, self.holder))
-        user = holders.user_of(self.holder)
-        address = msgspec.structs.replace(self._broker, user=user, password=password)
-        door = Door(address, f"matchfeed-feed/{self.holder}", self._terms.exchange)
-        work = asyncio.create_task(self._work(door))
+        work = asyncio.create_task(self._work())
         stop = asyncio.create_task(stopping.wait())
         try:
             await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -101,18 +111,28 @@ class Session:
             await work
         await self._vanish()
 
-    async def _work(self, door: Door) -> None:
+    async def _work(self) -> None:
+        door = await self._enlisted()
         await patiently("reading the change log", self._relay.start)
+        log.info("the feed works", holder=self.holder)
         try:
             async with asyncio.TaskGroup() as group:
                 for loop in (self._relay.listen, self._relay.read, self._relay.catch_up, self._relay.save):
                     group.create_task(loop())
                 group.create_task(self._replayer(door).run())
+                group.create_task(keep_gauges(self._store, self._management, self._relay))
                 group.create_task(self._rounds(group, door))
         except ExceptionGroup as group:
             if group.split((Lapsed, ShutOut))[1]:
                 raise
             raise Lapsed("this life is over") from group
+
+    async def _enlisted(self) -> Door:
+        """How we enter vhosts, with a user of our own."""
+        password = await patiently("making our user", lambda: holders.enlist(self._management, self.holder))
+        user = holders.user_of(self.holder)
+        address = msgspec.structs.replace(self._broker, user=user, password=password)
+        return Door(address, f"matchfeed-feed/{self.holder}", self._terms.exchange)
 
     def _replayer(self, door: Door) -> Replayer:
         return Replayer(
@@ -126,12 +146,12 @@ class Session:
         )
 
     def _reachable(self) -> dict[UUID, str]:
-        """The slugs of the tenants that are ours and whose vhost has let us in."""
-        deliveries = self._relay.deliveries.values()
+        """The slugs of the tenants that are ours, and to whom what we say comes through: to a broker that
+        takes nothing no recovery is told, and none before the word about an outage."""
         return {
             each.tenant_id: each.slug
-            for each in deliveries
-            if each.connection and self._holds(each.tenant_id)
+            for each in self._relay.deliveries.values()
+            if each.healthy and not each.held_back and self._holds(each.tenant_id)
         }
 
     def _holds(self, tenant_id: UUID) -> bool:
@@ -157,21 +177,29 @@ class Session:
             asked_at = self._lease.asking()
             await cursors.release(tx, mine, released)
             held = await cursors.renew(tx, mine, self._lease.millis)
+            # Taken in a round whose end we never heard of: ours by the store's word, and told by nobody.
+            strays = held.keys() - self._tasks.keys()
+            await cursors.release(tx, mine, strays)
+            await cursors.note(tx, mine, self._notes())
             await cursors.admit(tx)
-            await beats.beat(tx, mine, FEED, self._clock())
+            await beats.beat(tx, mine, beats.FEED, self._clock())
             share = await self._share(tx)
-            taken = await cursors.take(tx, mine, max(0, share - len(held)), self._lease.millis)
+            free = max(0, share - len(held) + len(strays))
+            taken = await cursors.take(tx, mine, free, self._lease.millis)
             relay.unbooked = await tenants.unbooked(tx)
         self._lease.renewed(asked_at)
         for tenant_id in set(self._tasks) - set(held):
             self._drop(tenant_id)
         self._shed(share)
-        feed_tenants.set(len(held) + len(taken))
+        feed_tenants.set(len(held) - len(strays) + len(taken))
         return taken
+
+    def _notes(self) -> dict[UUID, Note]:
+        return {tenant_id: heartbeat.note for tenant_id, heartbeat in self._beating.items()}
 
     async def _share(self, tx: Tx) -> int:
         """How many tenants are ours to tell, as many feed processes as there are."""
-        others = await cursors.holders(tx, FEED, self._clock() - self._lease.millis)
+        others = await cursors.holders(tx, beats.FEED, self._clock() - self._lease.millis)
         return math.ceil(await cursors.demand(tx) / max(1, others))
 
     def _shed(self, share: int) -> None:
@@ -184,21 +212,30 @@ class Session:
     async def _serve(self, taken: Taken, door: Door) -> None:
         """Tell one tenant until it is dropped."""
         if taken.former and taken.former != self.holder:
+            begun = time.monotonic()
             await asyncio.shield(self._fence(taken.former))
+            fenced = round((time.monotonic() - begun) * 1000)
+            taken = msgspec.structs.replace(taken, silent=taken.silent + fenced)
         delivery = self._relay.adopt(taken)
         heartbeat = Heartbeat(
             door,
             delivery,
-            self._relay,
+            taken,
+            self._tidings,
+            self._losses(taken),
             product=self._terms.producer,
             seconds=self._terms.alive_seconds,
-            silent_for=taken.idle / 1000,
+            clock=self._clock,
         )
         self._beating[taken.tenant_id] = heartbeat
         log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_linked(delivery, door, lambda: self._enter(taken.slug)))
             group.create_task(heartbeat.run())
+
+    def _losses(self, taken: Taken) -> Losses:
+        terms = self._terms
+        return Losses(self._management, taken.slug, terms.exchange, taken.dropped, terms.alive_seconds)
 
     async def _enter(self, slug: str) -> None:
         await holders.admit(self._management, self.holder, slug, self._terms.exchange)
@@ -221,6 +258,7 @@ class Session:
         try:
             quiet = await self._relay.drain(_DRAIN_SECONDS)
             async with self._relay.lock, self._store.transaction() as tx:
+                await cursors.note(tx, self.holder, self._notes())
                 await cursors.release(tx, self.holder, quiet)
                 await beats.leave(tx, self.holder)
             log.info("let go of tenants", count=len(quiet), of=len(self._relay.deliveries))

@@ -1,12 +1,13 @@
 """A tenant's feed made readable: one line a message, one more for each market in it."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
-import aio_pika
 from aio_pika.abc import AbstractConnection
 from aio_pika.exceptions import AMQPError
 from lxml import etree
 
+from app.broker.connection import connected
 from app.kit.clock import iso_millis
 from app.kit.errors import Unavailable
 from app.kit.logging import redact
@@ -33,7 +34,7 @@ async def tail(url: str, exchange: str) -> AsyncIterator[str]:
 
     `url` names the vhost. Raises `Unavailable` when there is no way in.
     """
-    async with await _entered(url) as connection:
+    async with _entered(url) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(exclusive=True, auto_delete=True)
         await queue.bind(exchange, "#")
@@ -44,14 +45,17 @@ async def tail(url: str, exchange: str) -> AsyncIterator[str]:
                 yield readable(message.routing_key or "", message.body, number)
 
 
-async def _entered(url: str) -> AbstractConnection:
-    try:
-        return await aio_pika.connect(url, timeout=10)
-    except (AMQPError, OSError) as error:
-        raise Unavailable(
-            f"There is no way into {redact(url)}. Is RABBITMQ_URL the tenant's broker, and the tenant "
-            "provisioned there?"
-        ) from error
+@asynccontextmanager
+async def _entered(url: str) -> AsyncIterator[AbstractConnection]:
+    async with AsyncExitStack() as stack:
+        try:
+            connection = await stack.enter_async_context(connected(url, 10))
+        except (AMQPError, OSError) as error:
+            raise Unavailable(
+                f"There is no way into {redact(url)}. Is RABBITMQ_URL the tenant's broker, and the tenant "
+                "provisioned there?"
+            ) from error
+        yield connection
 
 
 def _state(state: etree._Element | None) -> Iterator[str]:

@@ -16,7 +16,9 @@ log = get_logger(__name__)
 
 class Watch:
     """Looks each second when an ingest worker last beat; after `dead_seconds` without any, calls `suspend`
-    at every look, and `told` once until a worker beats again."""
+    at every look, and `told` at the first. `dead` is then that last beat (ms, 0 when there never was one),
+    which names the death: whoever tells tenants of it can tell each of them once, whenever it comes to hold
+    the tenant."""
 
     def __init__(
         self,
@@ -30,7 +32,7 @@ class Watch:
         self._store, self._suspend, self._told, self._clock = store, suspend, told, clock
         self._dead_millis = dead_seconds * 1000
         self._since = clock()
-        self._handled = False
+        self.dead: int | None = None
 
     async def run(self) -> None:
         while True:
@@ -45,7 +47,7 @@ class Watch:
         if dead:
             # At each look, for an operator's command may have opened something since the last one.
             await self._suspend()
-        if dead and not self._handled:
+        known, self.dead = self.dead, newest if dead else None
+        if dead and known is None:
             log.error("no ingest worker beats; every open market is suspended", last_beat=newest)
             self._told()
-        self._handled = dead

@@ -5,7 +5,13 @@ from litestar.di import NamedDependency
 
 from app.channels.rest.reader import Reader
 from app.domain.sports import LIVE, Sport
+from app.http import answer, media
+from app.http.answer import Answer
 from app.http.auth import Caller
+from app.http.door import siblings
+from app.http.kept import NOTHING
+from app.http.media import Format
+from app.wire.envelopes import answers, feed
 from app.wire.views.meta import (
     AliveView,
     HealthView,
@@ -18,11 +24,17 @@ from app.wire.views.meta import (
     whoami_view,
 )
 
+_SIBLING = {"sibling": True}
+_WHOAMI = _SIBLING | {"kept": lambda grant, _: grant}
 
-@get("/v1/alive")
-async def alive(reader: NamedDependency[Reader]) -> Single[AliveView]:
-    """Whether the service answers."""
-    return Single(alive_view(reader.clock()))
+
+@get(siblings("/v1/alive"), opt=_SIBLING)
+async def alive(request: Caller, reader: NamedDependency[Reader]) -> Answer[Single[AliveView]]:
+    """Whether the service answers. Its XML is the feed's own `<alive>`."""
+    now = reader.clock()
+    if media.of(request.scope) is Format.XML:
+        return answer.as_xml(feed.alive(reader.product, now, True))
+    return answer.as_json(Single(alive_view(now)))
 
 
 @get("/v1/health")
@@ -31,10 +43,12 @@ async def health(reader: NamedDependency[Reader]) -> Single[HealthView]:
     return Single(health_view(await reader.health.parts()))
 
 
-@get("/v1/whoami")
-async def whoami(request: Caller) -> Single[WhoamiView]:
+@get(siblings("/v1/whoami"), opt=_WHOAMI)
+async def whoami(request: Caller) -> Answer[Single[WhoamiView]]:
     """Whom the key stands for and what it may do; the first call to make with a new key."""
-    return Single(whoami_view(request.auth))
+    if media.of(request.scope) is Format.XML:
+        return answer.as_xml(answers.bookmaker_details(request.auth), about=NOTHING)
+    return answer.as_json(Single(whoami_view(request.auth)), about=NOTHING)
 
 
 @get("/v1/sports")

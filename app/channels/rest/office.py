@@ -10,8 +10,10 @@ from msgspec import Meta
 
 from app.access.admin import Broker, Issued
 from app.access.grants import Grants
-from app.access.properties import RATE_LIMIT_RPM, Properties
-from app.domain.tenant import Tenant
+from app.access.properties import Properties
+from app.domain.scopes import ALL, BUNDLES
+from app.domain.sports import LIVE
+from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.store.audit import Record
 from app.store.connections import Store
@@ -20,7 +22,16 @@ from app.store.transaction import Tx
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
-Words = Annotated[tuple[Text, ...], Meta(max_length=100)]
+#: Told in the document; whether a value fits is judged by `access`, which says so in its own words.
+Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}[a-z0-9]$"})]
+Rate = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000})]
+_Bundle = Annotated[Text, Meta(extra_json_schema={"enum": sorted(BUNDLES)})]
+_Scope = Annotated[Text, Meta(extra_json_schema={"enum": sorted(ALL)})]
+_Sport = Annotated[Text, Meta(extra_json_schema={"enum": [sport.slug for sport in LIVE]})]
+Bundles = Annotated[tuple[_Bundle, ...], Meta(max_length=100)]
+Scopes = Annotated[tuple[_Scope, ...], Meta(max_length=100)]
+Sports = Annotated[tuple[_Sport, ...], Meta(max_length=100)]
+Networks = Annotated[tuple[Text, ...], Meta(max_length=100)]
 
 
 class Office(msgspec.Struct, frozen=True):
@@ -43,7 +54,7 @@ class Office(msgspec.Struct, frozen=True):
 class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The slug is the operator's own id of the tenant: asking again answers the same tenant."""
 
-    slug: Text
+    slug: Slug
     name: Name
 
 
@@ -51,14 +62,14 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Bundles and raw scopes add up. `request_id` is the operator's own: asking again with it answers the
     same key, without its secret."""
 
-    bundles: Words = ()
-    scopes: Words = ()
-    sports: Words = ("cs2",)
+    bundles: Bundles = ()
+    scopes: Scopes = ()
+    sports: Sports = ("cs2",)
     label: Text = ""
-    rate_limit_rpm: int = RATE_LIMIT_RPM
+    rate_limit_rpm: Rate = RATE_LIMIT_RPM
     finished_only: bool = False
     operator: bool = False
-    networks: Words = ()
+    networks: Networks = ()
     request_id: Name | None = None
 
     def properties(self) -> Properties:
@@ -70,9 +81,9 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is left out stays."""
 
-    sports: Words | None = None
-    networks: Words | None = None
-    rate_limit_rpm: int | None = None
+    sports: Sports | None = None
+    networks: Networks | None = None
+    rate_limit_rpm: Rate | None = None
     label: Text | None = None
 
 

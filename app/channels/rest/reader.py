@@ -13,11 +13,14 @@ from app.store.transaction import Tx
 
 
 class Reader(msgspec.Struct, frozen=True):
-    """The store, the clock, and how each part of the service is."""
+    """The store, the clock, how each part of the service is, the `product` that the feed publishes as, and
+    what the URNs of soccer begin with."""
 
     store: Store
     clock: Clock
     health: Health
+    product: int
+    soccer_prefix: str
 
 
 async def visible(tx: Tx, grant: Grant, ref: str) -> Match:

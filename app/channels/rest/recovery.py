@@ -14,7 +14,12 @@ from app.recovery.request import Desk, Given
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
 
-_ASKING = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("after", "request_id", "node_id")}
+_ASKING = {
+    "sport": "cs2",
+    "scopes": (scopes.RECOVERY,),
+    "query": ("after", "request_id", "node_id"),
+    "required": ("request_id",),
+}
 _LOOKING = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
 
 

@@ -1,23 +1,26 @@
 """The XML schemas, as clients may validate against them: `/v1/schemas/feed.xsd` and its sisters."""
 
 from pathlib import Path
+from typing import Any
 
-from litestar import Response, get
+from litestar import get
 from litestar.params import FromPath
 
+from app.http.answer import Answer, Body
+from app.http.media import Format
 from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).resolve().parents[3] / "schemas"
 #: Read once: the schemas belong to the build, as the generated writers do.
-_SCHEMAS = {path.name: path.read_bytes() for path in sorted(_FOLDER.glob("*.xsd"))}
+_SCHEMAS = {path.name: Body(path.read_bytes(), Format.XML) for path in sorted(_FOLDER.glob("*.xsd"))}
 
 
-@get("/v1/schemas/{name:str}")
-async def schema(name: FromPath[str]) -> Response[bytes]:
+@get("/v1/schemas/{name:str}", opt={"format": Format.XML})
+async def schema(name: FromPath[str]) -> Answer[Any]:
     """One schema file, byte for byte the one that our XML is generated from."""
     if name not in _SCHEMAS:
         raise NotFound(f"There is no schema {name!r}; there are {', '.join(_SCHEMAS)}.")
-    return Response(_SCHEMAS[name], media_type="application/xml")
+    return Answer(_SCHEMAS[name])
 
 
 HANDLERS = (schema,)

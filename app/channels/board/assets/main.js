@@ -1,0 +1,199 @@
+// Start, stop and the loops between: REST now and then, the stream all the time.
+
+import { Api, Refused, Stream } from "./api.js";
+import { State } from "./state.js";
+import { fact, render } from "./view.js";
+import { locale, say, setLocale, translate } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const LIST_MILLIS = 5_000, SELECTED_MILLIS = 2_000, OTHERS_MILLIS = 12_000, REPORT_MILLIS = 1_000, PAINT_MILLIS = 500;
+const THEMES = ["", "light", "dark"];
+
+let board = null;
+
+class Board {
+  constructor(key, whoami) {
+    this.api = new Api(key);
+    this.state = new State();
+    this.whoami = whoami;
+    this.timers = [];
+    this.answering = true;
+    this.streams = { all: new Stream(key, "/cs2/v1/stream", (frame) => this.heard(frame), () => this.link()), one: null };
+    this.every(LIST_MILLIS, () => this.lists());
+    this.every(SELECTED_MILLIS, () => this.detail(this.state.selected));
+    this.every(OTHERS_MILLIS, () => Promise.all(this.state.lists.live.map((id) => this.detail(id))));
+    this.every(REPORT_MILLIS, () => this.report());
+    this.every(PAINT_MILLIS, async () => this.paint());
+    this.learnNames();
+  }
+
+  /** Runs `act` now and then again and again, each time after it has ended. */
+  every(millis, act) {
+    const slot = this.timers.push(0) - 1;
+    const turn = async () => {
+      try {
+        await act();
+      } catch (error) {
+        this.failed(error);
+      }
+      if (!this.ended) this.timers[slot] = setTimeout(turn, millis);
+    };
+    this.timers[slot] = setTimeout(turn, 0);
+  }
+
+  failed(error) {
+    if (error instanceof Refused && (error.status === 401 || error.status === 403)) close(error.message);
+    else if (!(error instanceof Refused)) this.answering = false;
+    this.link();
+  }
+
+  async lists() {
+    for (const status of ["live", "upcoming", "finished"]) {
+      this.state.list(status, (await this.api.get(`/cs2/v1/matches?status=${status}&limit=12`)).data);
+    }
+    const first = this.state.selected === null;
+    if (first && this.state.lists.live.length) {
+      await Promise.all(this.state.lists.live.map((id) => this.detail(id)));
+      this.choose(this.state.lists.live[0]);
+    }
+    this.answering = true;
+    this.link();
+  }
+
+  async detail(id) {
+    if (id) this.state.learn((await this.api.get(`/cs2/v1/matches/${id}`)).data);
+  }
+
+  async settlements(id) {
+    const ledger = await this.api.get(`/cs2/v1/matches/${id}/settlements?limit=1000`);
+    for (const entry of ledger.data.slice(-15)) this.state.settle(entry);
+  }
+
+  async report() {
+    if (this.silentAbout > Date.now()) return;
+    try {
+      this.state.report = await this.api.get("/board/report");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.state.report = null;
+      this.silentAbout = Date.now() + 10_000;
+    }
+  }
+
+  async learnNames() {
+    this.state.names = await this.api.names(locale());
+  }
+
+  heard(frame) {
+    this.state.frame(frame);
+    this.answering = true;
+  }
+
+  choose(id) {
+    this.state.selected = id;
+    this.streams.one?.close();
+    this.streams.one = new Stream(this.api.key, `/cs2/v1/stream/${id}`, (frame) => this.heard(frame), () => this.link());
+    this.detail(id).catch((error) => this.failed(error));
+    this.settlements(id).catch((error) => this.failed(error));
+    this.paint();
+  }
+
+  /** What a settlement rests on, line by line. */
+  async prove(entry) {
+    const path = `/cs2/v1/matches/${entry.match_id}`;
+    for (const part of ["timeline", "rounds"]) this.state.facts(entry.match_id, (await this.api.get(`${path}/${part}`)).data);
+    if (!this.state.match(entry.match_id)) await this.detail(entry.match_id);
+    const facts = this.state.events.get(entry.match_id), match = this.state.match(entry.match_id);
+    return entry.rests_on.map((id) => {
+      const each = facts.get(id);
+      if (!each) return say("mapEnd", id);
+      return each.type ? `${say("round", each.round)}: ${fact(each, match)}` : fact(each, match);
+    });
+  }
+
+  link() {
+    const open = this.streams.all?.open;
+    $("link").className = `dot ${this.answering ? "on" : "off"}`;
+    $("link").textContent = `${say(!this.answering ? "off" : open ? "on" : "polling")} · ${this.whoami.name}`;
+  }
+
+  paint() {
+    render(this.state, (id) => this.choose(id), (entry) => this.prove(entry));
+  }
+
+  close() {
+    this.ended = true;
+    this.timers.forEach(clearTimeout);
+    this.streams.all.close();
+    this.streams.one?.close();
+  }
+}
+
+async function open(key) {
+  try {
+    const whoami = (await new Api(key).get("/v1/whoami")).data;
+    sessionStorage.setItem("key", key);
+    board?.close();
+    board = new Board(key, whoami);
+    show(true);
+  } catch (error) {
+    close(error instanceof Refused ? say("refused", error.message) : say("away"));
+  }
+}
+
+function close(why = "") {
+  sessionStorage.removeItem("key");
+  board?.close();
+  board = null;
+  show(false);
+  $("refused").textContent = why;
+  $("link").textContent = "";
+}
+
+function show(opened) {
+  $("door").hidden = opened;
+  $("board").hidden = $("forget").hidden = !opened;
+  if (!opened) $("alarm").hidden = true;
+}
+
+function speak(wanted) {
+  setLocale(wanted);
+  translate(document);
+  $("language").textContent = wanted === "en" ? "Русский" : "English";
+  $("language").lang = wanted === "en" ? "ru" : "en";
+  board?.learnNames();
+  board?.link();
+  board?.paint();
+}
+
+function dress(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  localStorage.setItem("theme", theme);
+}
+
+$("door").addEventListener("submit", (event) => {
+  event.preventDefault();
+  open($("key").value.trim());
+  $("key").value = "";
+});
+$("forget").addEventListener("click", () => close());
+$("language").addEventListener("click", () => speak(locale() === "en" ? "ru" : "en"));
+$("theme").addEventListener("click", () => {
+  const now = document.documentElement.dataset.theme ?? "";
+  dress(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+});
+
+/** The key that the link carried; it does not stay in the address. */
+function arrived() {
+  const key = new URLSearchParams(location.hash.slice(1)).get("key");
+  if (key) history.replaceState(null, "", location.pathname);
+  return key ?? sessionStorage.getItem("key");
+}
+
+dress(localStorage.getItem("theme") ?? "");
+speak(locale());
+addEventListener("hashchange", () => location.hash && open(arrived()));
+const key = arrived();
+if (key) open(key);
+else show(false);

@@ -1,0 +1,76 @@
+"""The page, what it is made of, and the report that it may show."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.http.auth import Caller
+from app.kit.errors import NotFound
+
+_FOLDER = Path(__file__).with_name("assets")
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_PAGE = (_FOLDER / "index.html").read_bytes()
+#: Read once: the assets belong to the build.
+_ASSETS = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _TYPES}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_GUARDED = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+_OPEN: dict[str, Any] = {"open": True}
+
+
+class Board(msgspec.Struct, frozen=True):
+    """Where the report lies, "" for nowhere."""
+
+    report: str
+
+
+class _About(msgspec.Struct):
+    """Of whom a report tells."""
+
+    tenant: str
+
+
+@get("/", opt=_OPEN, media_type="text/html", include_in_schema=False)
+async def page() -> Response[bytes]:
+    """The board."""
+    return Response(_PAGE, media_type="text/html; charset=utf-8", headers=_GUARDED)
+
+
+@get("/board/{name:str}", opt=_OPEN, include_in_schema=False)
+async def asset(name: FromPath[str]) -> Response[bytes]:
+    """What the page loads."""
+    if name not in _ASSETS:
+        raise NotFound(f"There is no asset {name!r}.")
+    kind = f"{_TYPES[Path(name).suffix]}; charset=utf-8"
+    return Response(_ASSETS[name], media_type=kind, headers=_GUARDED)
+
+
+@get("/board/report", opt={"sport": "cs2"}, include_in_schema=False)
+async def report(request: Caller, board: NamedDependency[Board]) -> Response[bytes]:
+    """What the demonstration's bookmaker reports, to a key of the very tenant that it tells of."""
+    body = _read(board.report)
+    if body is None or msgspec.json.decode(body, type=_About).tenant != request.auth.tenant.slug:
+        raise NotFound("There is no report of this tenant's client.")
+    return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _read(name: str) -> bytes | None:
+    """The report, which is small, and written whole or not at all."""
+    try:
+        return Path(name).read_bytes() if name else None
+    except OSError:
+        return None
+
+
+ROUTES = (page, asset, report)

@@ -1,0 +1,66 @@
+"""Single matches: fixture and summary."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.channels.facade import asked
+from app.channels.facade.desk import Facade, missing
+from app.domain import scopes
+from app.domain.match import Status
+from app.domain.tenant import Grant
+from app.http.answer import Answer
+from app.http.auth import Caller
+from app.store import lineups, matches, tenants
+from app.wire.envelopes import events
+from app.wire.fields import groups
+
+
+def _seen(grant: Grant) -> Hashable:
+    """The tenant tells whether a match is booked."""
+    return groups(grant.scopes), grant.finished_only, grant.tenant.id
+
+
+_MATCH = asked.kept(scopes.READ, seen=_seen)
+
+
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_MATCH)
+async def summary(
+    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], event_id: FromPath[str]
+) -> Answer[Any]:
+    """One match and where it stands."""
+    language = asked.locale(locale)
+    found = await _event(facade, request.auth, event_id)
+    if found is None:
+        return missing("match_summary")
+    return facade.answer(events.match_summary(found, language), found.id)
+
+
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_MATCH)
+async def fixture(
+    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], event_id: FromPath[str]
+) -> Answer[Any]:
+    """One match: who meets when, in which format, and where to watch it."""
+    language = asked.locale(locale)
+    found = await _event(facade, request.auth, event_id)
+    if found is None:
+        return missing("fixtures_fixture")
+    return facade.answer(events.fixtures_fixture(found, language), found.id)
+
+
+async def _event(facade: Facade, grant: Grant, ref: str) -> events.Event | None:
+    """The match that `ref` names, as this key sees it; None for one that it may not know of."""
+    async with facade.store.snapshot() as tx:
+        match = await matches.find(tx, ref)
+        if match is None or (grant.finished_only and match.status is not Status.FINISHED):
+            return None
+        (who,) = await lineups.of(tx, [match])
+        booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
+    opened = groups(grant.scopes)
+    return events.event(match, who.tournament, who.home, who.away, opened=opened, booked=booked)
+
+
+HANDLERS = (summary, fixture)

@@ -1,0 +1,122 @@
+"""Lists of the matches that the tenant takes: to come, being played, of a day; and whose fixture changed."""
+
+from collections.abc import Hashable, Sequence
+from typing import Annotated, Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.channels.facade import asked
+from app.channels.facade.desk import Facade
+from app.domain import scopes
+from app.domain.catalogue import Locale
+from app.domain.lineup import Lineup
+from app.domain.match import Match, Status
+from app.domain.tenant import Grant
+from app.http import kept
+from app.http.answer import Answer
+from app.http.auth import Caller
+from app.http.kept import LISTS
+from app.store import lineups, schedules
+from app.store.schedules import Selection
+from app.wire.envelopes import events
+from app.wire.fields import Group
+
+_MOST = 1000
+_TO_COME = (Status.DISCOVERED, Status.UPCOMING)
+_LIVE = (Status.LIVE,)
+_ANY = tuple(Status)
+_FINISHED = (Status.FINISHED,)
+_RECENT_MILLIS = 86_400_000
+_FAR = 2**62
+#: A list shows of a match what every key that may read lists may see.
+_OPENED = frozenset({Group.BASIC})
+
+
+def _seen(grant: Grant) -> Hashable:
+    """The tenant tells which matches are booked."""
+    return grant.finished_only, grant.tenant.id
+
+
+_LIST = asked.kept(scopes.LIST, seen=_seen)
+
+
+@get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
+async def prematch(
+    request: Caller,
+    facade: NamedDependency[Facade],
+    locale: FromPath[str],
+    start: Annotated[int, QueryParameter(ge=0, le=_FAR, description="Matches to leave out first.")] = 0,
+    limit: Annotated[int, QueryParameter(ge=1, le=_MOST, description="Matches at most.")] = _MOST,
+) -> Answer[Any]:
+    """A page of the matches to come, by scheduled start; one with fewer than `limit` is the last."""
+    return await _schedule(request, facade, locale, Selection(_TO_COME), start, limit)
+
+
+@get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
+async def live(request: Caller, facade: NamedDependency[Facade], locale: FromPath[str]) -> Answer[Any]:
+    """The matches being played."""
+    return await _schedule(request, facade, locale, Selection(_LIVE))
+
+
+@get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
+async def of_day(
+    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], day: FromPath[str]
+) -> Answer[Any]:
+    """The matches scheduled on a day (UTC), whatever became of them."""
+    asked.locale(locale)
+    return await _schedule(request, facade, locale, Selection(_ANY, *asked.day(day)))
+
+
+async def _schedule(
+    request: Caller, facade: Facade, locale: str, wanted: Selection, start: int = 0, limit: int | None = None
+) -> Answer[Any]:
+    """Rendered once for all tenants that keep back the same matches."""
+    language, grant = asked.locale(locale), request.auth
+    if grant.finished_only:
+        left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
+        wanted = Selection(left, wanted.since, wanted.until)
+    async with facade.store.snapshot() as tx:
+        key = (wanted, language, start, limit, await schedules.kept_back(tx, grant.tenant.id))
+        body = kept.known(request.scope, key)
+        if body is not None:
+            return Answer(body, about=LISTS)
+        found = await schedules.listed(tx, grant.tenant.id, wanted, start=start, limit=limit)
+        entered = await lineups.of(tx, found)
+    body = facade.body(_rendered(found, entered, language))
+    kept.share(request.scope, key, body, LISTS)
+    return Answer(body, about=LISTS)
+
+
+def _rendered(found: Sequence[Match], entered: Sequence[Lineup], locale: Locale) -> bytes:
+    return events.schedule(
+        [
+            events.event(match, who.tournament, who.home, who.away, opened=_OPENED)
+            for match, who in zip(found, entered, strict=True)
+        ],
+        locale,
+    )
+
+
+@get("/v1/sports/{locale:str}/fixtures/changes", opt=asked.opt(scopes.LIST))
+async def changes(
+    request: Caller,
+    facade: NamedDependency[Facade],
+    locale: FromPath[str],
+    after: Annotated[
+        int | None, QueryParameter(ge=0, le=_FAR, description="Unix ms; a day back when left out.")
+    ] = None,
+) -> Answer[Any]:
+    """The matches of which the feed has told a fixture change (kick-off, cancellation) since `after`."""
+    asked.locale(locale)
+    since = facade.clock() - _RECENT_MILLIS if after is None else after
+    grant = request.auth
+    async with facade.store.reading() as tx:
+        found = await schedules.changed(
+            tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
+        )
+    return facade.answer(events.fixture_changes([events.FixtureChanged(*one) for one in found]))
+
+
+HANDLERS = (prematch, live, of_day, changes)

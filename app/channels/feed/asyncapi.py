@@ -1,0 +1,154 @@
+"""The feed's half of the AsyncAPI document.
+
+FastStream writes channels, operations and bindings from the publishers that stand for ours; the messages'
+shapes come from the schemas that the envelopes are generated from. Nothing here connects to a broker.
+"""
+
+from typing import Any
+
+from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
+from faststream.specification import AsyncAPI
+
+from app.channels.feed import routing
+from app.domain.ids import SPORT
+from app.wire.shapes import feed_shapes
+
+Json = dict[str, Any]
+SERVER = "feed"
+_KEPT = "feed.{}"  #: what a message is called among the components, where the stream has some too
+_MATCH, _NODE = "{match_num}", "{node_id}"
+_LIVE = "Told as it happens."
+_REPLAYED = "Told again by a recovery."
+_PARAMETERS = {
+    "match_num": "The number of the match.",
+    "node_id": "The `node_id` that the recovery was asked with, or `-`.",
+}
+_EVENTS = sorted(routing.EVENT_MESSAGES)
+
+
+def feed(exchange: str, host: str) -> Json:
+    """`servers`, `channels`, `operations` and `components` of an AsyncAPI 3.0 document. `host` is the broker
+    as tenants are told, `host[:port]`."""
+    made = _generated(exchange, host)
+    names = {title: name for title, name, _, _ in _told()}
+    shapes = feed_shapes()
+    messages = sorted(set(names.values()))
+    return {
+        "servers": {SERVER: _server(made, host)},
+        "channels": {title: _channel(made["channels"][title], name) for title, name in names.items()},
+        "operations": {
+            f"send.{title}": _operation(made["operations"][title], title, name)
+            for title, name in names.items()
+        },
+        "components": {
+            "messages": {_KEPT.format(name): _message(name, shapes.message(name)) for name in messages},
+            "schemas": shapes.types(),
+            "securitySchemes": {
+                "tenant": {"type": "userPassword", "description": "The AMQP user that was provisioned."}
+            },
+        },
+    }
+
+
+def _told() -> list[tuple[str, str, str, str]]:
+    """Every channel: its title, its message, the routing key and what it is."""
+    node = f".{_NODE}"
+    live = [(f"live.{name}", name, _key("hi", name, ".-"), _LIVE) for name in _EVENTS]
+    replay = [(f"recovery.{name}", name, _key("lo", name, node), _REPLAYED) for name in _EVENTS]
+    complete = "-.-.-.snapshot_complete.-.-.-" + node
+    return [
+        *live,
+        *replay,
+        ("snapshot_complete", "snapshot_complete", complete, "The end of a recovery."),
+        ("alive", "alive", routing.ALIVE, "Every ten seconds, as long as what happens reaches the tenant."),
+    ]
+
+
+def _key(priority: str, name: str, node: str) -> str:
+    return f"{priority}.-.live.{name}.{SPORT}.od:match.{_MATCH}{node}"
+
+
+def _generated(exchange: str, host: str) -> Json:
+    url = f"amqp://op-slug@{host}/slug"
+    broker = RabbitBroker(url, specification_url=url, logger=None)
+    topic = RabbitExchange(exchange, ExchangeType.TOPIC, durable=True)
+    for title, name, key, says in _told():
+        lasting = name != "alive"
+        broker.publisher(
+            exchange=topic,
+            routing_key=key,
+            persist=lasting,
+            mandatory=name == "snapshot_complete",
+            title=title,
+            description=says,
+            schema=bytes,
+        )
+    document: Json = AsyncAPI(broker, schema_version="3.0.0").to_specification().to_jsonable()
+    return document
+
+
+def _server(made: Json, host: str) -> Json:
+    server: Json = next(iter(made["servers"].values()))
+    return server | {
+        "host": host,
+        "pathname": "/{slug}",
+        "description": "A tenant's own vhost, named by its slug.",
+        "variables": {"slug": {"description": "The tenant's slug."}},
+        "security": [{"$ref": "#/components/securitySchemes/tenant"}],
+    }
+
+
+def _channel(channel: Json, name: str) -> Json:
+    address: str = channel["address"]
+    channel["bindings"]["amqp"]["exchange"].pop("vhost", None)
+    found = {key: {"description": says} for key, says in _PARAMETERS.items() if f"{{{key}}}" in address}
+    return channel | {
+        "servers": [{"$ref": f"#/servers/{SERVER}"}],
+        "messages": {name: {"$ref": f"#/components/messages/{_KEPT.format(name)}"}},
+        **({"parameters": found} if found else {}),
+    }
+
+
+def _operation(operation: Json, title: str, name: str) -> Json:
+    refs = {
+        "channel": {"$ref": f"#/channels/{title}"},
+        "messages": [{"$ref": f"#/channels/{title}/messages/{name}"}],
+    }
+    return operation | refs
+
+
+def _message(name: str, payload: Json) -> Json:
+    return {
+        "name": name,
+        "summary": payload["description"],
+        "contentType": "application/xml",
+        "headers": _headers(name),
+        "payload": payload,
+        "externalDocs": {"url": "/v1/schemas/feed.xsd", "description": "The same as XML Schema."},
+    }
+
+
+def _headers(name: str) -> Json:
+    """What stands in the AMQP headers."""
+    replayed = {"recovery": {"const": 1, "description": "Only where a recovery tells it."}}
+    numbered: Json = {
+        "x-seq": {
+            "type": "integer",
+            "description": "Live: the number of the change that it tells; the same again is the same "
+            "message. In a recovery: the change up to which the match is told; several messages share it, so "
+            "drop none for it.",
+        },
+        "x-prev-seq": {
+            "type": "integer",
+            "description": "Live only: `x-seq` of the match's live message before it; one never seen is a "
+            "gap.",
+        },
+    }
+    numbered["x-arrived-at"] = {
+        "type": "integer",
+        "description": "Live only: when the log lines behind it came to us (Unix ms); not on what an "
+        "operator did.",
+    }
+    if name in routing.EVENT_MESSAGES:
+        return {"type": "object", "properties": numbered | replayed}
+    return {"type": "object", "properties": replayed if name == "snapshot_complete" else {}}

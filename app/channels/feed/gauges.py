@@ -1,0 +1,51 @@
+"""The figures of our tenants, as metrics: distance, connection, queues, losses."""
+
+import asyncio
+from collections.abc import Iterable
+
+from app.access.standing import CONNECTED, Told, tenants_told
+from app.broker.management import Management
+from app.channels.feed.relay import Relay
+from app.kit import metrics
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+from app.store.connections import Store
+
+_EVERY_SECONDS = 10.0
+_GAUGES = (
+    metrics.feed_behind,
+    metrics.feed_behind_seconds,
+    metrics.feed_connected,
+    metrics.feed_queued,
+    metrics.feed_consumers,
+)
+log = get_logger(__name__)
+
+
+async def keep_gauges(store: Store, management: Management, relay: Relay) -> None:
+    """Show what there is to see of the relay's tenants, until cancelled."""
+    try:
+        while True:
+            try:
+                told = await tenants_told(store, management)
+            except Unavailable as error:
+                log.warning("the feed's figures cannot be read", error=error.detail)
+            else:
+                ours = {delivery.slug for delivery in relay.deliveries.values()}
+                show(each for each in told if each.tenant in ours)
+            await asyncio.sleep(_EVERY_SECONDS)
+    finally:
+        show(())
+
+
+def show(tenants: Iterable[Told]) -> None:
+    """Set every gauge of these tenants and forget all others."""
+    for gauge in _GAUGES:
+        gauge.clear()
+    for told in tenants:
+        metrics.feed_behind.labels(told.tenant).set(told.behind)
+        metrics.feed_behind_seconds.labels(told.tenant).set(told.behind_seconds)
+        metrics.feed_connected.labels(told.tenant).set(told.state == CONNECTED)
+        queues = told.queues or ()
+        metrics.feed_queued.labels(told.tenant).set(sum(each.ready + each.unacknowledged for each in queues))
+        metrics.feed_consumers.labels(told.tenant).set(sum(each.consumers for each in queues))

@@ -1,0 +1,53 @@
+"""Whom an address names: a number, or a URN that ends in it. Raises `NotFound` for whoever nobody knows, or
+for whom this key may not know of."""
+
+from collections.abc import Collection
+from typing import TypeVar
+
+from app.domain.entrants import Category, Competitor, Player, Tournament
+from app.domain.ids import entrant_number
+from app.domain.tenant import Grant
+from app.kit.errors import NotFound
+from app.store import entrants, lineups
+from app.store.entrants import E, Shelf
+from app.store.transaction import Tx
+
+T = TypeVar("T")
+
+
+async def team(tx: Tx, grant: Grant, ref: str) -> Competitor:
+    """The team with its squad."""
+    number = numbered("team", ref, "competitor", "team")
+    return known(await lineups.competitor(tx, number, finished_only=grant.finished_only), "team", ref)
+
+
+async def player(tx: Tx, ref: str) -> Player:
+    return known(await lineups.player(tx, numbered("player", ref, "player")), "player", ref)
+
+
+async def tournament(tx: Tx, grant: Grant, ref: str) -> Tournament:
+    """The tournament with those who take part."""
+    number = numbered("tournament", ref, "tournament")
+    return known(await lineups.tournament(tx, number, finished_only=grant.finished_only), "tournament", ref)
+
+
+def numbered(what: str, ref: str, *kinds: str) -> int:
+    """The number in the reference of a `what`, whose URN is of one of these kinds."""
+    return known(entrant_number(ref, *kinds), what, ref)
+
+
+def known(found: T | None, what: str, ref: str) -> T:
+    if found is None:
+        raise NotFound(f"There is no {what} {ref!r}.")
+    return found
+
+
+async def some(tx: Tx, shelf: Shelf[E], numbers: Collection[int | None]) -> dict[int | None, E]:
+    """Those of these numbers that there are."""
+    wanted = {number for number in numbers if number is not None}
+    return {one.id: one for one in await entrants.some(tx, shelf, wanted)} if wanted else {}
+
+
+async def category(tx: Tx, found: Tournament) -> Category | None:
+    number = found.category_id
+    return None if number is None else await entrants.get(tx, entrants.CATEGORIES, number)

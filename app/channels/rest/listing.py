@@ -1,0 +1,152 @@
+"""The list of matches: buckets by state, each in an order of its own, in pages.
+
+A cursor says where a page ended, ``finished.1900000000000.42``: the bucket, when the last match of the page
+began (Unix ms), its number. The next page begins behind it, whatever has come or gone meanwhile.
+"""
+
+from collections.abc import Hashable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, NamedTuple
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+from msgspec import UNSET
+
+from app.channels.rest.reader import Reader
+from app.channels.rest.telling import opt, told
+from app.domain import scopes
+from app.domain.match import Match, Status
+from app.domain.tenant import Grant
+from app.http import answer, media
+from app.http.answer import Answer
+from app.http.auth import Caller
+from app.http.door import siblings
+from app.http.kept import LISTS
+from app.http.media import Format
+from app.store import listings
+from app.store.listings import LAST, Place, Window
+from app.store.transaction import Tx
+from app.wire.envelopes import events
+from app.wire.fields import Group
+from app.wire.views.match import MatchView, basic_view
+from app.wire.views.meta import ListMeta, Many
+
+Filter = Literal["upcoming", "live", "finished", "cancelled"]
+_BUCKETS: dict[str, tuple[Status, ...]] = {
+    "live": (Status.LIVE,),
+    "upcoming": (Status.UPCOMING, Status.DISCOVERED),
+    "finished": (Status.FINISHED,),
+    "cancelled": (Status.CANCELLED,),
+}
+_UNFILTERED = ("live", "upcoming", "finished")
+_NEWEST_FIRST = ("finished", "cancelled")
+_BASIC = frozenset({Group.BASIC})  #: what rows of lists show, whatever the key opens
+_CURSOR = r"^(live|upcoming|finished|cancelled)\.[0-9]{1,19}\.[0-9]{1,18}$"
+
+
+class Cursor(NamedTuple):
+    bucket: str
+    place: Place
+
+    @classmethod
+    def read(cls, text: str) -> "Cursor":
+        bucket, at, number = text.split(".")
+        return cls(bucket, Place(min(int(at), LAST), int(number)))
+
+    def __str__(self) -> str:
+        return f"{self.bucket}.{self.place.at}.{self.place.number}"
+
+
+class Found(NamedTuple):
+    """A page: its matches, and the cursor of the next one, if there is any."""
+
+    matches: list[Match]
+    following: Cursor | None
+
+
+def _seen(grant: Grant, form: Format) -> Hashable:
+    return grant.finished_only, grant.tenant.id if form is Format.XML else None
+
+
+_LISTING: dict[str, Any] = {"sibling": True, "kept": _seen}
+
+
+@get(
+    siblings("/cs2/v1/matches"),
+    opt=opt(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
+)
+async def listing(
+    request: Caller,
+    reader: NamedDependency[Reader],
+    status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,
+    limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,
+    cursor: Annotated[
+        str | None,
+        QueryParameter(pattern=_CURSOR, description="The `next_cursor` of the page before, as it was told."),
+    ] = None,
+    begins_from: Annotated[
+        datetime | None,
+        QueryParameter(name="from", description="Matches that begin or began then or later; UTC."),
+    ] = None,
+    begins_to: Annotated[
+        datetime | None,
+        QueryParameter(name="to", description="Matches that begin or began before then; UTC."),
+    ] = None,
+) -> Answer[Many[MatchView]]:
+    """Matches in their basic shape: live ones, then upcoming ones, each by when they begin, then finished
+    ones, the newest first; or one state only. What was called off or ended without having been played is
+    left out. `total` counts all pages; `next_cursor` leads to the next one and is absent on the last."""
+    buckets: tuple[str, ...] = _UNFILTERED if status is None else (status,)
+    if request.auth.finished_only:
+        buckets = tuple(one for one in buckets if one == "finished")
+    window = _window(begins_from, begins_to)
+    async with reader.store.snapshot() as tx:
+        found = await _page(tx, buckets, window, Cursor.read(cursor) if cursor else None, limit)
+        if media.of(request.scope) is Format.XML:
+            schedule = events.schedule(await told(tx, request.auth, found.matches, _BASIC))
+            return answer.as_xml(schedule, about=LISTS)
+        statuses = [one for bucket in buckets for one in _BUCKETS[bucket]]
+        total = await listings.total(tx, statuses, window)
+    following = str(found.following) if found.following else UNSET
+    meta = ListMeta(len(found.matches), limit, total, following)
+    return answer.as_json(Many(tuple(map(basic_view, found.matches)), meta), about=LISTS)
+
+
+def _window(first: datetime | None, end: datetime | None) -> Window:
+    """Matches of which nobody knows when they begin are in no window."""
+    if first is None and end is None:
+        return Window()
+    return Window(_millis(first) if first else 0, _millis(end) - 1 if end else LAST - 1)
+
+
+def _millis(moment: datetime) -> int:
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return int(aware.timestamp() * 1000)
+
+
+async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor | None, limit: int) -> Found:
+    """One match more than asked for is read, to see whether a page follows."""
+    rows: list[tuple[str, Match, Place]] = []
+    for bucket in _from(buckets, cursor):
+        found = await listings.page(
+            tx,
+            _BUCKETS[bucket],
+            limit=limit + 1 - len(rows),
+            window=window,
+            after=cursor.place if cursor and cursor.bucket == bucket else None,
+            newest_first=bucket in _NEWEST_FIRST,
+        )
+        rows += [(bucket, match, place) for match, place in found]
+        if len(rows) > limit:
+            break
+    shown = rows[:limit]
+    following = Cursor(shown[-1][0], shown[-1][2]) if len(rows) > limit else None
+    return Found([match for _, match, _ in shown], following)
+
+
+def _from(buckets: tuple[str, ...], cursor: Cursor | None) -> tuple[str, ...]:
+    """The buckets from that of the cursor on; none follows one that is not asked for."""
+    if cursor is None:
+        return buckets
+    return buckets[buckets.index(cursor.bucket) :] if cursor.bucket in buckets else ()

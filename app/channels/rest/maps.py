@@ -1,0 +1,66 @@
+"""Maps, under /cs2/v1/maps: which are played now, and what they are like."""
+
+from typing import Any
+
+from litestar import get
+from litestar.di import NamedDependency
+
+from app.channels.rest.parameters import Window
+from app.channels.rest.reader import Reader
+from app.domain import catalogue, scopes
+from app.domain.analytics import TeamLine
+from app.domain.catalogue import MapInfo
+from app.domain.sports import CS2
+from app.domain.window import begin
+from app.kit.clock import to_datetime
+from app.store import statistics
+from app.store.statistics import EVER
+from app.store.transaction import Tx
+from app.wire.views.maps import PoolView, pool_view
+from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.slots import moment
+from app.wire.views.statistics import MapAnalyticsView, map_view
+
+_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
+_LINES = 600  #: two for each time that a map was played
+
+
+@get("/cs2/v1/maps/pool", opt=_READ)
+async def pool(reader: NamedDependency[Reader]) -> Single[PoolView]:
+    """The active map pool of today."""
+    return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(reader.clock()))))
+
+
+@get("/cs2/v1/maps", opt=_READ | {"query": ("time_filter",)})
+async def analytics(
+    reader: NamedDependency[Reader], time_filter: Window = "3months"
+) -> Many[MapAnalyticsView]:
+    """What each known map is like, by the newest 300 times that it was played to the end."""
+    now = reader.clock()
+    async with reader.store.snapshot() as tx:
+        found = await map_views(tx, catalogue.load().maps, now, since=begin(time_filter, now))
+    return Many(found, ListMeta(len(found)))
+
+
+async def map_views(
+    tx: Tx, maps: tuple[MapInfo, ...], now: int, *, since: int, until: int = EVER
+) -> tuple[MapAnalyticsView, ...]:
+    """The analytics of these maps, by matches that finished in this time (ms)."""
+    active = {one.code for one in in_pool(now)}
+    lines: dict[str, list[TeamLine]] = {one.code: [] for one in maps}
+    newest = dict.fromkeys(lines, 0)
+    for one in await statistics.of_maps(tx, list(lines), since=since, until=until, limit=_LINES):
+        lines[one.map_name].append(one.line)
+        newest[one.map_name] = max(newest[one.map_name], one.finished_at)
+    return tuple(
+        map_view(one.code, one.name, one.code in active, lines[one.code], moment(newest[one.code] or None))
+        for one in sorted(maps, key=lambda one: one.code)
+    )
+
+
+def in_pool(now: int) -> tuple[MapInfo, ...]:
+    """The maps that are played on the day of `now` (ms)."""
+    return catalogue.load().pool(to_datetime(now).date())
+
+
+HANDLERS = (pool, analytics)

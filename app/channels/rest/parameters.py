@@ -1,0 +1,36 @@
+"""Query parameters that several routes share, and the pages that lists of numbered things are shown in.
+
+A cursor is the number of the last row shown: the next page begins behind it, whatever has come meanwhile.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
+
+from litestar.params import QueryParameter
+from msgspec import UNSET
+
+from app.domain.window import TimeFilter
+from app.store.entrants import E
+from app.wire.views.meta import ListMeta, Many
+
+V = TypeVar("V")
+Cursor = Annotated[
+    str | None,
+    QueryParameter(
+        pattern=r"^[0-9]{1,10}$", description="The `next_cursor` of the page before, as it was told."
+    ),
+]
+Limit = Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")]
+Window = Annotated[TimeFilter, QueryParameter(description="How far back to look; a month has 30 days.")]
+
+
+def behind(cursor: str | None) -> int:
+    """The number behind which the page begins."""
+    return min(int(cursor), 2**31 - 1) if cursor else 0
+
+
+def page(found: Sequence[E], limit: int, view: Callable[[E], V]) -> Many[V]:
+    """The page of at most `limit` of what was `found`, which is one more where another page follows."""
+    rows = found[:limit]
+    following = str(rows[-1].id) if len(found) > limit else UNSET
+    return Many(tuple(map(view, rows)), ListMeta(len(rows), limit, next_cursor=following))

@@ -1,0 +1,78 @@
+"""Players, under /cs2/v1/players."""
+
+from typing import Annotated, Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.channels.rest import entrants as named
+from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
+from app.channels.rest.reader import Reader
+from app.domain import scopes
+from app.domain.ids import entrant_number
+from app.domain.window import begin
+from app.http.auth import Caller
+from app.kit.errors import Field, Invalid
+from app.store import entrants, statistics
+from app.wire.views.entrants import PlayerView, player_view
+from app.wire.views.meta import Many, Single
+from app.wire.views.players import PlayerDetailView, player_detail_view
+
+_LISTING: dict[str, Any] = {
+    "sport": "cs2",
+    "scopes": (scopes.PLAYERS_LIST,),
+    "query": ("team_id", "cursor", "limit"),
+}
+_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,), "query": ("time_filter",)}
+_MAPS = 5000  #: a player's newest maps that are looked at
+
+
+@get("/cs2/v1/players", opt=_LISTING)
+async def listing(
+    request: Caller,
+    reader: NamedDependency[Reader],
+    team_id: Annotated[
+        str | None, QueryParameter(description="Players of this team only: its number or its URN.")
+    ] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Many[PlayerView]:
+    """Players by number; of a team that nobody knows there are none."""
+    parents = None if team_id is None else [_team(team_id)]
+    async with reader.store.snapshot() as tx:
+        found = await entrants.listing(
+            tx,
+            entrants.PLAYERS,
+            after=behind(cursor),
+            limit=limit + 1,
+            finished_only=request.auth.finished_only,
+            parents=parents,
+        )
+        teams = await named.some(tx, entrants.TEAMS, [player.team_id for player in found])
+    return page(found, limit, lambda player: player_view(player, teams.get(player.team_id)))
+
+
+def _team(ref: str) -> int:
+    number = entrant_number(ref, "competitor", "team")
+    if number is None:
+        what = "A team is named by its number, or by a URN that ends in it."
+        raise Invalid(Field(("query", "team_id"), what, "entrant_id", ref))
+    return min(number, 2**31 - 1)
+
+
+@get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
+async def detail(
+    reader: NamedDependency[Reader], player_id: FromPath[str], time_filter: Window = "3months"
+) -> Single[PlayerDetailView]:
+    """A player, and how they fared on each map."""
+    since = begin(time_filter, reader.clock())
+    async with reader.store.snapshot() as tx:
+        player = await named.player(tx, player_id)
+        teams = await named.some(tx, entrants.TEAMS, [player.team_id])
+        tallies = await statistics.of_player(tx, player.account, since=since, limit=_MAPS)
+    counts = [(tally.map_name, tally.tally) for tally in tallies]
+    return Single(player_detail_view(player, teams.get(player.team_id), time_filter, counts))
+
+
+HANDLERS = (listing, detail)

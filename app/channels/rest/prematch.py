@@ -1,0 +1,75 @@
+"""What a preview of a match shows, under /cs2/v1/matches/{id}/prematch."""
+
+from typing import Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.channels.rest.maps import in_pool, map_views
+from app.channels.rest.parameters import Window
+from app.channels.rest.reader import Reader, visible
+from app.domain import catalogue, scopes
+from app.domain.catalogue import MapInfo
+from app.domain.entrants import Competitor
+from app.domain.match import Match
+from app.domain.window import begin
+from app.http.auth import Caller
+from app.store import entrants, lineups, meetings, statistics
+from app.store.transaction import Tx
+from app.wire.views.meta import Single
+from app.wire.views.players import RosterView, roster_view
+from app.wire.views.prematch import Contender, PrematchView, picked, prematch_view
+
+_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
+_MAPS = 5000  #: a team's newest maps that are looked at
+_OF_PLAYER = 500  #: a player's newest maps
+_RECENT = 5
+_MEETINGS = 100
+Span = tuple[int, int]  #: from, until: when the matches finished that are looked at (ms)
+
+
+@get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)
+async def prematch(
+    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str], time_filter: Window = "3months"
+) -> Single[PrematchView]:
+    """Both teams, their maps, rosters and form, the veto and the maps, as they stood before the match."""
+    async with reader.store.snapshot() as tx:
+        match = await visible(tx, request.auth, match_id)
+        until = match.started_at or match.finished_at or reader.clock()
+        span = begin(time_filter, until), until
+        (lineup,) = await lineups.of(tx, [match])
+        sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)
+        maps = _maps(match, until)
+        views = await map_views(tx, maps, until, since=span[0], until=until)
+        met = await meetings.between(tx, lineup.home.id, lineup.away.id, until=until, limit=_MEETINGS)
+    return Single(prematch_view(match, sides, tuple(one.code for one in maps), views, met))
+
+
+def _maps(match: Match, now: int) -> tuple[MapInfo, ...]:
+    """The picked maps; before the veto, the whole pool."""
+    chosen = picked(match)
+    known = {one.code: one for one in catalogue.load().maps}
+    return tuple(known.get(code) or MapInfo(code, code, 0.5, ()) for code in chosen) or in_pool(now)
+
+
+async def _contender(tx: Tx, team: Competitor, span: Span) -> Contender:
+    since, until = span
+    lines = await statistics.of_team(tx, team.id, since=since, until=until, limit=_MAPS)
+    recent = await meetings.of_team(tx, team.id, until=until, limit=_RECENT)
+    counts = [(line.map_name, line.line) for line in lines]
+    return Contender(team, counts, await _roster(tx, team.id, span), recent)
+
+
+async def _roster(tx: Tx, team: int, span: Span) -> tuple[RosterView, ...]:
+    squad = await entrants.under(tx, entrants.PLAYERS, team)
+    since, until = span
+    accounts = [player.account for player in squad]
+    tallies = await statistics.of_players(tx, accounts, since=since, until=until, limit=_OF_PLAYER)
+    return tuple(
+        roster_view(player, [one.tally for one in tallies if one.account == player.account])
+        for player in squad
+    )
+
+
+HANDLERS = (prematch,)

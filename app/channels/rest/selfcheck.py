@@ -1,0 +1,131 @@
+"""A client's own check of its book: it posts what it believes is on offer and is told what is not so."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from uuid import UUID
+
+from litestar import post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
+from msgspec import UNSET, UnsetType
+
+from app.channels.rest.reader import Reader
+from app.domain import scopes
+from app.domain.ids import match_number, match_urn, match_uuid
+from app.domain.selfcheck import Difference, Quotes, differences
+from app.domain.tenant import Grant
+from app.http.auth import Caller
+from app.kit.errors import Field, Invalid
+from app.store import quotes
+from app.store.quotes import Place
+from app.store.transaction import Tx
+from app.wire.views.meta import Single
+from app.wire.views.selfcheck import (
+    LISTED,
+    Digest,
+    HeldMatch,
+    SelfCheckView,
+    difference_view,
+    problems,
+)
+from app.wire.views.selfcheck import quotes as held_quotes
+
+_BODY_BYTES = 8 * 1024 * 1024
+_PAGE = 100  #: matches read at a time: other requests have their turn between two pages
+_SHOWN_PROBLEMS = 20
+_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,)}
+Named = dict[int | UUID, HeldMatch]  #: what the caller has, by a match's number or id
+Compared = tuple[str, UnsetType | bool, Difference]
+
+
+@post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=_BODY_BYTES)
+async def selfcheck(
+    request: Caller, reader: NamedDependency[Reader], data: JSONBody[Digest]
+) -> Single[SelfCheckView]:
+    """Compare a digest of the caller's open markets with what is on offer to it at this moment.
+
+    Only booked matches count; what the caller has open on any other is `extra`. Equal books give count 0.
+    """
+    if wrong := list(islice(problems(data), _SHOWN_PROBLEMS)):
+        raise Invalid(*wrong)
+    named = _by_match(data.matches)
+    async with reader.store.snapshot() as tx:
+        places = await _places(tx, request.auth, named, data.complete)
+        _refuse_twice(places, named)
+        markets, found = await _compared(tx, places, named)
+    found += _unknown(places, named)
+    shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
+    kinds = Counter(each.kind.value for _, _, each in found)
+    return Single(SelfCheckView(len(places), markets, len(found), dict(kinds), shown))
+
+
+def _by_match(held: Sequence[HeldMatch]) -> Named:
+    """The caller's matches by number or id; raises `Invalid` for names that are neither, and for one id that
+    is spelled in two ways."""
+    found: Named = {}
+    wrong = []
+    for place, each in enumerate(held):
+        name = match_number(each.match) or match_uuid(each.match)
+        where = ("body", "matches", place, "match")
+        if name is None:
+            what = "Name a match as od:match:<number>, or by its UUID."
+            wrong.append(Field(where, what, "match_id", each.match))
+        elif name in found:
+            wrong.append(Field(where, "This match is named twice.", "twice", each.match))
+        else:
+            found[name] = each
+    if wrong:
+        raise Invalid(*wrong[:_SHOWN_PROBLEMS])
+    return found
+
+
+async def _places(tx: Tx, grant: Grant, named: Named, everything: bool) -> list[Place]:
+    return await quotes.places(
+        tx,
+        grant.tenant.id,
+        finished_only=grant.finished_only,
+        numbers=[ref for ref in named if isinstance(ref, int)],
+        ids=[ref for ref in named if isinstance(ref, UUID)],
+        everything=everything,
+    )
+
+
+def _refuse_twice(places: Sequence[Place], named: Named) -> None:
+    """One match under both of its names would be half compared."""
+    for place in places:
+        if place.number in named and place.id in named:
+            what = "This match is named twice, by its number and by its UUID."
+            raise Invalid(Field(("body", "matches"), what, "twice", match_urn(place.number)))
+
+
+async def _compared(tx: Tx, places: Sequence[Place], named: Named) -> tuple[int, list[Compared]]:
+    """How many of our markets were compared, and what differs."""
+    markets, found = 0, list[Compared]()
+    for start in range(0, len(places), _PAGE):
+        page = places[start : start + _PAGE]
+        ours = await quotes.of(tx, [place.id for place in page])
+        for place in page:
+            held = named.get(place.number) or named.get(place.id)
+            present = ours.get(place.id, {})
+            markets += len(present)
+            found += _of_match(place, held, present)
+    return markets, found
+
+
+def _of_match(place: Place, held: HeldMatch | None, ours: Quotes) -> Iterator[Compared]:
+    behind: bool | UnsetType = UNSET
+    if held is not None and held.seq is not None:
+        behind = held.seq < place.seq
+    yours = held_quotes(held) if held else {}
+    return ((match_urn(place.number), behind, each) for each in differences(yours, ours))
+
+
+def _unknown(places: Sequence[Place], named: Named) -> list[Compared]:
+    """Everything that the caller has open on matches which are not there for it."""
+    known = {ref for place in places for ref in (place.number, place.id)}
+    strange = [held for ref, held in named.items() if ref not in known]
+    return [(held.match, UNSET, each) for held in strange for each in differences(held_quotes(held), {})]
+
+
+HANDLERS = (selfcheck,)

@@ -1,0 +1,42 @@
+"""The settlement ledger of all matches, under /cs2/v1/settlements; a match's own is with the `matches`."""
+
+from typing import Annotated, Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from app.channels.rest.parameters import Limit
+from app.channels.rest.reader import Reader
+from app.domain import scopes
+from app.http.auth import Caller
+from app.store import history
+from app.wire.views.meta import ListMeta, Many
+from app.wire.views.offers import SettlementView, settlement_view
+
+_OPT: dict[str, Any] = {
+    "sport": "cs2",
+    "scopes": (scopes.SETTLEMENTS,),
+    "query": ("since_id", "limit"),
+}
+
+
+@get("/cs2/v1/settlements", opt=_OPT)
+async def settlements(
+    request: Caller,
+    reader: NamedDependency[Reader],
+    since_id: Annotated[
+        int,
+        QueryParameter(ge=0, le=2**63 - 1, description="The `id` of the last entry that you have; 0: none."),
+    ] = 0,
+    limit: Limit = 50,
+) -> Many[SettlementView]:
+    """Entries after `since_id`, oldest first. Nothing is ever put in before what was shown: the last row's
+    `id` is the next `since_id`, and when there is no row, the same again."""
+    async with reader.store.reading() as tx:
+        found = await history.ledger_since(tx, since_id, limit, finished_only=request.auth.finished_only)
+    shown = tuple(settlement_view(match_id, entry) for match_id, entry in found)
+    return Many(shown, ListMeta(len(shown), limit))
+
+
+HANDLERS = (settlements,)

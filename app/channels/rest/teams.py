@@ -1,0 +1,137 @@
+"""Teams, under /cs2/v1/teams: who they are, and what their finished maps say."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.channels.rest import entrants as named
+from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
+from app.channels.rest.reader import Reader
+from app.domain import scopes
+from app.domain.match import Match
+from app.domain.window import begin
+from app.http.auth import Caller
+from app.kit.errors import Field, Invalid
+from app.store import entrants, meetings, statistics
+from app.store.transaction import Tx
+from app.wire.views.entrants import TeamView, named_player, team_view
+from app.wire.views.meetings import HeadToHeadView, head_to_head_view
+from app.wire.views.meta import Many, Single
+from app.wire.views.teams import (
+    ExtrasView,
+    TeamDetailView,
+    Venue,
+    extras_view,
+    team_detail_view,
+)
+
+_TEAM = "/cs2/v1/teams/{team_id:str}"
+_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,), "query": ("time_filter",)}
+_MEETINGS: dict[str, Any] = _READ | {"query": ("time_filter", "limit")}
+_LISTING: dict[str, Any] = {
+    "sport": "cs2",
+    "scopes": (scopes.TEAMS_LIST,),
+    "query": ("region", "is_active", "cursor", "limit"),
+}
+_MAPS = 5000  #: a team's newest maps that are looked at
+_MATCHES = 1000  #: and its newest matches
+_VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknown"}
+
+
+@get("/cs2/v1/teams", opt=_LISTING)
+async def listing(
+    request: Caller,
+    reader: NamedDependency[Reader],
+    region: Annotated[
+        str | None, QueryParameter(max_length=100, description="The region, as teams show it, in any case.")
+    ] = None,
+    is_active: Annotated[
+        bool | None, QueryParameter(description="Teams that still play (true), or no longer (false).")
+    ] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Many[TeamView]:
+    """Teams by number."""
+    async with reader.store.snapshot() as tx:
+        found = await entrants.listing(
+            tx,
+            entrants.TEAMS,
+            after=behind(cursor),
+            limit=limit + 1,
+            finished_only=request.auth.finished_only,
+            region=region,
+            active=is_active,
+        )
+    return page(found, limit, team_view)
+
+
+@get(_TEAM, opt=_READ)
+async def detail(
+    request: Caller, reader: NamedDependency[Reader], team_id: FromPath[str], time_filter: Window = "3months"
+) -> Single[TeamDetailView]:
+    """A team, its squad, and how it fared on each map."""
+    since = begin(time_filter, reader.clock())
+    async with reader.store.snapshot() as tx:
+        team = await named.team(tx, request.auth, team_id)
+        lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
+    counts = [(line.map_name, line.line) for line in lines]
+    return Single(team_detail_view(team, time_filter, map(named_player, team.players), counts))
+
+
+@get(f"{_TEAM}/extras", opt=_READ)
+async def extras(
+    request: Caller, reader: NamedDependency[Reader], team_id: FromPath[str], time_filter: Window = "3months"
+) -> Single[ExtrasView]:
+    """What is counted anew at each call: races, headshots, conversions, overtimes, venues and vetoes."""
+    since = begin(time_filter, reader.clock())
+    async with reader.store.snapshot() as tx:
+        team = await named.team(tx, request.auth, team_id)
+        lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
+        played = await meetings.of_team(tx, team.id, since=since, limit=_MATCHES)
+        venues = await _venues(tx, team.id, played)
+    return Single(extras_view(team, time_filter, [line.line for line in lines], venues, played))
+
+
+async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tuple[int, int]]:
+    """How many of these matches were played and won where."""
+    tournaments = await named.some(tx, entrants.TOURNAMENTS, [match.tournament_id for match in played])
+    counted, won = Counter[Venue](), Counter[Venue]()
+    for match in played:
+        tournament = tournaments.get(match.tournament_id)
+        venue = _VENUES[tournament.on_lan if tournament else None]
+        counted[venue] += 1
+        won[venue] += match.winner == ("home" if match.home_id == team else "away")
+    return {venue: (counted[venue], won[venue]) for venue in counted}
+
+
+@get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_MEETINGS)
+async def head_to_head(
+    request: Caller,
+    reader: NamedDependency[Reader],
+    team_id: FromPath[str],
+    opponent_id: FromPath[str],
+    time_filter: Window = "all",
+    limit: Annotated[int, QueryParameter(ge=1, le=50, description="Matches to show at most.")] = 10,
+) -> Single[HeadToHeadView]:
+    """Two teams' finished matches against each other, as the first sees them."""
+    since = begin(time_filter, reader.clock())
+    async with reader.store.snapshot() as tx:
+        team = await named.team(tx, request.auth, team_id)
+        opponent = await named.team(tx, request.auth, opponent_id)
+        if team.id == opponent.id:
+            what = "A team does not play against itself."
+            raise Invalid(Field(("path", "opponent_id"), what, "same_team", opponent_id))
+        met = await meetings.between(tx, team.id, opponent.id, since=since, limit=_MATCHES)
+        ids = [match.id for match in met]
+        lines = [
+            [line.line for line in await statistics.of_matches(tx, one.id, ids)] for one in (team, opponent)
+        ]
+    view = head_to_head_view(team, opponent, time_filter, met, (lines[0], lines[1]), shown=limit)
+    return Single(view)
+
+
+HANDLERS = (listing, detail, extras, head_to_head)

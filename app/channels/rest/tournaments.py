@@ -1,0 +1,96 @@
+"""Tournaments, under /cs2/v1/tournaments."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.channels.rest import entrants as named
+from app.channels.rest.parameters import Cursor, Limit, behind, page
+from app.channels.rest.reader import Reader
+from app.domain import scopes
+from app.http.auth import Caller
+from app.kit.errors import Field, Invalid
+from app.store import entrants
+from app.store.transaction import Tx
+from app.wire.views.entrants import (
+    TournamentDetailView,
+    TournamentView,
+    tournament_detail_view,
+    tournament_view,
+)
+from app.wire.views.meta import Many, Single
+
+_LISTING: dict[str, Any] = {
+    "sport": "cs2",
+    "scopes": (scopes.TOURNAMENTS_LIST,),
+    "query": ("tier", "is_lan", "region", "from", "cursor", "limit"),
+}
+_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
+
+
+@get("/cs2/v1/tournaments", opt=_LISTING)
+async def listing(
+    request: Caller,
+    reader: NamedDependency[Reader],
+    tier: Annotated[
+        str | None, QueryParameter(pattern="^[SABCDsabcd]$", description="S, A, B, C or D, in any case.")
+    ] = None,
+    is_lan: Annotated[
+        bool | None, QueryParameter(description="Those played in one place (true), or online (false).")
+    ] = None,
+    region: Annotated[
+        str | None,
+        QueryParameter(max_length=100, description="The region or country they are sorted under."),
+    ] = None,
+    first_day: Annotated[
+        str | None,
+        QueryParameter(
+            name="from", description="Those that begin on this day (UTC) or later, as in 2031-04-02."
+        ),
+    ] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Many[TournamentView]:
+    """Tournaments by number. Where it is not known whether one is as asked for, it is left out."""
+    async with reader.store.snapshot() as tx:
+        found = await entrants.listing(
+            tx,
+            entrants.TOURNAMENTS,
+            after=behind(cursor),
+            limit=limit + 1,
+            finished_only=request.auth.finished_only,
+            tier=tier and tier.upper(),
+            is_lan=is_lan,
+            parents=None if region is None else await _categories(tx, region),
+            starts_from=None if first_day is None else _begin(first_day),
+        )
+        regions = await named.some(tx, entrants.CATEGORIES, [one.category_id for one in found])
+    return page(found, limit, lambda one: tournament_view(one, regions.get(one.category_id)))
+
+
+async def _categories(tx: Tx, name: str) -> list[int]:
+    return [one.id for one in await entrants.named(tx, entrants.CATEGORIES, [name])]
+
+
+def _begin(day: str) -> int:
+    try:
+        return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError as error:
+        raise Invalid(Field(("query", "from"), "A day looks like 2031-04-02.", "date", day)) from error
+
+
+@get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
+async def detail(
+    request: Caller, reader: NamedDependency[Reader], tournament_id: FromPath[str]
+) -> Single[TournamentDetailView]:
+    """A tournament and the teams that take part in it."""
+    async with reader.store.snapshot() as tx:
+        found = await named.tournament(tx, request.auth, tournament_id)
+        region = await named.category(tx, found)
+    return Single(tournament_detail_view(found, region))
+
+
+HANDLERS = (listing, detail)

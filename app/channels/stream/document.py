@@ -1,0 +1,160 @@
+"""The stream's half of the AsyncAPI document: both channels, and every frame with its JSON Schema.
+
+The schemas are those of the structs that frames are made from, so they cannot say anything else.
+"""
+
+from inspect import cleandoc
+from typing import Any
+
+import msgspec
+
+from app.domain import frames
+from app.wire.views.frames import (
+    EventFrame,
+    FrameMeta,
+    MarketFrame,
+    RoundFinished,
+    RoundStarted,
+    ScoreboardFrame,
+)
+from app.wire.views.match import MatchView
+from app.wire.views.meta import AliveView
+from app.wire.views.offers import SettlementView
+
+Json = dict[str, Any]
+_REF = "#/components/schemas/{name}"
+#: What each frame carries as `data`.
+DATA: dict[str, type[msgspec.Struct]] = {
+    frames.ALIVE: AliveView,
+    frames.CREATED: MatchView,
+    frames.UPDATED: MatchView,
+    frames.FINISHED: MatchView,
+    "round.started": RoundStarted,
+    "round.finished": RoundFinished,
+    "event.kill": EventFrame,
+    "event.bomb_planted": EventFrame,
+    "event.bomb_defused": EventFrame,
+    "event.bomb_exploded": EventFrame,
+    "market.created": MarketFrame,
+    frames.MARKET_UPDATED: MarketFrame,
+    "market.suspended": MarketFrame,
+    "market.unsuspended": MarketFrame,
+    frames.SETTLEMENT: SettlementView,
+    frames.SCOREBOARD: ScoreboardFrame,
+}
+_SAYS = {
+    frames.ALIVE: "Every 10 seconds: all that was committed up to `meta.seq` has been sent. After 30 seconds "
+    "without one, connect again: after 1 second, then after twice as long each time, 30 seconds at most.",
+    frames.CREATED: "A match that is new.",
+    frames.UPDATED: "A match as it is now; in a snapshot, one that is live.",
+    frames.FINISHED: "A match that has just finished.",
+    "round.started": "A round is live: freeze time is over.",
+    "round.finished": "A round was won.",
+    "event.kill": "A kill, of a team mate too.",
+    "event.bomb_planted": "The bomb was planted.",
+    "event.bomb_defused": "The bomb was defused.",
+    "event.bomb_exploded": "The bomb exploded.",
+    "market.created": "A market that is new.",
+    frames.MARKET_UPDATED: "A market as it is now: another price, settled, voided; in a snapshot, on offer.",
+    "market.suspended": "Take no bets on this market now.",
+    "market.unsuspended": "The market is on offer again.",
+    frames.SETTLEMENT: "An entry of the settlement ledger.",
+    frames.SCOREBOARD: "The scoreboard as it is now.",
+}
+_KEY = {
+    "type": "object",
+    "required": ["api_key"],
+    "properties": {
+        "api_key": {"type": "string", "description": "The tenant's key."},
+        "since": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Go on after this `meta.seq`; when that is too long ago, a snapshot is sent.",
+        },
+    },
+}
+_CHANNELS = {
+    "everyMatch": ("/cs2/v1/stream", "All matches: looked at every 5 seconds."),
+    "oneMatch": ("/cs2/v1/stream/{match_id}", "One match: looked at every 2 seconds."),
+}
+
+
+def stream() -> Json:
+    """`channels`, `operations` and `components` (messages, schemas, security) of an AsyncAPI 3.0 document;
+    the server they belong to is named `stream`."""
+    refs = {name: {"$ref": f"#/components/messages/{name}"} for name in map(_name, DATA)}
+    schemas, named = _schemas()
+    return {
+        "channels": {name: _channel(*said, refs) for name, said in _CHANNELS.items()},
+        "operations": {
+            f"send.{name}": {
+                "action": "send",
+                "channel": {"$ref": f"#/channels/{name}"},
+                "messages": [{"$ref": f"#/channels/{name}/messages/{message}"} for message in refs],
+            }
+            for name in _CHANNELS
+        },
+        "components": {
+            "messages": {_name(kind): _message(kind, schemas[kind]) for kind in DATA},
+            "schemas": named,
+            "securitySchemes": {"streamKey": {"type": "httpApiKey", "name": "api_key", "in": "query"}},
+        },
+    }
+
+
+def frame_schema(kind: str) -> Json:
+    """A JSON Schema of whole frames of this type, complete in itself."""
+    schemas, named = _schemas()
+    return {**schemas[kind], "components": {"schemas": named}}
+
+
+def _channel(address: str, says: str, refs: Json) -> Json:
+    channel: Json = {
+        "address": address,
+        "description": says,
+        "servers": [{"$ref": "#/servers/stream"}],
+        "messages": refs,
+        "bindings": {"ws": {"method": "GET", "query": _KEY}},
+    }
+    if "{match_id}" in address:
+        channel["parameters"] = {"match_id": {"description": "The match's UUID, or `od:match:<number>`."}}
+    return channel
+
+
+def _message(kind: str, schema: Json) -> Json:
+    message: Json = {
+        "name": kind,
+        "summary": _SAYS[kind],
+        "contentType": "application/json",
+        "payload": schema,
+    }
+    return message | ({"x-scope": frames.NEEDS[kind]} if kind in frames.NEEDS else {})
+
+
+def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
+    """The schema of each frame, and those of the structs that they refer to."""
+    types = [*DATA.values(), FrameMeta]
+    found, named = msgspec.json.schema_components(types, ref_template=_REF)
+    *data, meta = found
+    return {
+        kind: {
+            "type": "object",
+            "required": ["type", "data", "meta"],
+            "properties": {"type": {"const": kind}, "data": _data(kind, schema), "meta": meta},
+        }
+        for kind, schema in zip(DATA, data, strict=True)
+    }, {name: _tidy(schema) for name, schema in sorted(named.items())}
+
+
+def _data(kind: str, schema: Json) -> Json:
+    """A match is named by its id, whatever a key may see of it."""
+    return {"allOf": [schema, {"required": ["id"]}]} if DATA[kind] is MatchView else schema
+
+
+def _tidy(schema: Json) -> Json:
+    said = schema.get("description")
+    return schema | ({"description": cleandoc(said)} if isinstance(said, str) else {})
+
+
+def _name(kind: str) -> str:
+    return kind.replace(".", "_")

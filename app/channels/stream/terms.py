@@ -1,0 +1,15 @@
+"""How the stream is run."""
+
+import msgspec
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """See the settings of the same names. `connections` are a tenant's in this process, `origins` the web
+    pages that may connect ("*": any)."""
+
+    poll_all_millis: int = 5000
+    poll_match_millis: int = 2000
+    alive_seconds: float = 10.0
+    connections: int = 2000
+    backlog: int = 1000
+    origins: frozenset[str] = frozenset()
