@@ -7,6 +7,8 @@ go to standard output exactly once, when they are made. Nothing imports this pac
 import click
 
 from app.cli.demo import demo_tenants
+from app.cli.fault import fault
+from app.cli.feed import feed
 from app.cli.imports import imports
 from app.cli.matches import match
 from app.cli.orders import audit, match_order, match_record
@@ -24,7 +26,9 @@ def main() -> None:
     """
 
 
-for command in (*PROCESSES, tenant, key, book, unbook, match, simulate, tail, demo_tenants, audit, imports):
+for command in (*PROCESSES, feed, tail, tenant, key, book, unbook, match, simulate, demo_tenants):
+    main.add_command(command)
+for command in (audit, fault, imports):
     main.add_command(command)
 for command in (match_order, match_record):
     match.add_command(command)

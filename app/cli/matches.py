@@ -1,6 +1,7 @@
 """Matches: create one, list them, play a log file into one."""
 
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import click
@@ -9,6 +10,7 @@ import httpx
 from app.cli.context import opened, running, settled, show, who
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
+from app.domain.recovery import LATE_MILLIS
 from app.ingest import operator, tokens
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
@@ -18,8 +20,10 @@ from app.settings import Settings
 from app.simulator.pace import Pace
 from app.simulator.sender import Sender, read_log
 from app.store import matches
+from app.store.connections import Store
 
 _PROGRESS_LINES = 500
+_DAY = 86_400_000
 
 
 @click.group()
@@ -35,21 +39,14 @@ def match() -> None:
 @click.option("--in", "minutes", type=float, default=0.0, show_default=True, help="Minutes from now.")
 @click.option("--home-strength", type=float, default=0.0, help="On the ranking's scale, e.g. 1650.")
 @click.option("--away-strength", type=float, default=0.0)
+@click.option("--home-id", type=int, help="HOME's number, where more than one is called so.")
+@click.option("--away-id", type=int)
+@click.option("--tournament-id", type=int)
 @running
-async def match_create(
-    home: str, away: str, event: str, best_of: str, minutes: float, home_strength: float, away_strength: float
-) -> None:
+async def match_create(best_of: str, minutes: float, **asked_for: Any) -> None:
     """Create a match between HOME and AWAY; prints where its game server must send its log."""
     settings, now = settled(), system_clock()
-    asked = NewMatch(
-        home=home,
-        away=away,
-        event=event,
-        best_of=int(best_of),
-        scheduled_at=now + round(minutes * 60_000),
-        home_strength=home_strength,
-        away_strength=away_strength,
-    )
+    asked = NewMatch(best_of=int(best_of), scheduled_at=now + round(minutes * 60_000), **asked_for)
     async with opened(settings) as store:
         made = await operator.create(store, asked, now, Terms(margin=settings.margin), by=who())
     show(_shown(made) | {"log_sink_url": sink_url(settings, made, settings.public_url)})
@@ -98,6 +95,34 @@ async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> 
 
         await sender.send(lines, Pace(speed), tell)
     click.echo(f"sent {sender.lines} lines ({sender.offset} bytes) to {match_urn(found.number)}")
+
+
+@match.command("forget")
+@click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, help="Days since the end.")
+@running
+async def match_forget(days: float) -> None:
+    """Remove matches that ended more than so many days ago, for good: history, ledger, statistics and all.
+
+    What a recovery may still ask for is not removed.
+    """
+    settings = settled()
+    millis = round(days * _DAY)
+    least = settings.recovery_window_minutes * 60_000 + 2 * LATE_MILLIS  # they take their time, too
+    if millis < least:
+        raise click.ClickException(
+            f"recoveries reach back too far for that: {least / _DAY:.2f} days at least"
+        )
+    gone = 0
+    async with opened(settings) as store:
+        before = system_clock() - millis
+        while page := await _forget(store, before):
+            gone += page
+    click.echo(f"{gone} matches removed")
+
+
+async def _forget(store: Store, before: int) -> int:
+    async with store.transaction() as tx:
+        return len(await matches.trim(tx, before))
 
 
 def sink_url(settings: Settings, found: Match, base_url: str) -> str:

@@ -1,16 +1,20 @@
 """The services' processes, and the migrations that come before them."""
 
 import os
+import resource
 import socket
 
 import click
 import uvicorn
 
+from app.channels.stream.lines import DirectWebSockets
 from app.cli.context import running, settled
-from app.kit import logging
+from app.http.protocol import Protocol
+from app.kit import garbage, logging
 from app.main import create_app
+from app.settings import DEVELOPMENT_SECRET, is_local
 from app.store.migrations import migrate as bring_up_to_date
-from app.workers import run_feed, run_ingest
+from app.workers import run_ingest
 
 _GRACE_SECONDS = 5
 _BACKLOG = 2048
@@ -22,22 +26,33 @@ _BACKLOG = 2048
 def serve(host: str, port: int) -> None:
     """Run the web process: REST, streams, the log sink and the operator API."""
     settings = settled()
+    if settings.secret_key == DEVELOPMENT_SECRET and not is_local(host):
+        raise click.ClickException(f"others can reach {host}: set SECRET_KEY to one that only you know")
     logging.configure("web", level=settings.log_level)
     config = uvicorn.Config(
         create_app(settings),
         loop="uvloop",
-        http="httptools",
+        http=Protocol,
+        ws=DirectWebSockets,
         ws_per_message_deflate=False,
         access_log=False,
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
+    _allow_connections()
+    garbage.spare_the_present()
     with _listening(host, port) as listener:
         server = uvicorn.Server(config)
         server.run(sockets=[listener])
     if not server.started:
         raise click.ClickException("the web process could not start; its log above says why")
+
+
+def _allow_connections() -> None:
+    """As many sockets as the system lets us have: each stream holds one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -46,13 +61,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         why = f"{host}:{port}: {os.strerror(error.errno or 0)}"
         raise click.ClickException(f"cannot listen on {why}; try another --port") from error
-
-
-@click.command()
-@running
-async def feed() -> None:
-    """Run the feed process: tell tenants over AMQP what changes."""
-    await run_feed(settled())
 
 
 @click.command()
@@ -72,4 +80,4 @@ async def migrate() -> None:
     click.echo("the database is up to date")
 
 
-PROCESSES = (serve, feed, ingest, migrate)
+PROCESSES = (serve, ingest, migrate)

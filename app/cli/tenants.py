@@ -9,6 +9,7 @@ from app.access import admin
 from app.access.properties import Alteration, Properties
 from app.cli.context import broker_of, opened, running, settled, show, who
 from app.domain.scopes import BUNDLES
+from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds, system_clock
 from app.store import audit, keys, tenants
 from app.store.keys import Key
@@ -93,7 +94,7 @@ def key() -> None:
 @click.option("--scope", "scopes", multiple=True, help="A single scope, e.g. cs2:matches:list.")
 @click.option("--sport", "sports", multiple=True, default=("cs2",), show_default=True)
 @click.option("--network", "networks", multiple=True, help="Where the key may be used from (CIDR).")
-@click.option("--rpm", default=600, show_default=True, help="Requests a minute.")
+@click.option("--rpm", default=RATE_LIMIT_RPM, show_default=True, help="Requests a minute.")
 @click.option("--label", default="", help="What the key is for.")
 @click.option("--finished-only", is_flag=True, help="Sees finished matches only.")
 @running
