@@ -21,6 +21,8 @@ BINARIES = Path(sys.executable).parent
 DIRECTORY = ROOT / "var" / "test"
 #: nox sessions that need no servers; each is seconds.
 QUICK = ("lint", "types", "contracts", "codegen-check")
+#: Each opens connections and databases of its own on one server.
+MOST_WORKERS = 4
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -73,7 +75,7 @@ def _tests(arguments: Sequence[str]) -> Outcome:
     began = monotonic()
     try:
         found = services.start(DIRECTORY, services.wanted())
-        environment = _environment(MATCHFEED_SERVICES=str(DIRECTORY), **found.environment())
+        environment = _environment(MATCHFEED_SERVICES="running", **found.environment())
         status, closing = _pytest(arguments, environment)
     finally:
         services.stop(DIRECTORY)
@@ -83,7 +85,7 @@ def _tests(arguments: Sequence[str]) -> Outcome:
 def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
     """Run pytest with its output shown as it comes; its status and closing line."""
     closing = ""
-    command = [sys.executable, "-m", "pytest", "--hypothesis-profile=gate", *arguments]
+    command = [sys.executable, "-m", "pytest", "--hypothesis-profile=gate", *_workers(), *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
         while chunk := os.read(running.stdout.fileno(), 65536):
@@ -92,6 +94,11 @@ def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int,
             closing = (closing + chunk.decode(errors="replace"))[-2000:]
     lines = [line for line in closing.splitlines() if line.strip()]
     return running.returncode, lines[-1] if lines else "pytest said nothing"
+
+
+def _workers() -> tuple[str, ...]:
+    """Tests run side by side, but those that kill processes one after the other (`tests/conftest.py`)."""
+    return ("-n", str(max(2, min(os.cpu_count() or 2, MOST_WORKERS))), "--dist", "loadgroup")
 
 
 def _summary(outcomes: Sequence[Outcome], seconds: float) -> None:

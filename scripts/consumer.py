@@ -2,43 +2,41 @@
 
 .venv/bin/python scripts/consumer.py acme       (a tenant of the running demo, from var/demo.json)
 .venv/bin/python scripts/consumer.py amqp://op-acme:PASSWORD@HOST/acme http://HOST:8000 KEY
-
-Rules that every client should follow:
-- Per match no two messages share a timestamp; what is older than what is known of a market is old news.
-- A recovery's `odds_change` is the full list of its match: a market that it leaves out is not open.
-- Recover after a connect, `alive` with subscribed="0", 20 silent seconds, or an `x-prev-seq` never seen.
+What is older than what is known of a market is old news; a recovery's `odds_change` is the full list of its
+match; recover after a connect, `alive` with subscribed="0", 20 silent seconds, or an `x-prev-seq` never seen.
 """
 
 import asyncio
 import contextlib
 import json
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree as ET
 
 import aio_pika
 
 DEMO, EXCHANGE = Path(__file__).resolve().parents[1] / "var" / "demo.json", "oddsfeed"
-BINDINGS = ("*.*.live.#", "-.-.-.alive.#", "-.-.-.snapshot_complete.#")
 OVERLAP_MILLIS = 10_000  # changes written side by side may be told in another order than their stamps
 SUSPENDED, CLOSED = "suspended", ""
-Told = dict[tuple[str, str], tuple[int, str]]  # {(market id, specifiers): (when, what)}, the newest stands
 Ask = Callable[[int, str], Awaitable[tuple[int, float]]]  # (after, request id) -> status, seconds to wait
 
 
 class Book:
-    """The offers of each match: a price, SUSPENDED or CLOSED."""
+    """What each match offers by market id and specifiers: when told, and a price, SUSPENDED or CLOSED."""
 
     def __init__(self) -> None:
-        self.offers: defaultdict[str, Told] = defaultdict(dict)
+        self.offers: defaultdict[str, dict[tuple[str, str], tuple[int, str]]] = defaultdict(dict)
         self.full, self.seqs = Counter[str](), Counter[str]()  # when all was told; the newest x-seq
-        self.after = 0  # the newest timestamp processed
-        self.request: str | None = None  # the recovery that we wait for
+        self.after = 0  # up to then (ms) nothing is missing
         self.due, self.completed = asyncio.Event(), asyncio.Event()
+        self.request: str | None = None  # the recovery that we wait for
+        self.told = set[str]()  # the matches that it told of
         self._kept: list[tuple[ET.Element, int, int]] = []
 
     def suspend(self) -> None:
@@ -56,6 +54,9 @@ class Book:
                 self.suspend()
         elif root.tag == "snapshot_complete":
             if request == self.request:
+                for match in self.offers.keys() - self.told:  # over, or not ours any more
+                    self.offers[match] = {key: (at, CLOSED) for key, (at, _) in self.offers[match].items()}
+                self.after = max(self.after, int(root.get("timestamp", "0")))
                 self.request, kept, self._kept = None, self._kept, []
                 for each in kept:
                     self.apply(*each)
@@ -66,26 +67,31 @@ class Book:
             self.apply(root, seq, prev)
 
     def apply(self, root: ET.Element, seq: int, prev: int) -> None:
-        """Let one message change the book."""
-        match, at = root.get("event_id", ""), int(root.get("timestamp", "0"))
-        replayed = "request_id" in root.attrib
-        if not replayed and prev > self.seqs[match]:
+        match, at, replay = root.get("event_id", ""), int(root.get("timestamp", "0")), root.get("request_id")
+        if not replay and prev > self.seqs[match]:
             self.due.set()
-        self.seqs[match], self.after = max(self.seqs[match], seq), max(self.after, at)
+        self.seqs[match] = max(self.seqs[match], seq)
+        self.after = self.after if replay else max(self.after, at)  # cut short, it is asked for again
+        self.told.add(match)  # live ones wait while it is told
         offers = self.offers[match]
         for market in root.iter("market"):
             key = (market.get("id", ""), market.get("specifiers", ""))
             if at > max(self.full[match], offers.get(key, (0, ""))[0]):
-                offers[key] = (at, offer(root.tag, market))
-        if root.tag == "odds_change" and replayed and at > self.full[match]:
+                halted = root.tag.startswith("rollback") or market.get("status") == "-1"
+                odds = "".join(outcome.get("odds", CLOSED) for outcome in market)  # what is over has none
+                offers[key] = (at, SUSPENDED if halted else odds)
+        if root.tag == "odds_change" and replay and at > self.full[match]:
             self.full[match] = at
             offers.update({key: (at, CLOSED) for key, (told, _) in offers.items() if told < at})
 
-
-def offer(tag: str, market: ET.Element) -> str:
-    if tag.startswith("rollback") or market.get("status") == "-1":
-        return SUSPENDED
-    return "".join(outcome.get("odds", CLOSED) for outcome in market)  # what is over has no odds
+    def digest(self) -> dict[str, Any]:
+        """What is open, as POST /cs2/v1/selfcheck takes it, to hold the book against the service's."""
+        held = []
+        for match, offers in self.offers.items():
+            told = [(int(market), text, said) for (market, text), (_, said) in offers.items() if said]
+            markets = [[*key, -1] if said == SUSPENDED else [*key, 1, float(said)] for *key, said in told]
+            held += [{"match": match, "seq": self.seqs[match], "markets": markets}] if told else []
+        return {"matches": held}
 
 
 async def recover(book: Book, ask: Ask) -> None:
@@ -93,9 +99,8 @@ async def recover(book: Book, ask: Ask) -> None:
     while await book.due.wait():
         book.due.clear()
         book.completed.clear()
-        book.request = str(time.time_ns() // 1000)
+        book.request, book.told = str(time.time_ns() // 1000), set()
         status, pause = await ask(max(0, book.after - OVERLAP_MILLIS), book.request)
-        print(f"recovery {book.request}: {status}", flush=True)
         book.after = 0 if status == 422 else book.after  # too long ago: only the present can be told
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(600 if status == 202 else pause):
@@ -109,8 +114,7 @@ async def consume(url: str, exchange: str, book: Book, ask: Ask) -> None:
     """Listen until the connection ends or is silent for 20 s (then it raises), recovering what was missed."""
     async with await aio_pika.connect(url, timeout=10) as connection, asyncio.TaskGroup() as group:
         queue = await (await connection.channel()).declare_queue(exclusive=True)
-        for binding in BINDINGS:
-            await queue.bind(exchange, binding)
+        await queue.bind(exchange, "#")
         book.suspend()
         group.create_task(recover(book, ask))
         async with queue.iterator(no_ack=True, timeout=20) as messages:
@@ -126,9 +130,12 @@ def post(base_url: str, key: str, after: int, request_id: str) -> tuple[int, flo
     where = f"{base_url}/cs2/v1/recovery/initiate_request?after={after}&request_id={request_id}"
     try:
         with urlopen(Request(where, method="POST", headers={"X-API-Key": key}), timeout=10) as answer:
-            return answer.status, 0
+            status, pause = answer.status, 0.0
     except OSError as error:  # a refusal has a status and says when to ask again
-        return getattr(error, "code", 503), float(getattr(error, "headers", {}).get("Retry-After") or 1)
+        status = getattr(error, "code", 503)
+        pause = float(getattr(error, "headers", {}).get("Retry-After") or 1)
+    print(f"recovery {request_id}: {status}", flush=True)
+    return status, pause
 
 
 async def main(url: str, base_url: str = "", key: str = "") -> None:
@@ -146,4 +153,5 @@ async def main(url: str, base_url: str = "", key: str = "") -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly when nobody reads on (`| head`)
     asyncio.run(main(*sys.argv[1:])) if sys.argv[1:] else print(__doc__)

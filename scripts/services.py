@@ -17,6 +17,7 @@ from scripts.housekeeping import postgresql, processes, rabbitmq, valkey
 from scripts.housekeeping import state as states
 from scripts.housekeeping.processes import ServiceError
 from scripts.housekeeping.state import State
+from scripts.housekeeping.telling import tell
 
 Say = Callable[[str], None]
 
@@ -41,12 +42,7 @@ class Services(msgspec.Struct, frozen=True):
         }
 
 
-def progress(line: str) -> None:
-    """The default way to tell a person how far we are."""
-    print(line, flush=True)
-
-
-def start(directory: Path, wanted: Services, say: Say = progress) -> Services:
+def start(directory: Path, wanted: Services, say: Say = tell) -> Services:
     """The servers to use: the wanted ones where they answer, private ones under `directory` elsewhere.
 
     What an earlier call started there and still runs is used again. Raises `ServiceError` with one clear
@@ -71,7 +67,7 @@ def start(directory: Path, wanted: Services, say: Say = progress) -> Services:
             raise
 
 
-def stop(directory: Path, say: Say = progress) -> None:
+def stop(directory: Path, say: Say = tell) -> None:
     """End what `start` started under `directory`, and nothing else."""
     directory = directory.resolve()
     if not (directory / "services.json").exists():

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 
 from scripts.housekeeping.processes import ServiceError, Started, find, last_words, launch, stop
 
@@ -17,21 +17,32 @@ _DEATHS, _WITHIN = 5, 60.0
 _LOG_BYTES = 20_000_000
 
 
+def held_back(name: str) -> bool:
+    """Whether `matchfeed fault` wants the process to stay away for now: a file says until when (Unix s)."""
+    try:
+        return time() < float((HOME / f"held-{name}").read_text())
+    except (FileNotFoundError, ValueError):
+        return False
+
+
 class Family:
     """Processes of `matchfeed`, each a command of its command line with a log of its own."""
 
     def __init__(self, record: Record, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
         self._record, self._environment, self._say = record, environment, say
-        self._commands: dict[str, tuple[str, ...]] = {}
+        self._commands: dict[str, list[str]] = {}
         self._deaths: dict[str, list[float]] = {}
 
-    def start(self, name: str, *arguments: str) -> Started:
-        """Start a command and keep it running."""
-        self._commands[name] = arguments
+    def start(self, name: str, *arguments: str, module: str = "app.cli") -> Started:
+        """Start a command (of another module than `matchfeed`, when given) and keep it running."""
+        self._commands[name] = [sys.executable, "-m", module, *arguments]
         self._deaths.setdefault(name, [])
+        return self._launch(name)
+
+    def _launch(self, name: str) -> Started:
         started = launch(
             name,
-            [sys.executable, "-m", "app.cli", *arguments],
+            self._commands[name],
             self.log(name),
             environment=self._environment,
             directory=ROOT,
@@ -47,9 +58,9 @@ class Family:
         return find(self._record.children[name]) is not None
 
     def tend(self) -> None:
-        """Start again what has died. Raises `ServiceError` for one that keeps dying."""
-        for name, arguments in self._commands.items():
-            if self.alive(name):
+        """Start again what has died and is not held back. Raises `ServiceError` for one that keeps dying."""
+        for name in self._commands:
+            if self.alive(name) or held_back(name):
                 continue
             now = monotonic()
             deaths = [at for at in self._deaths[name] if now - at < _WITHIN] + [now]
@@ -58,7 +69,7 @@ class Family:
                 why = last_words(self.log(name))
                 raise ServiceError(f"the {name} process keeps ending: {why} (all of it in {self.log(name)})")
             self._say(f"the {name} process has ended; starting it again")
-            self.start(name, *arguments)
+            self._launch(name)
 
     def trim_logs(self) -> None:
         """Keep each log, the servers' too, under a size: append mode lets a running writer go on."""
@@ -69,8 +80,8 @@ class Family:
                     file.truncate(0)
 
     def end(self) -> None:
-        """End all of them, the simulator before those that it talks to."""
+        """End all of them, the simulator and the bookmaker before those that they talk to."""
         children = self._record.children
-        for names in (("simulator",), ("web", "ingest", "feed")):
+        for names in (("simulator", "bookmaker"), ("web", "ingest", "feed")):
             stop([children.pop(name) for name in names if name in children])
             records.save(self._record)

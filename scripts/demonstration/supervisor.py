@@ -1,11 +1,10 @@
 """The process that runs the demo: starts everything, keeps it going, ends exactly what it started."""
 
+import asyncio
 import os
 import secrets
 import shlex
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,15 +15,21 @@ from typing import Any
 import httpx
 import msgspec
 
+from app import settings as settings_of_processes
+from app.cli.demo import make_tenants
+from app.kit import logging
+from app.kit.errors import Refusal
+from app.settings import Settings
+from app.store.migrations import migrate
 from scripts import services
 from scripts.housekeeping import ports
-from scripts.housekeeping.processes import ServiceError, last_words
+from scripts.housekeeping.processes import ServiceError
 from scripts.services import Services
 
 from . import promise, remains
 from . import record as records
 from .family import Family
-from .places import DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, ROOT
+from .places import BOOKMAKER, DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, VAR
 
 Say = Callable[[str], None]
 #: It takes some 30 s; on a machine with much else to do it may take longer.
@@ -33,10 +38,12 @@ _TEND_SECONDS = 1.0
 _EXCHANGE, _PRODUCER = "oddsfeed", 2
 
 
-def run(port: int, *, reset: bool, say: Say, ready: Callable[[], None]) -> None:
+def run(
+    port: int, *, reset: bool, say: Say, ready: Callable[[], None], ending: Callable[[], None] | None = None
+) -> None:
     """Run the demo until SIGINT, SIGTERM or SIGHUP; nothing that it started is left afterwards.
 
-    `ready` is called once, when `var/demo.json` is there for clients.
+    `ready` is called once, when `var/demo.json` is there for clients, `ending` before anything is ended.
     Raises `ServiceError` when it cannot start, or when a process of it keeps dying.
     """
     record = records.here(port)
@@ -44,12 +51,14 @@ def run(port: int, *, reset: bool, say: Say, ready: Callable[[], None]) -> None:
     LOGS.mkdir(parents=True, exist_ok=True)
     records.save(record)
     family: Family | None = None
+    found: Services | None = None
     with _stop_event() as stopping:
         try:
             found = services.start(HOME, services.wanted(), say)
             _interrupted(stopping)
             if reset:
                 remains.remove(found)
+            remains.claim(found)
             settings = _settings(found, port)
             environment = os.environ | settings
             description = _prepare(found, environment, port, say)
@@ -65,7 +74,7 @@ def run(port: int, *, reset: bool, say: Say, ready: Callable[[], None]) -> None:
         except _Interrupted:
             pass
         finally:
-            _end(family, say)
+            _end(family, found, say)
 
 
 class _Interrupted(Exception):
@@ -99,6 +108,9 @@ def _settings(found: Services, port: int) -> dict[str, str]:
         "PRODUCER_ID": str(_PRODUCER),
         "PUBLIC_URL": f"http://{ports.LOOPBACK}:{port}",
         "SECRET_KEY": secret.read_text(),
+        "BOARD_REPORT": str(BOOKMAKER),
+        # By this `matchfeed fault` knows that what it breaks is a demo.
+        "MATCHFEED_DEMO": str(VAR),
     }
     return found.environment() | own
 
@@ -118,13 +130,8 @@ def _write(file: Path, content: bytes) -> None:
 
 def _prepare(found: Services, environment: dict[str, str], port: int, say: Say) -> dict[str, Any]:
     """Schema, tenants and keys; what clients need to know of them."""
-    say(f"migrating the database {DATABASE}")
-    _command(environment, "migrate")
-    say("creating tenants, keys and vhosts")
-    tenants = HOME / "tenants.json"
-    _command(environment, "demo-tenants", "--output", str(tenants))
-    made = msgspec.json.decode(tenants.read_bytes())
-    tenants.unlink()
+    say(f"migrating the database {DATABASE}, creating tenants, keys and vhosts")
+    made = _made(settings_of_processes.load(dict(environment)))
     return {
         "base_url": f"http://{ports.LOOPBACK}:{port}",
         "ws_url": f"ws://{ports.LOOPBACK}:{port}",
@@ -134,30 +141,26 @@ def _prepare(found: Services, environment: dict[str, str], port: int, say: Say) 
         "log_sink_url": f"http://{ports.LOOPBACK}:{port}/ops/v1/matches/{{match_id}}/log?token={{token}}",
         "rabbitmq_api": found.rabbitmq_api_url,
         "tenants": made["tenants"],
+        # The key is in the fragment, which no browser sends anywhere.
+        "board": made["board"] | {"url": f"http://{ports.LOOPBACK}:{port}/#key={made['board']['api_key']}"},
     }
 
 
-def _command(environment: dict[str, str], *arguments: str) -> None:
-    log = LOGS / "setup.log"
-    with log.open("ab") as output:
-        done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *arguments],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            check=False,
-        )
-    if done.returncode:
-        raise ServiceError(f"matchfeed {arguments[0]} failed: {last_words(log)} (all of it in {log})")
+def _made(settings: Settings) -> dict[str, Any]:
+    """The schema brought up to date, and the tenants: in this process, for a start of Python takes longer."""
+    logging.configure("setup", level="ERROR")
+    try:
+        asyncio.run(migrate(settings.database_url))
+        return asyncio.run(make_tenants(settings))
+    except (Refusal, RuntimeError) as error:
+        raise ServiceError(f"the demo cannot be set up: {error}") from error
 
 
 def _open(family: Family, description: dict[str, Any], port: int, stopping: Event, say: Say) -> None:
     """Start the service and the match day, wait until the promise is kept, then tell clients."""
-    say(f"starting API on port {port}, feed and ingest")
+    say(f"starting API on port {port}, feed, ingest and a match day")
     family.start("web", "serve", "--port", str(port))
+    family.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
     family.start("ingest", "ingest")
     family.start("feed", "feed")
     key = next(tenant["api_key"] for tenant in description["tenants"] if tenant["slug"] == "acme")
@@ -165,10 +168,10 @@ def _open(family: Family, description: dict[str, Any], port: int, stopping: Even
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
     ) as client:
         _wait("the API answers", lambda: promise.unanswered(client), family, stopping)
-        say("starting the match day")
-        family.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
+        say("waiting for the match day to be under way")
         _wait("the match day is under way", lambda: promise.lacking(client), family, stopping)
     _write(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
+    family.start("bookmaker", module="scripts.demonstration.bookmaker")
 
 
 def _wait(what: str, missing: Callable[[], str], family: Family, stopping: Event) -> None:
@@ -193,13 +196,15 @@ def _tend(family: Family, say: Say) -> None:
     family.trim_logs()
 
 
-def _end(family: Family | None, say: Say) -> None:
+def _end(family: Family | None, found: Services | None, say: Say) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    for told in (DESCRIPTION, ENVIRONMENT):
+    for told in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
         told.unlink(missing_ok=True)
     if family is not None:
         say("stopping the service")
         family.end()
+    if found is not None:
+        remains.release(found)
     services.stop(HOME, say)
     records.remove()

@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 
 LOOPBACK = "127.0.0.1"
+#: A killed server lets go of its port within so long.
+LETTING_GO_SECONDS = 5.0
+_RETRY_SECONDS = 0.05
 
 
 def is_free(port: int) -> bool:
@@ -18,22 +21,37 @@ def is_free(port: int) -> bool:
         return True
 
 
-def free_ports(wanted: Sequence[int]) -> list[int]:
-    """One free port for each wanted one: the wanted port itself where it is free, else any (0 = any)."""
+def free_ports(wanted: Sequence[int], *, patience: float = 0.0) -> list[int]:
+    """One free port for each wanted one: the wanted port itself where it is free, else any (0 = any).
+
+    With `patience` it is waited for so many seconds: a server that was killed holds its port until the last
+    of its threads has gone, and whoever knows its address should find it there again.
+    """
+    deadline = monotonic() + patience
     probes: list[socket.socket] = []
     try:
         for port in wanted:
             probe = socket.socket()
             probes.append(probe)
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((LOOPBACK, port))
-            except OSError:
+            if not _bound(probe, port, deadline):
                 probe.bind((LOOPBACK, 0))
         return [probe.getsockname()[1] for probe in probes]
     finally:
         for probe in probes:
             probe.close()
+
+
+def _bound(probe: socket.socket, port: int, deadline: float) -> bool:
+    while True:
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            if monotonic() > deadline:
+                return False
+            sleep(_RETRY_SECONDS)
+        else:
+            return True
 
 
 def answers(host: str, port: int, timeout: float = 1.0) -> bool:

@@ -59,7 +59,7 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
     home = directory / "postgresql"
     log = directory / "log" / "postgresql.log"
     user = _owner()
-    [port] = ports.free_ports([state.ports.get("postgresql", 0)])
+    [port] = ports.free_ports([state.ports.get("postgresql", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["postgresql"] = port
     password = state.passwords.setdefault("postgresql", secrets.token_urlsafe(18))
     prefix = _lifted(user, home, binaries)

@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -21,7 +22,7 @@ import httpx
 from . import ports
 from .processes import ServiceError, find, last_words, launch
 from .rabbitmq_package import ensure_installed
-from .state import State, remember
+from .state import State, load, remember
 
 _USER = "matchfeed"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -69,7 +70,9 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     binary = ensure_installed(say)
     home = directory / "rabbitmq"
     names = ("amqp", "management", "distribution")
-    amqp, management, distribution = ports.free_ports([state.ports.get(name, 0) for name in names])
+    amqp, management, distribution = ports.free_ports(
+        [state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS
+    )
     state.ports |= {"amqp": amqp, "management": management, "distribution": distribution}
     mapper = _port_mapper(directory, state)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
@@ -94,6 +97,23 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     return url, api_url
 
 
+def control(directory: Path, *words: str) -> str:
+    """Run `rabbitmqctl` with these words on a directory's private broker; what it says."""
+    home, told = directory / "rabbitmq", load(directory).ports
+    found = subprocess.run(
+        [ensure_installed(print).with_name("rabbitmqctl"), "--quiet", *words],
+        env=_environment(home, told["distribution"], told["epmd"]),
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if found.returncode:
+        raise ServiceError(f"rabbitmqctl {words[0]}: {found.stdout.strip()[-200:]}")
+    return found.stdout
+
+
 def _port_mapper(directory: Path, state: State) -> int:
     """The port of this directory's epmd, started when it is not running."""
     if any(started.name == "epmd" for started in state.processes):
@@ -101,7 +121,7 @@ def _port_mapper(directory: Path, state: State) -> int:
     binary = shutil.which("epmd") or next(Path("/usr/lib/erlang").glob("erts-*/bin/epmd"), None)
     if binary is None:
         raise ServiceError("RabbitMQ is installed, but Erlang's epmd is not to be found; install erlang-base")
-    [port] = ports.free_ports([state.ports.get("epmd", 0)])
+    [port] = ports.free_ports([state.ports.get("epmd", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["epmd"] = port
     log = directory / "log" / "epmd.log"
     started = launch(

@@ -28,7 +28,7 @@ def usable(url: str) -> bool:
 def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
     """Start a private server; its URL."""
     server = binary()
-    [port] = ports.free_ports([state.ports.get("redis", 0)])
+    [port] = ports.free_ports([state.ports.get("redis", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["redis"] = port
     log = directory / "log" / "redis.log"
     say(f"starting {server.name} ({server}) on port {port}")

@@ -1,0 +1,22 @@
+"""Write the pages that are made from the code: `nox -s pages`."""
+
+from pathlib import Path
+
+from scripts.pages import configuration, figures, house
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by its name in `docs/`."""
+    return {
+        "configuration.md": configuration.page(),
+        "metrics.md": figures.page(),
+        "architecture.svg": house.picture(),
+    }
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (DOCS / name).write_text(text)
+        print(f"docs/{name}")

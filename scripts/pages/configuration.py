@@ -1,0 +1,78 @@
+"""The settings, from the struct that reads them: names, types, defaults, and the words above each field."""
+
+import ast
+import inspect
+import re
+
+from app import settings
+from app.settings import DEVELOPMENT_SECRET, Settings
+
+HEAD = """# Configuration
+
+Every setting of every process is an environment variable, read once when the process starts; one that does
+not fit stops it with a line that names the variable. Defaults fit a developer's machine; production sets
+`DEPLOYMENT`, the URLs and `SECRET_KEY`. This page is written from `app/settings.py` by
+`.venv/bin/nox -s pages`; a test keeps it true.
+
+| variable | type | default | meaning |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The reference as Markdown."""
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows())
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    """Variable, type, default and meaning of each setting, in the order of the struct."""
+    source = inspect.getsource(settings)
+    lines = source.splitlines()
+    declared = {
+        node.target.id: node
+        for each in ast.parse(source).body
+        if isinstance(each, ast.ClassDef) and each.name == Settings.__name__
+        for node in each.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    words: dict[str, str] = {}
+    meaning = ""
+    for name, node in declared.items():
+        meaning = _above(lines, node.lineno - 1) or meaning  # one comment may stand over several fields
+        words[name] = meaning
+    return [
+        (f"`{name.upper()}`", _type(ast.unparse(node.annotation)), _default(name), words[name])
+        for name, node in declared.items()
+    ]
+
+
+def _above(lines: list[str], index: int) -> str:
+    told: list[str] = []
+    while lines[index - 1].lstrip().startswith("#:"):
+        index -= 1
+        told.insert(0, lines[index].split("#:", 1)[1].strip())
+    return " ".join(told).replace("|", "\\|")
+
+
+def _type(annotation: str) -> str:
+    """What may be set, in words."""
+    if annotation.startswith("Literal"):
+        return " or ".join(f"`{word}`" for word in re.findall(r"'([^']+)'", annotation))
+    if annotation == "Positive":
+        return "whole number, 1 or more"
+    kind = {"int": "whole number", "float": "number", "str": "text"}[
+        annotation.removeprefix("Annotated[").split(",")[0]
+    ]
+    bounds = dict(re.findall(r"(ge|le|min_length|pattern)=('[^']*'|[\d.]+)", annotation))
+    if "ge" in bounds:
+        return f"{kind}, {bounds['ge']} " + (f"to {bounds['le']}" if "le" in bounds else "or more")
+    if "min_length" in bounds:
+        return f"{kind}, {bounds['min_length']} characters or more"
+    return f"{kind} like `{bounds['pattern'].strip(chr(39))}`" if "pattern" in bounds else kind
+
+
+def _default(name: str) -> str:
+    value = getattr(Settings(), name)
+    if value == DEVELOPMENT_SECRET:
+        return "one that everybody knows"
+    return "empty" if value == "" else f"`{value}`"

@@ -1,0 +1,86 @@
+"""The metrics, from the registry that Prometheus reads them from."""
+
+import ast
+from pathlib import Path
+
+from prometheus_client import REGISTRY
+
+from app.kit import metrics
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = """# Metrics
+
+Every process shows its own figures in Prometheus' text format: the web process at `GET /ops/v1/metrics` (with
+an operator's key), feed and ingest at `http://127.0.0.1:$METRICS_PORT/metrics` where `METRICS_PORT` is set.
+A figure that a process never touches stays at nothing there. Names of counters end in `_total` when they are
+shown. Python's and the process's own figures (`python_…`, `process_…`) come with them.
+This page is written from `app/kit/metrics.py` by `.venv/bin/nox -s pages`; a test keeps it true.
+
+| metric | kind | labels | meaning | set in |
+|---|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The reference as Markdown."""
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows())
+
+
+def registered() -> dict[str, tuple[str, str]]:
+    """Kind and meaning of every metric of ours that is registered, by its name as it is shown."""
+    return {
+        family.name + ("_total" if family.type == "counter" else ""): (family.type, family.documentation)
+        for family in REGISTRY.collect()
+        if family.name.startswith("matchfeed_")
+    }
+
+
+def rows() -> list[tuple[str, str, str, str, str]]:
+    """Name, kind, labels, meaning, and the files that set it, of each metric."""
+    declared = _declared()
+    users = _users()
+    return [
+        (
+            f"`{name}`",
+            kind,
+            ", ".join(f"`{label}`" for label in declared[name][1]) or "none",
+            words,
+            ", ".join(f"`{path}`" for path in users.get(declared[name][0], [])),
+        )
+        for name, (kind, words) in sorted(registered().items())
+    ]
+
+
+def _declared() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The variable and the labels of each metric, by its name as it is shown."""
+    found = {}
+    for node in ast.parse(Path(metrics.__file__).read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            call, variable = node.value, ast.unparse(node.targets[0])
+            if ast.unparse(call.func) in ("Counter", "Gauge", "Histogram"):
+                name = ast.literal_eval(call.args[0])
+                name += "_total" if ast.unparse(call.func) == "Counter" else ""
+                found[name] = (variable, tuple(ast.literal_eval(call.args[2])) if call.args[2:] else ())
+    return found
+
+
+def _users() -> dict[str, list[str]]:
+    """Files of `app` that name a variable of `metrics`, by variable."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        text = path.read_text()
+        if "metrics" in text:
+            for variable in _named(ast.parse(text)):
+                found.setdefault(variable, []).append(str(path.relative_to(ROOT)))
+    return found
+
+
+def _named(tree: ast.Module) -> set[str]:
+    """What a file takes from `metrics`: by import, or as `metrics.<variable>`."""
+    named: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == metrics.__name__:
+            named |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "metrics":
+            named.add(node.attr)
+    return named
