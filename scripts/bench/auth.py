@@ -1,11 +1,11 @@
 """What keys, scopes and rates cost: whoami with a key against a bare hello, on the same server.
 
-    python -m scripts.bench.auth [--seconds 1] [--repetitions 15] [--connections 32]
+    python -m scripts.bench.auth [--seconds 0.25] [--repetitions 60] [--connections 32]
 
 One server process answers both, the service on one port and a Litestar application of one handler on
-another; they are asked in turn, in the same run. Figures are medians. Fails when whoami reaches less than
-70 % of hello. Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does; works
-in a database of its own, which it removes.
+another; they are asked in short turns, in the same run. Figures are medians. Fails when whoami reaches less
+than 70 % of hello. Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does;
+works in a database of its own, which it removes.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -75,11 +76,12 @@ async def key(settings: Settings) -> str:
 def serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -> None:
     """Both applications in this process, on free ports."""
     logging.configure("bench", level="ERROR")
-    uvloop.run(_serve(settings, ports))
+    bare = Litestar([hello], openapi_config=None, logging_config=None)
+    uvloop.run(run_servers((create_app(settings), bare), ports))
 
 
-async def _serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -> None:
-    apps = (create_app(settings), Litestar([hello], openapi_config=None, logging_config=None))
+async def run_servers(apps: tuple[Litestar, ...], ports: "multiprocessing.Queue[Any]") -> None:
+    """Serve each application on a free port; tell the ports in their order."""
     servers = [
         uvicorn.Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, http="httptools"))
         for app in apps
@@ -87,8 +89,7 @@ async def _serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, in
     running = [asyncio.create_task(server.serve()) for server in servers]
     while not all(server.started for server in servers):
         await asyncio.sleep(0.01)
-    ours, bare = (server.servers[0].sockets[0].getsockname()[1] for server in servers)
-    ports.put((ours, bare))
+    ports.put(tuple(server.servers[0].sockets[0].getsockname()[1] for server in servers))
     await asyncio.gather(*running)
 
 
@@ -156,8 +157,8 @@ async def measure(seconds: float, repetitions: int, connections: int) -> float:
 
 
 @click.command()
-@click.option("--seconds", default=1.0, show_default=True, help="How long each is asked at a time.")
-@click.option("--repetitions", default=15, show_default=True)
+@click.option("--seconds", default=0.25, show_default=True, help="How long each is asked at a time.")
+@click.option("--repetitions", default=60, show_default=True)
 @click.option("--connections", default=32, show_default=True)
 def main(seconds: float, repetitions: int, connections: int) -> None:
     share = uvloop.run(measure(seconds, repetitions, connections))

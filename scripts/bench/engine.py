@@ -3,8 +3,10 @@
     python -m scripts.bench.engine [--repetitions 15] [--check] [--log FILE]
 
 The log is that of a simulated map of 30 rounds (or FILE, plain or .gz). Readers are interleaved in one
-process with a reference: splitting the same text and matching one regular expression a line. `--check` fails
-below 50,000 lines/s, and when a reprice takes longer than 5 ms.
+process with a reference: splitting the same text and matching one regular expression a line. All times are
+the processor's, since the machine may have other work. A freeze time's reprice is the median over
+repetitions, which price teams of other strengths. `--check` fails below 50,000 lines/s, and when the dearest
+freeze time takes longer than 5 ms.
 """
 
 import gc
@@ -34,6 +36,7 @@ ROUNDS = 30
 _BEGIN, _ARRIVED, _SECOND = 1_790_000_000_000, 1_800_000_000_000, 1000
 _LINE = re.compile(r'L (\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d): (?:"([^"]*)" )?(.*)')
 _MARGIN, _LEAST_LINES, _MOST_MILLIS = 0.06, 50_000, 5.0
+_BEST_OF = (1, 5)
 REFERENCE, READ, FOLD, BOTH = "split, one regex a line", "read", "fold", "read and fold"
 
 
@@ -54,6 +57,21 @@ class Freeze(msgspec.Struct, frozen=True):
     match: Match
     changes: tuple[Change, ...]
     book: Book
+
+
+class Reprices(msgspec.Struct, frozen=True):
+    """`millis` of each freeze time of a map, in order; the median number of `markets` changed in one."""
+
+    millis: list[float]
+    markets: float
+
+    def text(self) -> str:
+        ordered = sorted(self.millis)
+        high = ordered[len(ordered) * 99 // 100]
+        return (
+            f"{len(ordered)} freeze times, {self.markets:.0f} markets changed in each (median): "
+            f"{statistics.median(ordered):.2f} ms (median), {high:.2f} ms (99th percentile)"
+        )
 
 
 def simulated(rounds: int = ROUNDS) -> Subject:
@@ -104,9 +122,9 @@ def speeds(subject: Subject, repetitions: int) -> dict[str, float]:
 def _seconds(call: Callable[[], object]) -> float:
     gc.collect()
     gc.disable()
-    started = time.perf_counter()
+    started = time.thread_time()
     call()
-    spent = time.perf_counter() - started
+    spent = time.thread_time() - started
     gc.enable()
     return spent
 
@@ -126,51 +144,54 @@ def freezes(subject: Subject, match: Match) -> Iterator[Freeze]:
         book = book | {market.key: market for market in reaction.markets}
 
 
-def reprices(subject: Subject, repetitions: int) -> list[tuple[float, int]]:
-    """Milliseconds and changed markets of every reprice in a freeze. Each repetition prices teams of other
-    strengths, so that nothing kept from the last one helps."""
-    seen = []
+def reprices(subject: Subject, repetitions: int, best_of: int) -> Reprices:
+    """What the reprice of each freeze time costs. Each repetition prices teams of other strengths, so that
+    nothing kept from the last one helps."""
+    seen: list[list[tuple[float, int]]] = []
     for step in range(repetitions):
-        match = replace(subject.match, home_strength=1650 + 3.7 * step)
-        for freeze in freezes(subject, match):
-            changed = 0
-
-            def reprice(freeze: Freeze = freeze) -> None:
-                nonlocal changed
-                reaction = react(
-                    freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, margin=_MARGIN
-                )
-                changed = len(reaction.markets)
-
-            seen.append((_seconds(reprice) * 1000, changed))
-    return seen
+        match = replace(subject.match, home_strength=1650 + best_of + 3.7 * step, best_of=best_of)
+        seen.append([_reprice(freeze) for freeze in freezes(subject, match)])
+    moments = list(zip(*seen, strict=True))
+    return Reprices(
+        millis=[statistics.median(millis for millis, _ in moment) for moment in moments],
+        markets=statistics.median(count for moment in moments for _, count in moment),
+    )
 
 
-def _report(subject: Subject, lines_a_second: dict[str, float], priced: list[tuple[float, int]]) -> list[str]:
+def _reprice(freeze: Freeze) -> tuple[float, int]:
+    """Milliseconds, and how many markets changed."""
+    changed = 0
+
+    def reprice() -> None:
+        nonlocal changed
+        told = react(freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, margin=_MARGIN)
+        changed = len(told.markets)
+
+    return _seconds(reprice) * 1000, changed
+
+
+def _report(subject: Subject, lines_a_second: dict[str, float], priced: dict[int, Reprices]) -> list[str]:
     table = ["| lines of a log | lines/s | x reference |", "|---|---|---|"]
     for name, speed in lines_a_second.items():
         table.append(f"| {name} | {speed:,.0f} | {speed / lines_a_second[REFERENCE]:.2f} |")
     match, _ = fold(subject.match, cs2log.read(subject.text, _ARRIVED).facts)
     rounds = sum(len(play.counted) for play in match.maps)
     kept = len(msgspec.json.encode(match)) / 1024
-    millis = sorted(each for each, _ in priced)
-    changed = statistics.median(count for _, count in priced)
-    middle, high = statistics.median(millis), millis[len(millis) * 99 // 100]
     return [
         *table,
         "",
         f"- {subject.lines:,} lines, {rounds} rounds counted; the match as one value: {kept:.1f} KiB of JSON",
-        f"- {len(millis)} freeze times, {changed:.0f} markets changed in each (median): "
-        f"{middle:.2f} ms (median), {high:.2f} ms (99th percentile)",
+        *(f"- best of {best_of}: {found.text()}" for best_of, found in priced.items()),
     ]
 
 
-def shortfalls(lines_a_second: dict[str, float], priced: list[tuple[float, int]]) -> list[str]:
+def shortfalls(lines_a_second: dict[str, float], priced: dict[int, Reprices]) -> list[str]:
     """The promises that these figures break."""
+    dearest = max(millis for found in priced.values() for millis in found.millis)
     promises = {
         f"read {_LEAST_LINES:,} lines/s": lines_a_second[READ] >= _LEAST_LINES,
         f"read and fold {_LEAST_LINES:,} lines/s": lines_a_second[BOTH] >= _LEAST_LINES,
-        f"reprice within {_MOST_MILLIS} ms": statistics.median(each for each, _ in priced) <= _MOST_MILLIS,
+        f"reprice within {_MOST_MILLIS} ms": dearest <= _MOST_MILLIS,
     }
     return [promise for promise, held in promises.items() if not held]
 
@@ -183,7 +204,7 @@ def main(repetitions: int, log: Path | None, check: bool) -> None:
     """Measure, and print what `docs/performance.md` shows."""
     subject = recorded(log) if log else simulated()
     lines_a_second = speeds(subject, repetitions)
-    priced = reprices(subject, max(1, repetitions // 3))
+    priced = {best_of: reprices(subject, max(1, repetitions // 3), best_of) for best_of in _BEST_OF}
     click.echo("\n".join(_report(subject, lines_a_second, priced)))
     broken = shortfalls(lines_a_second, priced) if check else []
     for promise in broken:

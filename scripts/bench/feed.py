@@ -1,6 +1,6 @@
 """Copies a second to many tenants: ours, FastStream and aio-pika publishing the same bodies.
 
-    python -m scripts.bench.feed [--tenants 1 10 50] [--copies 20000]
+    python -m scripts.bench.feed [--tenants 1 10 50] [--copies 20000] [--plot docs/feed-copies.svg]
 
 Each way publishes persistent messages with confirms to the same vhosts, in turn, in one run; a copy counts
 when it lies in the tenant's queue. Reads RABBITMQ_URL and RABBITMQ_API_URL as the service does. Ratios
@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import aio_pika
@@ -29,6 +30,7 @@ from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Envelope
 from app.channels.feed.recent import Recent
 from app.store.cursors import Taken
+from scripts.bench.feed_plot import draw
 
 EXCHANGE = "oddsfeed"
 KEY = "hi.-.live.odds_change.2.od:match.4711.-"
@@ -62,7 +64,7 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
 
     deliveries = [
         Delivery(
-            Taken(uuid4(), vhost, 0, 1, None, 0),
+            Taken(uuid4(), vhost, 0, 1),
             window=64,
             lease=lease,
             recent=recent,
@@ -199,7 +201,7 @@ async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> 
     return Figure(way, len(vhosts), total / seconds, used / total * 1e6)
 
 
-async def main(tenants: list[int], copies: int) -> None:
+async def main(tenants: list[int], copies: int, plot: Path | None) -> None:
     told = settings.load()
     broker = parse(told.rabbitmq_url)
     async with Management(told.rabbitmq_api_url) as management:
@@ -208,22 +210,29 @@ async def main(tenants: list[int], copies: int) -> None:
             for vhost in vhosts:
                 await management.put_vhost(vhost)
                 await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
-                await management.put_topic_exchange(vhost, EXCHANGE)
+                await management.put_exchange(vhost, EXCHANGE, "topic")
             print(f"bodies of {len(BODY)} bytes; one run, every copy confirmed and counted in its queue")
             print(f"{'tenants':>8} {'way':>12} {'copies/s':>10} {'us of CPU a copy':>18} {'to ours':>8}")
+            everything: list[Figure] = []
             for count in tenants:
                 figures = [await measure(way, broker, vhosts[:count], copies) for way in WAYS]
+                everything += figures
                 for figure in figures:
                     told_as = f"{count:>8} {figure.way:>12} {figure.rate:>10.0f} {figure.cpu:>18.1f}"
                     print(f"{told_as} {figures[0].rate / figure.rate:>7.1f}x", flush=True)
         finally:
             for vhost in vhosts:
                 await management.delete_vhost(vhost)
+    if plot:
+        rates = {way: {each.tenants: each.rate for each in everything if each.way == way} for way in WAYS}
+        costs = {way: {each.tenants: each.cpu for each in everything if each.way == way} for way in WAYS}
+        draw(rates, costs, plot)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--tenants", type=int, nargs="+", default=[1, 10, 50])
     parser.add_argument("--copies", type=int, default=20_000, help="copies that each way publishes")
+    parser.add_argument("--plot", type=Path, help="draw the figures here, as SVG")
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.tenants, chosen.copies))
+    asyncio.run(main(chosen.tenants, chosen.copies, chosen.plot))

@@ -1,13 +1,15 @@
-"""Are the quoted probabilities right? Simulated maps are read from their logs; at every freeze time each
-market type is priced, and what was quoted is compared with what then happened.
+"""Are the quoted probabilities right? Simulated maps between teams that a tournament would put together are
+read from their logs; at every freeze time each market type is priced, and what was quoted is compared with
+what then happened.
 
     nox -s bench -- pricing             200 maps, a table
-    python -m scripts.bench.pricing --maps 10000 --plot docs/calibration.svg
+    python -m scripts.bench.pricing --maps 10000 --processes 2 --plot docs/calibration.svg
 """
 
 import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
 from uuid import UUID
@@ -30,6 +32,7 @@ from scripts.bench.pricing_plot import draw
 
 BEGIN = 1_790_000_000_000
 BINS = 10
+_BATCH = 50  #: maps that a process takes at a time
 Quote = tuple[int, Spec, float]
 
 
@@ -54,21 +57,43 @@ Bins = dict[int, list[Bin]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--maps", type=int, default=200)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--plot", type=Path)
     asked = parser.parse_args()
-    bins: Bins = defaultdict(lambda: [Bin() for _ in range(BINS)])
-    lengths = []
-    for seed in range(asked.maps):
-        match, quotes, events = _play(_plan(seed))
-        lengths.append(match.maps[0].rounds_won)
-        _judge(match, quotes, events, bins)
+    bins, lengths = _empty(), []
+    batches = [range(start, min(start + _BATCH, asked.maps)) for start in range(0, asked.maps, _BATCH)]
+    with ProcessPoolExecutor(asked.processes) as pool:
+        for found, rounds in pool.map(_measure, batches):
+            _gather(found, bins)
+            lengths += rounds
     _report(bins, lengths)
     if asked.plot:
         draw(bins, asked.plot)
 
 
+def _empty() -> Bins:
+    return defaultdict(lambda: [Bin() for _ in range(BINS)])
+
+
+def _measure(seeds: Iterable[int]) -> tuple[dict[int, list[Bin]], list[int]]:
+    """What was quoted on these maps and came of it, and how many rounds they had."""
+    bins, lengths = _empty(), []
+    for seed in seeds:
+        match, quotes, events = _play(_plan(seed))
+        lengths.append(match.maps[0].rounds_won)
+        _judge(match, quotes, events, bins)
+    return dict(bins), lengths
+
+
+def _gather(found: dict[int, list[Bin]], bins: Bins) -> None:
+    for type_id, counted in found.items():
+        for whole, part in zip(bins[type_id], counted, strict=True):
+            for name in Bin.__struct_fields__:
+                setattr(whole, name, getattr(whole, name) + getattr(part, name))
+
+
 def _plan(seed: int) -> Plan:
-    home, away = Random(seed).sample(world().squads, 2)
+    home, away = world().pair(Random(seed))
     return Plan(home, away, seed, BEGIN, brief=True, knife=False)
 
 

@@ -1,0 +1,159 @@
+"""How long an envelope takes: from the log line that we accepted to the tenant's consumer.
+
+    python -m scripts.bench.feed_latency [--tenants 50] [--matches 40] [--speed 4] [--every 1] [--seconds 30]
+
+The whole service is run: simulated matches send their logs over HTTP, ingest applies them, the feed tells
+every tenant, and each copy is timed where it arrives (`x-arrived-at` says when its lines came; all clocks are
+this machine's). Then a tenant asks for a full recovery of 1,000 more matches with 20 markets each while play
+goes on. The reference, measured at the same time, is a bare message to the same broker and back. Reads the
+service's settings, and makes a database and tenants of its own.
+"""
+
+import argparse
+import asyncio
+import gc
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+from uuid import uuid4
+
+import msgspec
+
+from app import settings as configuration
+from app.broker.management import Management
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match, Status
+from app.domain.recovery import Kind
+from app.kit.clock import system_clock
+from app.recovery import request
+from app.recovery.request import Desk, Given
+from app.settings import Settings
+from app.store import markets, matches
+from app.store.connections import Store, open_store
+from scripts.bench.feed_rig import Playing, Rig, database, internal_vhost, rigged
+
+_WARM_SECONDS = 40.0
+_FEW = 5  #: log batches in all queues: ingest keeps up
+MATCHES, MARKETS = 1000, 20
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """Milliseconds from line to consumer, and the reference's; envelopes a second to each tenant."""
+
+    what: str
+    rate: float
+    p50: float
+    p99: float
+    bare: float
+    bare_p99: float
+
+    def text(self) -> str:
+        return (
+            f"| {self.what} | {self.rate:.0f} | {self.p50:.0f} | {self.p99:.0f} | {self.bare:.1f} | "
+            f"{self.bare_p99:.1f} | {self.p50 / self.bare:.1f}x |"
+        )
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return float(ordered[min(len(ordered) - 1, int(len(ordered) * share))])
+
+
+def forget(rig: Rig) -> float:
+    """Begin to measure; the moment."""
+    for ear in rig.ears:
+        ear.delays.clear()
+    rig.probe.delays.clear()
+    return time.perf_counter()
+
+
+def figure(rig: Rig, what: str, began: float) -> Figure:
+    seconds = time.perf_counter() - began
+    delays = [delay for ear in rig.ears for delay in ear.delays]
+    if not delays:
+        raise SystemExit(f"{what}: nothing has arrived")
+    return Figure(
+        what,
+        len(delays) / len(rig.ears) / seconds,
+        quantile(delays, 0.5),
+        quantile(delays, 0.99),
+        quantile(rig.probe.delays, 0.5),
+        quantile(rig.probe.delays, 0.99),
+    )
+
+
+async def drained(settings: Settings) -> None:
+    """Wait until ingest has applied what was rushed through to bring the matches into play."""
+    async with Management(settings.rabbitmq_api_url) as management, asyncio.timeout(300):
+        while True:
+            queues = await management.queues(settings.rabbitmq_internal_vhost)
+            if sum(each.ready for each in queues) < _FEW:
+                return
+            await asyncio.sleep(1)
+
+
+async def stock(store: Store) -> None:
+    """Matches to come, each with open markets; nothing is told of them but by a recovery."""
+    odds = Decimal("1.85")
+    for _ in range(MATCHES):
+        async with store.transaction() as tx:
+            number = await matches.next_number(tx)
+            match = Match(uuid4(), number, "Northwind", "Harbour", "Stock", status=Status.UPCOMING)
+            await matches.insert(tx, match)
+            offers = [
+                Market(13, f"map=1|round={each}|team=home", MarketStatus.ACTIVE, odds, 0.5)
+                for each in range(1, MARKETS + 1)
+            ]
+            await markets.save(tx, match.id, offers)
+
+
+async def recovery(rig: Rig) -> float:
+    """Ask for a full snapshot as the first tenant; seconds until it has heard that it is complete."""
+    desk, ear = Desk(rig.store, system_clock, 4320 * 60_000), rig.ears[0]
+    ear.complete.clear()
+    began = time.perf_counter()
+    given = Given("0", str(time.time_ns()))
+    await request.accept(desk, rig.told[0], Kind.CANONICAL, given)
+    await ear.complete.wait()
+    return time.perf_counter() - began
+
+
+async def main(tenants: int, playing: int, speed: float, every: float, seconds: float) -> None:
+    told = configuration.load()
+    async with (
+        database(told.database_url) as url,
+        await open_store(url, 4) as store,
+        internal_vhost(msgspec.structs.replace(told, database_url=url)) as own,
+    ):
+        await stock(store)
+        async with rigged(own, store, tenants) as rig, Playing([rig.client], playing, speed, every=every):
+            await asyncio.sleep(_WARM_SECONDS)
+            await drained(own)
+            gc.freeze()  # the logs to be sent are many objects: the ears must not wait for their count
+            print("| | envelopes/s | p50 ms | p99 ms | bare p50 ms | bare p99 ms | p50 to bare |")
+            print("| --- | --- | --- | --- | --- | --- | --- |")
+            began = forget(rig)
+            await asyncio.sleep(seconds)
+            idle = figure(rig, f"{tenants} tenants", began)
+            print(idle.text(), flush=True)
+            began = forget(rig)
+            took = await recovery(rig)
+            during = figure(rig, "during a recovery", began)
+            print(during.text())
+            print(
+                f"\nfull recovery of {MATCHES} matches with {MARKETS} markets each, and those in play: "
+                f"{took:.2f} s to snapshot_complete; live p99 meanwhile {during.p99 / idle.p99:.2f}x"
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--tenants", type=int, default=50)
+    parser.add_argument("--matches", type=int, default=40, help="matches that are played at once")
+    parser.add_argument("--speed", type=float, default=4.0, help="how many times as fast as real ones")
+    parser.add_argument(
+        "--every", type=float, default=1.0, help="seconds of lines in one body, as servers send"
+    )
+    parser.add_argument("--seconds", type=float, default=30.0)
+    chosen = parser.parse_args()
+    asyncio.run(main(chosen.tenants, chosen.matches, chosen.speed, chosen.every, chosen.seconds))

@@ -1,0 +1,279 @@
+"""What the feed's latency is measured on: the service's processes, tenants, matches that are played, ears."""
+
+import asyncio
+import os
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import aio_pika
+import asyncpg
+import httpx
+import msgspec
+from pamqp import commands
+
+from app.access import admin
+from app.access.properties import Properties
+from app.broker import provisioning
+from app.broker.address import parse
+from app.broker.management import Management
+from app.channels.feed.connection import Connection, connect
+from app.domain.tenant import Tenant
+from app.settings import Settings
+from app.simulator.oddities import NONE, Oddities
+from app.simulator.pace import Pace
+from app.simulator.sender import Manner, Sender, sink_address
+from app.simulator.series import Plan, simulate
+from app.simulator.world import world
+from app.store import tenants
+from app.store.connections import Store
+from app.store.migrations import migrate
+from scripts.housekeeping import ports
+
+ROOT = Path(__file__).resolve().parents[2]
+_ARRIVED = b"\x0cx-arrived-atl"
+_COMPLETE = b"snapshot_complete"
+_KEPT = 64  #: bytes of one read that may belong to a name in the next
+
+
+class Ear(asyncio.Protocol):
+    """A tenant's queue, read as bytes: how long (ms) after its log lines came each envelope was here."""
+
+    def __init__(self) -> None:
+        self.delays: list[int] = []
+        self.complete = asyncio.Event()
+        self._kept = b""
+        self._connection: Connection | None = None
+
+    def take_over(self, connection: Connection) -> None:
+        """Read what comes from now on ourselves: nothing else is cheap enough for so many copies."""
+        self._connection = connection
+        assert connection._transport
+        connection._transport.set_protocol(self)
+
+    def data_received(self, data: bytes) -> None:
+        assert self._connection
+        self._connection._heard = asyncio.get_running_loop().time()
+        now = time.time_ns() // 1_000_000
+        data, at = self._kept + data, 0
+        while (found := data.find(_ARRIVED, at)) >= 0 and found + len(_ARRIVED) + 8 <= len(data):
+            at = found + len(_ARRIVED) + 8
+            self.delays.append(now - int.from_bytes(data[at - 8 : at]))
+        if _COMPLETE in data:
+            self.complete.set()
+        self._kept = data[max(at, len(data) - _KEPT) :]
+
+    # The connection's own interface, as far as the handshake asks for it.
+    def confirmed(self, tag: int, multiple: bool) -> None: ...
+
+    def refused(self, tag: int, multiple: bool) -> None: ...
+
+    def unblocked(self) -> None: ...
+
+
+class Rig(msgspec.Struct):
+    """`ears` are the tenants', in their order; `probe` measures the broker alone."""
+
+    settings: Settings
+    store: Store
+    told: list[Tenant]
+    ears: list[Ear]
+    client: httpx.AsyncClient
+    probe: "Probe"
+
+
+class Probe:
+    """The reference: a bare message to a vhost of its own and back, as long as the rest is measured."""
+
+    def __init__(self, url: str) -> None:
+        self.delays: list[float] = []
+        self._url = url
+
+    async def run(self) -> None:
+        async with await aio_pika.connect(self._url) as connection:
+            channel = await connection.channel()
+            queue = await channel.declare_queue(exclusive=True)
+            async with queue.iterator(no_ack=True) as messages:
+                while True:
+                    began = time.perf_counter()
+                    await channel.default_exchange.publish(aio_pika.Message(b"x" * 2000), queue.name)
+                    await anext(messages)
+                    self.delays.append((time.perf_counter() - began) * 1000)
+                    await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def database(server: str) -> AsyncIterator[str]:
+    """A migrated database of our own, dropped afterwards."""
+    name = f"matchfeed_bench_{secrets.token_hex(3)}"
+    url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    await migrate(url)
+    try:
+        yield url
+    finally:
+        administrator = await asyncpg.connect(urlunsplit(urlsplit(server)._replace(path="/postgres")))
+        await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await administrator.close()
+
+
+@asynccontextmanager
+async def internal_vhost(settings: Settings) -> AsyncIterator[Settings]:
+    """The settings, with a vhost of our own for the internal queues."""
+    name = f"bench-{secrets.token_hex(3)}"
+    async with Management(settings.rabbitmq_api_url) as management:
+        await management.put_vhost(name)
+        await management.permit(name, management.user, configure=".*", write=".*", read=".*")
+        try:
+            yield msgspec.structs.replace(settings, rabbitmq_internal_vhost=name)
+        finally:
+            await management.delete_vhost(name)
+
+
+@asynccontextmanager
+async def processes(settings: Settings) -> AsyncIterator[str]:
+    """The service's three processes; the web process' address."""
+    values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
+    [port] = ports.free_ports([0])
+    commands = (("serve", "--port", str(port)), ("ingest",), ("feed",))
+    started = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "app.cli", *command),
+            cwd=ROOT,
+            env={**os.environ, **values, "LOG_LEVEL": "ERROR"},
+        )
+        for command in commands
+    ]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        for process in started:
+            process.terminate()
+        await asyncio.gather(*(process.wait() for process in started))
+
+
+@asynccontextmanager
+async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[Rig]:
+    """`count` tenants that are told, each with an ear."""
+    async with AsyncExitStack() as stack:
+        management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
+        told = [await _tenant(settings, store, management, stack) for _ in range(count)]
+        base_url = await stack.enter_async_context(processes(settings))
+        client = await stack.enter_async_context(
+            httpx.AsyncClient(base_url=base_url, timeout=30, trust_env=False)
+        )
+        client.headers["X-API-Key"] = await operator_key(settings, store)
+        await _answering(client)
+        ears = [await _listening(settings, each.slug, stack) for each in told]
+        probe = Probe(parse(settings.rabbitmq_url).url(told[0].slug))
+        task = asyncio.create_task(probe.run())
+        stack.callback(task.cancel)
+        yield Rig(settings, store, told, ears, client, probe)
+
+
+async def _answering(client: httpx.AsyncClient) -> None:
+    """Wait until the service is well: everybody has started, and every tenant is told."""
+    async with asyncio.timeout(120):
+        while True:
+            try:
+                health = (await client.get("/v1/health")).json()["data"]
+            except httpx.TransportError:
+                health = {}
+            if health.get("status") == "ok":
+                return
+            await asyncio.sleep(0.2)
+
+
+async def provisioned(
+    settings: Settings, store: Store, management: Management, stack: AsyncExitStack
+) -> tuple[str, str]:
+    """A new tenant with a vhost, which goes when the stack ends; its slug and its AMQP URL."""
+    slug = f"b{secrets.token_hex(5)}"
+    broker = parse(settings.rabbitmq_url)
+    url = await provisioning.provision(
+        management, slug, settings.exchange, settings.rabbitmq_public_host, broker=broker
+    )
+    stack.push_async_callback(provisioning.withdraw, management, slug)
+    async with store.transaction() as tx:
+        await tenants.insert(tx, Tenant(uuid4(), slug, slug, amqp=True), 0)
+    return slug, url
+
+
+async def _tenant(settings: Settings, store: Store, management: Management, stack: AsyncExitStack) -> Tenant:
+    slug, _ = await provisioned(settings, store, management, stack)
+    async with store.reading() as tx:
+        return await tenants.by_slug(tx, slug)
+
+
+async def operator_key(settings: Settings, store: Store) -> str:
+    """A key of our own house that may do what operators do."""
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, "house", "House", by="bench", now=1)
+        properties = Properties(bundles=("cs2.operator",))
+        issued = await admin.issue_key(tx, "house", properties, secret=settings.secret_key, by="bench", now=1)
+    return issued.raw
+
+
+async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Ear:
+    ear = Ear()
+    broker = parse(settings.rabbitmq_url)
+    connection = await connect(broker, slug, "bench", settings.exchange, ear)
+    stack.callback(connection.abort, "done")
+    queue = (await connection.call(commands.Queue.Declare(exclusive=True), commands.Queue.DeclareOk)).queue
+    bind = commands.Queue.Bind(queue=queue, exchange=settings.exchange, routing_key="#")
+    await connection.call(bind, commands.Queue.BindOk)
+    await connection.call(commands.Basic.Consume(queue=queue, no_ack=True), commands.Basic.ConsumeOk)
+    ear.take_over(connection)
+    return ear
+
+
+class Playing:
+    """Matches that are played again and again, each log line sent as a game server sends it.
+
+    `clients` have an operator's key; the lanes take turns with them. `every`: seconds of lines in one body.
+    """
+
+    def __init__(
+        self,
+        clients: Sequence[httpx.AsyncClient],
+        matches: int,
+        speed: float,
+        *,
+        oddities: Oddities = NONE,
+        every: float = 1.0,
+    ) -> None:
+        self._speed, self._oddities, self._manner = speed, oddities, Manner(every=every)
+        self._tasks = [
+            asyncio.create_task(self._lane(lane, clients[lane % len(clients)])) for lane in range(matches)
+        ]
+
+    async def _lane(self, lane: int, client: httpx.AsyncClient) -> None:
+        await asyncio.sleep(lane * 0.1618)  # servers are not in step with one another
+        pace = Pace(self._speed, rush_until=200 + 37 * lane % 400, rush=100)
+        for number in range(1000):
+            squads = world().squads
+            home, away = squads[2 * lane % len(squads)], squads[(2 * lane + 1) % len(squads)]
+            begin = time.time_ns() // 1_000_000
+            seed = lane * 1000 + number
+            plan = Plan(home, away, seed, begin, pace=pace, brief=True, oddities=self._oddities)
+            lines, _ = await asyncio.to_thread(simulate, plan)
+            body = {"team_a": home.name, "team_b": away.name, "event": "Bench", "bo_type": "bo1"}
+            made = (await client.post("/ops/v1/matches", json=body)).raise_for_status().json()["data"]
+            url = sink_address(str(client.base_url), made["log_sink_url"])
+            sender = Sender(client, url, uuid4().hex, manner=self._manner)
+            await sender.send(lines, pace)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for done in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(done, Exception):
+                raise done

@@ -1,0 +1,190 @@
+"""What REST costs: matches from kept bodies, read anew, and as FastAPI, SQLAlchemy and xsdata would have it.
+
+    python -m scripts.bench.rest [--seconds 0.3] [--repetitions 21] [--connections 16] [--check]
+
+One server process (one uvicorn worker) answers everything, each application on a port of its own: a bare
+Litestar hello; the service; the service once more, keeping nothing; the reference of `rest_reference`. They
+are asked in turn, in one run; figures are medians, ratios are made within each round. The match is live and
+has 30 rounds and 40 markets. Callers take gzip, as clients do; the reference does not zip.
+
+`--check` fails when the kept match reaches less than half of hello's rate, or less than 5x the reference.
+Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does; works in a database of
+its own, which it removes.
+"""
+
+import asyncio
+import multiprocessing
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+import uvicorn
+import uvloop
+from litestar import Litestar
+
+from app import settings as configuration
+from app.access import admin
+from app.access.properties import Properties
+from app.http.protocol import Protocol
+from app.kit import logging
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import open_store
+from scripts.bench import rest_matches, xml_subjects
+from scripts.bench.auth import Figure, database, figure, hello
+from scripts.bench.load import Load
+from scripts.bench.rest_reference import application
+
+HALF, FIVEFOLD = 0.5, 5.0
+_REPORT = "{:34} {:>7.0f} req/s {:>6.0f} us {:>7.1f} ms p99   {}"
+
+
+class Ports(NamedTuple):
+    """Where each application is."""
+
+    hello: int
+    kept: int
+    anew: int
+    reference: int
+
+
+class Case(NamedTuple):
+    """What is asked: its name, of whom, where, and for which format."""
+
+    name: str
+    port: str
+    path: str
+    accept: str = "application/json"
+
+
+def cases(match_id: str) -> list[Case]:
+    match, listing = f"/cs2/v1/matches/{match_id}", "/cs2/v1/matches?status=upcoming&limit=50"
+    xml = "application/xml"
+    return [
+        Case("hello", "hello", "/hello"),
+        Case("match, kept", "kept", match),
+        Case("match, read anew", "anew", match),
+        Case("match, reference", "reference", f"/matches/{match_id}"),
+        Case("50 matches, kept", "kept", listing),
+        Case("50 matches, read anew", "anew", listing),
+        Case("50 matches, reference", "reference", "/matches?limit=50"),
+        Case("markets as XML, kept", "kept", f"{match}/markets", xml),
+        Case("markets as XML, read anew", "anew", f"{match}/markets", xml),
+        Case("markets as XML, reference", "reference", f"/matches/{match_id}/markets", xml),
+    ]
+
+
+async def key(settings: Settings) -> str:
+    """A bookmaker's key that may ask as often as a key may."""
+    asked = Properties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
+        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
+        issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)
+    return issued.raw
+
+
+def serve(settings: Settings, ports: "multiprocessing.Queue[Ports]") -> None:
+    """All applications in this process, on free ports."""
+    logging.configure("bench", level="ERROR")
+    with tempfile.TemporaryDirectory() as directory:
+        models = xml_subjects.reference(Path(directory))
+        uvloop.run(_serve(settings, models, ports))
+
+
+async def _serve(settings: Settings, models: Any, ports: "multiprocessing.Queue[Ports]") -> None:
+    apps: list[Any] = [
+        Litestar([hello], openapi_config=None, logging_config=None),
+        create_app(settings),
+        create_app(msgspec.structs.replace(settings, kept_bytes=0)),
+        application(settings.database_url, settings.secret_key, models),
+    ]
+    said: dict[str, Any] = {"access_log": False, "log_config": None, "http": Protocol}
+    said["timeout_keep_alive"] = 3600  # each waits until all others have been asked
+    servers = [uvicorn.Server(uvicorn.Config(app, port=0, **said)) for app in apps]
+    running = [asyncio.create_task(server.serve()) for server in servers]
+    while not all(server.started for server in servers):
+        await asyncio.sleep(0.01)
+    ports.put(Ports(*(server.servers[0].sockets[0].getsockname()[1] for server in servers)))
+    await asyncio.gather(*running)
+
+
+Seen = dict[str, list[Figure]]
+
+
+async def compare(loads: dict[str, Load], server: int, seconds: float, repetitions: int) -> Seen:
+    """Ask everything in turn, as often as wanted."""
+    seen: Seen = {name: [] for name in loads}
+    for load in loads.values():
+        await load.open()
+        await load.rate(min(seconds, 1))
+        load.forget()
+    for _ in range(repetitions):
+        for name, load in loads.items():
+            seen[name].append(await figure(load, server, seconds))
+    return seen
+
+
+def ratio(seen: Seen, name: str, of: str, kind: str = "rate") -> float:
+    """The median of the ratios within each round; more is better for `name`."""
+    pairs = zip(seen[name], seen[of], strict=True)
+    if kind == "cpu":
+        return statistics.median(other.cpu / one.cpu for one, other in pairs)
+    return statistics.median(one.rate / other.rate for one, other in pairs)
+
+
+def report(seen: Seen, loads: dict[str, Load]) -> None:
+    for name, figures in seen.items():
+        rate, cpu = (statistics.median(getattr(one, kind) for one in figures) for kind in ("rate", "cpu"))
+        against = (
+            f"{ratio(seen, name, 'hello'):.2f} of hello, {ratio(seen, name, 'hello', 'cpu'):.2f} by processor"
+        )
+        subject = name.partition(",")[0]
+        rival = f"{subject}, reference"
+        if rival in seen and rival != name:
+            against += f"; {ratio(seen, name, rival):.1f}x reference"
+        print(_REPORT.format(name, rate, cpu, loads[name].slowest() * 1000, against))
+
+
+async def measure(seconds: float, repetitions: int, connections: int) -> Seen:
+    context = multiprocessing.get_context("spawn")
+    ports: multiprocessing.Queue[Ports] = context.Queue()
+    async with database(configuration.load()) as settings:
+        raw = await key(settings)
+        match_id = await rest_matches.write(settings.database_url)
+        server = context.Process(target=serve, args=(settings, ports), daemon=True)
+        server.start()
+        try:
+            found = await asyncio.to_thread(ports.get, timeout=60)
+            asking = {"X-API-Key": raw, "Accept-Encoding": "gzip"}
+            loads = {
+                case.name: Load(
+                    getattr(found, case.port), case.path, asking | {"Accept": case.accept}, connections
+                )
+                for case in cases(match_id)
+            }
+            seen = await compare(loads, server.pid or 0, seconds, repetitions)
+            report(seen, loads)
+            return seen
+        finally:
+            server.terminate()
+            server.join(10)
+
+
+@click.command()
+@click.option("--seconds", default=0.3, show_default=True, help="How long each is asked at a time.")
+@click.option("--repetitions", default=21, show_default=True)
+@click.option("--connections", default=16, show_default=True)
+@click.option("--check", is_flag=True, help="Fail when a promise is not kept.")
+def main(seconds: float, repetitions: int, connections: int, check: bool) -> None:
+    seen = uvloop.run(measure(seconds, repetitions, connections))
+    half = ratio(seen, "match, kept", "hello")
+    fivefold = ratio(seen, "match, kept", "match, reference")
+    if check and (half < HALF or fivefold < FIVEFOLD):
+        raise SystemExit(f"the kept match reaches {half:.2f} of hello and {fivefold:.1f}x the reference")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The tenants: each keeps the reference client's book over its own queue, and asks for what it has missed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import httpx
+from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.exceptions import AMQPError
+
+from app.broker.connection import connected
+from app.kit.clock import system_clock
+from scripts.consumer import Book, recover
+from scripts.soak.house import House
+
+_CONNECT_SECONDS, _SILENT_SECONDS, _AGAIN_SECONDS = 10.0, 20.0, 1.0
+_LOST = (AMQPError, OSError, TimeoutError, RuntimeError)
+
+
+class Customer(NamedTuple):
+    """A tenant: its slug, its AMQP URL, and an API key of its own."""
+
+    slug: str
+    url: str
+    key: str
+
+
+class Bookmaker:
+    """One tenant. Counts what it lived through; `delays` (ms from log line to queue) whoever reads them
+    clears."""
+
+    def __init__(self, slug: str, url: str, exchange: str, rest: httpx.AsyncClient) -> None:
+        self.slug, self.rest = slug, rest
+        self._url, self._exchange = url, exchange
+        self.book = Book()
+        self.delays: list[int] = []
+        self.heard = self.connections = self.recoveries = self.refusals = 0
+        self._incoming: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
+        self._hung_up = False
+        self._task = asyncio.create_task(self._run())
+
+    def hang_up(self) -> None:
+        """Lose the connection, and whatever was not read, with no goodbye to the book."""
+        self._hung_up = True
+        self._incoming.put_nowait(None)
+
+    def doubt(self) -> None:
+        """Believe no price until all is told again."""
+        self.book.suspend()
+
+    @property
+    def waiting(self) -> bool:
+        return self.book.request is not None or self.book.due.is_set()
+
+    async def differences(self) -> int | None:
+        """How the book differs from what REST has on offer; None while it cannot be said."""
+        if self.waiting:
+            return None
+        answer = await self.rest.post("/cs2/v1/selfcheck", json=self.book.digest())
+        return int(answer.raise_for_status().json()["data"]["count"])
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.wait({self._task})
+        await self.rest.aclose()
+
+    def check(self) -> None:
+        """Raises what ended it, if anything did."""
+        if self._task.done():
+            self._task.result()
+            raise RuntimeError(f"bookmaker {self.slug} has ended")
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except* _LOST:
+                self.book.suspend()
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _listen(self) -> None:
+        async with connected(self._url, _CONNECT_SECONDS) as connection, asyncio.TaskGroup() as group:
+            queue = await (await connection.channel()).declare_queue(exclusive=True)
+            await queue.bind(self._exchange, "#")
+            self.connections += 1
+            self._incoming, self._hung_up = asyncio.Queue(), False
+            self.book.suspend()
+            group.create_task(recover(self.book, self._ask))
+            connection.close_callbacks.add(lambda *_: self._incoming.put_nowait(None))
+            await queue.consume(self._incoming.put, no_ack=True)
+            while (message := await self._next()) and not self._hung_up:
+                self._take(message)
+            raise ConnectionError("hung up")
+
+    async def _next(self) -> AbstractIncomingMessage | None:
+        """The next message; None when the connection has ended. Raises `TimeoutError` after a silence in
+        which not even `alive` came."""
+        async with asyncio.timeout(_SILENT_SECONDS):
+            return await self._incoming.get()
+
+    def _take(self, message: AbstractIncomingMessage) -> None:
+        headers = message.headers
+        seq, prev = (int(str(headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
+        if arrived := headers.get("x-arrived-at"):
+            self.delays.append(system_clock() - int(str(arrived)))
+        self.heard += 1
+        self.book.hear(message.body, seq, prev)
+
+    async def _ask(self, after: int, request_id: str) -> tuple[int, float]:
+        try:
+            answer = await self.rest.post(
+                "/cs2/v1/recovery/initiate_request", params={"after": after, "request_id": request_id}
+            )
+        except httpx.HTTPError:
+            return 503, _AGAIN_SECONDS
+        self.recoveries += answer.status_code == 202
+        self.refusals += answer.status_code != 202
+        return answer.status_code, float(answer.headers.get("Retry-After") or _AGAIN_SECONDS)
+
+
+@asynccontextmanager
+async def listening(
+    customers: Sequence[Customer], exchange: str, house: House
+) -> AsyncIterator[list[Bookmaker]]:
+    """One for each customer; they take turns with the web processes."""
+    everyone = []
+    for number, each in enumerate(customers):
+        rest = httpx.AsyncClient(
+            base_url=house.clients[number % len(house.clients)].base_url,
+            headers={"X-API-Key": each.key},
+            timeout=30,
+            trust_env=False,
+        )
+        everyone.append(Bookmaker(each.slug, each.url, exchange, rest))
+    try:
+        yield everyone
+    finally:
+        for bookmaker in everyone:
+            await bookmaker.close()

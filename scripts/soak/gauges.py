@@ -1,0 +1,92 @@
+"""How the day went, written down at a steady beat: memory, delays, lag, answers, the database's size."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import asyncpg
+import msgspec
+
+from scripts.bench.feed_latency import quantile
+from scripts.soak.bookmakers import Bookmaker
+from scripts.soak.house import House
+
+BEAT_SECONDS = 5.0
+TABLES = ("match", "timeline_event", "ledger_entry", "change")
+_PAGES = ("/cs2/v1/matches?status=live&limit=50", "/v1/sports/en/schedules/live/schedule")
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """One beat. `at` in seconds since the day began; `memory` in MiB by process; `p50` and `p99` in ms from
+    log line to queue, and `envelopes` a second and tenant, over the beat; `behind` envelopes and seconds of
+    the tenant that is furthest behind; `rest` the slowest of a few answers in ms; `database` in MiB; `rows`
+    by table. None where nothing was to be measured."""
+
+    at: float
+    memory: dict[str, float]
+    envelopes: float
+    p50: float | None
+    p99: float | None
+    behind: int | None
+    behind_seconds: float | None
+    rest: float
+    database: float
+    rows: dict[str, int]
+
+
+class Gauges:
+    """Samples at every beat; each goes to `file` at once, so that a day that breaks off can be looked at."""
+
+    def __init__(self, house: House, everyone: Sequence[Bookmaker]) -> None:
+        self._house, self._everyone = house, everyone
+        self._began = self._beat = time.monotonic()
+        self._heard = 0
+        self.samples: list[Sample] = []
+
+    async def run(self, database: str, file: Path) -> None:
+        """For ever. `database` is the URL of the one whose size is told."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        connection = await asyncpg.connect(database)
+        try:
+            with file.open("wb") as written:
+                while True:
+                    await asyncio.sleep(BEAT_SECONDS)
+                    self.samples.append(await self._sample(connection))
+                    written.write(msgspec.json.encode(self.samples[-1]) + b"\n")
+                    written.flush()
+        finally:
+            await connection.close()
+
+    async def _sample(self, connection: asyncpg.Connection) -> Sample:
+        delays = [delay for each in self._everyone for delay in each.delays]
+        heard, now = sum(each.heard for each in self._everyone), time.monotonic()
+        rate = (heard - self._heard) / len(self._everyone) / (now - self._beat)
+        for each in self._everyone:
+            each.delays.clear()
+        self._heard, self._beat = heard, now
+        told = (await self._house.clients[0].get("/ops/v1/feed")).json()["data"]
+        behind = [(each["behind"], each["behind_seconds"]) for each in told if each["tenant"] != "house"]
+        return Sample(
+            at=now - self._began,
+            memory=self._house.memory(),
+            envelopes=rate,
+            p50=quantile(delays, 0.5) if delays else None,
+            p99=quantile(delays, 0.99) if delays else None,
+            behind=max((count for count, _ in behind), default=None),
+            behind_seconds=max((seconds for _, seconds in behind), default=None),
+            rest=max([await self._millis(each, page) for each in self._everyone[:2] for page in _PAGES]),
+            database=await connection.fetchval("SELECT pg_database_size(current_database())") / 2**20,
+            rows={table: await connection.fetchval(f"SELECT count(*) FROM {table}") for table in TABLES},
+        )
+
+    async def _millis(self, each: Bookmaker, page: str) -> float:
+        """How long the service takes to answer a tenant; raises what is no answer."""
+        began = time.perf_counter()
+        (await each.rest.get(page)).raise_for_status()
+        return (time.perf_counter() - began) * 1000
+
+
+def read(file: Path) -> list[Sample]:
+    """What a day has left."""
+    return [msgspec.json.decode(line, type=Sample) for line in file.read_bytes().splitlines()]

@@ -1,0 +1,101 @@
+"""The service's processes: two that serve, one that ingests, one that feeds; ended and started again."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import msgspec
+import psutil
+
+from app.settings import Settings
+from scripts.bench.feed_rig import ROOT
+from scripts.housekeeping import ports
+
+WEB = ("web-1", "web-2")
+_STOP_SECONDS, _START_SECONDS = 60.0, 120.0
+
+
+class House:
+    """`clients` are an operator's, one for each web process, in the order of WEB."""
+
+    def __init__(self, settings: Settings, key: str) -> None:
+        chosen = ports.free_ports([0, 0])
+        self.clients = [
+            httpx.AsyncClient(
+                base_url=f"http://127.0.0.1:{port}", headers={"X-API-Key": key}, timeout=30, trust_env=False
+            )
+            for port in chosen
+        ]
+        self._commands = {
+            **{name: ("serve", "--port", str(port)) for name, port in zip(WEB, chosen, strict=True)},
+            "ingest": ("ingest",),
+            "feed": ("feed",),
+        }
+        values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
+        self._environment = {**os.environ, **values, "LOG_LEVEL": "ERROR"}
+        self._running: dict[str, asyncio.subprocess.Process] = {}
+
+    async def start(self, name: str) -> None:
+        self._running[name] = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "app.cli", *self._commands[name]), cwd=ROOT, env=self._environment
+        )
+
+    async def end(self, name: str, how: signal.Signals) -> None:
+        """Send the signal and wait; raises `TimeoutError` when a process does not end in a minute."""
+        process = self._running.pop(name)
+        process.send_signal(how)
+        async with asyncio.timeout(_STOP_SECONDS):
+            await process.wait()
+
+    def check(self) -> None:
+        """Raises `RuntimeError` when a process has ended by itself."""
+        for name, process in self._running.items():
+            if process.returncode is not None:
+                raise RuntimeError(f"the process {name} has ended by itself, with {process.returncode}")
+
+    def memory(self) -> dict[str, float]:
+        """Resident MiB of each process that runs."""
+        return {
+            name: psutil.Process(process.pid).memory_info().rss / 2**20
+            for name, process in self._running.items()
+            if process.returncode is None
+        }
+
+    async def well(self) -> None:
+        """Wait until each web process says that all is well."""
+        async with asyncio.timeout(_START_SECONDS):
+            for client in self.clients:
+                while not await _well(client):
+                    await asyncio.sleep(0.2)
+
+    async def close(self) -> None:
+        """End what runs, in good order."""
+        for name in list(self._running):
+            await self.end(name, signal.SIGTERM)
+        for client in self.clients:
+            await client.aclose()
+
+
+async def _well(client: httpx.AsyncClient) -> bool:
+    try:
+        answer = await client.get("/v1/health")
+    except httpx.TransportError:
+        return False
+    return bool(answer.status_code == 200 and answer.json()["data"]["status"] == "ok")
+
+
+@asynccontextmanager
+async def open_house(settings: Settings, key: str) -> AsyncIterator[House]:
+    """All four, well. `key` is an operator's."""
+    house = House(settings, key)
+    try:
+        for name in (*WEB, "ingest", "feed"):
+            await house.start(name)
+        await house.well()
+        yield house
+    finally:
+        await house.close()

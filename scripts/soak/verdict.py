@@ -1,0 +1,59 @@
+"""What must be true at the end of the day."""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+
+from app.domain.ids import match_urn
+from app.domain.match import Status
+from app.store import history, matches
+from app.store.connections import Store
+from app.trading.audit import audit
+from scripts.soak.bookmakers import Bookmaker
+
+_PATIENCE_SECONDS = 180.0
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """`wrong` says each thing that is not as it must be."""
+
+    matches: int
+    finished: int
+    entries: int
+    wrong: tuple[str, ...]
+
+
+async def books(everyone: Sequence[Bookmaker]) -> list[str]:
+    """Each book that does not come to equal REST's, with how it differs, once nothing happens any more."""
+    wrong = []
+    for each in everyone:
+        found: int | None = None
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                while (found := await each.differences()) != 0:
+                    await asyncio.sleep(0.5)
+        except TimeoutError:
+            wrong.append(f"{each.slug}: {'still recovering' if found is None else f'{found} differences'}")
+    return wrong
+
+
+async def ledger(store: Store) -> Verdict:
+    """Audit every match, as `matchfeed audit` does one."""
+    wrong: list[str] = []
+    finished = entries = 0
+    async with store.reading() as tx:
+        ids = [row["id"] for row in await tx.fetch("SELECT id FROM match ORDER BY number")]
+    for match_id in ids:
+        async with store.reading() as tx:
+            match = await matches.get(tx, match_id)
+            assert match, "matches stay"
+            told = await history.ledger(tx, match_id)
+            facts = await history.rounds(tx, match_id), await history.timeline(tx, match_id)
+        finished += match.status is Status.FINISHED
+        entries += len(told)
+        name = match_urn(match.number)
+        wrong += [
+            f"{name}: {each.type_id} {each.specifiers}: {each.problem}" for each in audit(match, *facts, told)
+        ]
+    return Verdict(len(ids), finished, entries, tuple(wrong))
