@@ -7,6 +7,8 @@ a run, and `settings` that lead to both. Tests are marked by the folder that the
 import asyncio
 import gzip
 import os
+import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from tests.support import services as support
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
+#: Kinds whose tests start whole processes and wait for them: side by side they would starve each other.
+WITH_PROCESSES = ("e2e", "faults")
 
 #: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, and
 #: a failure told at once instead of made small, which can take minutes.
@@ -31,11 +35,26 @@ hypothesis.settings.register_profile("gate", deadline=None, derandomize=True, ph
 hypothesis.settings.load_profile("house")
 
 
+@pytest.hookimpl(tryfirst=True)  # the groups must be known before xdist looks for them
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         kind = item.path.relative_to(ROOT / "tests").parts[0]
         if kind in KINDS:
             item.add_marker(kind)
+        if kind in WITH_PROCESSES:
+            item.add_marker(pytest.mark.xdist_group(support.PROCESSES))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests of each kind ran, and how many did not."""
+    ran = Counter(_kind(report) for report in terminalreporter.getreports("passed"))
+    ran += Counter(_kind(report) for report in terminalreporter.getreports("failed"))
+    kinds = ", ".join(f"{ran[kind]} {kind}" for kind in KINDS if ran[kind])
+    terminalreporter.write_line(f"ran: {kinds}; skipped: {len(terminalreporter.getreports('skipped'))}")
+
+
+def _kind(report: pytest.TestReport) -> str:
+    return report.nodeid.split("/")[1]
 
 
 @pytest.fixture(scope="session")
@@ -81,16 +100,15 @@ def vhost(services: Services) -> Iterator[str]:
 @pytest.fixture
 def settings(services: Services, database_url: str, vhost: str) -> Settings:
     """Settings that lead to this test's database and this run's vhost."""
-    broker = services.environment()["RABBITMQ_PUBLIC_HOST"]
-    return Settings(
-        database_url=database_url,
-        database_pool_size=4,
-        redis_url=services.redis_url,
-        rabbitmq_url=services.rabbitmq_url,
-        rabbitmq_api_url=services.rabbitmq_api_url,
-        rabbitmq_public_host=broker,
-        rabbitmq_internal_vhost=vhost,
-    )
+    return support.settings_for(services, database_url, rabbitmq_internal_vhost=vhost)
+
+
+@pytest.fixture
+async def slug(services: Services) -> AsyncIterator[str]:
+    """A name for a tenant; the vhost and the user that it gets are gone afterwards."""
+    name = f"t-{secrets.token_hex(6)}"
+    async with support.withdrawn(services, name):
+        yield name
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,10 @@ import psutil
 import pytest
 from lxml import etree
 
+from app.broker.management import Management
 from scripts.housekeeping import ports
 from scripts.services import Services
+from tests.support.ports import spare
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "schemas" / "feed.xsd"
@@ -28,7 +30,7 @@ class Place:
 
     def __init__(self, services: Services, var: Path) -> None:
         self.var = var
-        self.port, database = ports.free_ports([0, 0])
+        self.port, database = spare(2)
         self._environment = (
             os.environ
             | services.environment()
@@ -78,7 +80,14 @@ async def first_odds_change(url: str, exchange: str) -> bytes:
     raise AssertionError("the queue ended")
 
 
-def test_a_visitor_sees_a_match_on_every_channel_and_leaves_no_trace(place: Place) -> None:
+async def vhosts(services: Services) -> set[str]:
+    async with Management(services.rabbitmq_api_url) as management:
+        return set(await management.vhosts())
+
+
+def test_a_visitor_sees_a_match_on_every_channel_and_leaves_no_trace(
+    place: Place, services: Services
+) -> None:
     demo = place.start()
     tenants = {tenant["slug"]: tenant for tenant in demo["tenants"]}
     assert list(tenants) == ["acme", "beta", "statsco", "scoreline", "newco"]
@@ -99,7 +108,9 @@ def test_a_visitor_sees_a_match_on_every_channel_and_leaves_no_trace(place: Plac
     assert "already running" in again.stdout
     assert msgspec.json.decode((place.var / "demo.json").read_bytes()) == demo
 
+    assert {"acme", "beta"} <= asyncio.run(vhosts(services))
     assert place.run("--stop").returncode == 0
+    assert {"acme", "beta"}.isdisjoint(asyncio.run(vhosts(services)))
     assert place.processes() == []
     assert ports.is_free(place.port)
     assert not (place.var / "demo.json").exists()

@@ -1,6 +1,7 @@
 """A feed to be hurt: tenants, traffic, real feed processes, and consumers that remember what came."""
 
 import asyncio
+import contextlib
 import os
 import secrets
 import signal
@@ -16,9 +17,11 @@ from uuid import UUID, uuid4
 import aio_pika
 import msgspec
 from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.exceptions import AMQPError
 
 from app.broker import provisioning
 from app.broker.address import parse
+from app.broker.connection import connected
 from app.broker.management import Management
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status, headline
@@ -80,11 +83,21 @@ class Consumer:
 
     @property
     def live(self) -> list[Got]:
-        return [got for got in self.got if got.seq is not None]
+        return [got for got in self.got if got.key.startswith("hi.")]
+
+    @property
+    def replayed(self) -> list[Got]:
+        """What a recovery told, its ends included."""
+        return [got for got in self.got if got.key.startswith("lo.") or ".snapshot_complete." in got.key]
 
     @property
     def alives(self) -> list[Got]:
         return [got for got in self.got if ".alive." in got.key]
+
+    @property
+    def downs(self) -> int:
+        """How often we were told that messages may have been missed."""
+        return sum(b'subscribed="0"' in got.body for got in self.alives)
 
     @property
     def seqs(self) -> set[int]:
@@ -116,6 +129,37 @@ async def consuming(url: str, exchange: str) -> AsyncIterator[Consumer]:
         await queue.bind(exchange, "#")
         await queue.consume(consumer.take, no_ack=True)
         yield consumer
+
+
+@asynccontextmanager
+async def subscribed(url: str, exchange: str, slug: str) -> AsyncIterator[Consumer]:
+    """A consumer with a durable queue, which comes back whenever the broker does; nothing that the broker
+    has confirmed to us is lost to it."""
+    consumer = Consumer(url, exchange)
+
+    async def consume() -> None:
+        async with connected(url, 5) as connection:
+            channel = await connection.channel()
+            await channel.set_qos(100)
+            queue = await channel.declare_queue(f"{slug}.feed", durable=True)
+            await queue.bind(exchange, "#")
+            async with queue.iterator() as messages:
+                async for message in messages:
+                    await consumer.take(message)
+                    await message.ack()
+
+    async def go_on() -> None:
+        while True:
+            with contextlib.suppress(AMQPError, OSError, TimeoutError, RuntimeError):
+                await consume()
+            await asyncio.sleep(0.2)
+
+    task = asyncio.create_task(go_on())
+    try:
+        yield consumer
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
 
 
 class FeedProcess:
@@ -199,7 +243,9 @@ class Rig:
         return done.seqs[-1]
 
     async def feed(self, **overrides: str) -> FeedProcess:
-        """Start a feed process with our settings; nothing is waited for."""
+        """Start a feed process with our settings; nothing is waited for. There is no ingest, and the process
+        does not mind."""
+        overrides = {"INGEST_DEAD_SECONDS": "3600", **overrides}
         values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(self.settings).items()}
         log = self.directory / f"feed-{len(self.processes)}.log"
         with log.open("wb") as sink:

@@ -27,14 +27,15 @@ MIDDLE = 'CT "4") (T "1")'  #: round 5 is over; play goes on with round 6
 
 @pytest.fixture
 async def quick(settings: Settings) -> AsyncIterator[Settings]:
-    """Settings of a house that notices a dead ingest soon."""
-    async with private_vhost(replace(settings, ingest_dead_seconds=DEAD_SECONDS)) as private:
+    """Settings of a house that notices a dead ingest soon, and on a busy machine still offers something."""
+    quick = replace(settings, ingest_dead_seconds=DEAD_SECONDS, fresh_millis=600_000)
+    async with private_vhost(quick) as private:
         yield private
 
 
 @asynccontextmanager
 async def playing(settings: Settings, store: Store, log: str) -> AsyncIterator[RealMatch]:
-    key = await issuing(store, settings.secret_key)(bundles=("cs2.operator",))
+    key = await issuing(store, settings.secret_key)(bundles=("cs2.operator",), rate_limit_rpm=60_000)
     async with serving(settings) as client:
         yield await real_match.create(client, key, log)
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.about import Stream
 from app.domain.catalogue import MarketType, MatchStatus, Specifier, Text, VoidReason
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
@@ -34,6 +35,7 @@ TOURNAMENT = Tournament(
 )
 BARE = Tournament(6, "Untitled")
 
+STREAMS = (Stream("https://live.example/main?a=1&b=2", "en", "Main stage"), Stream("https://live.example/b"))
 LIVE_EVENT = events.Event(
     id=UUID(int=4711),
     headline=LIVE,
@@ -45,6 +47,7 @@ LIVE_EVENT = events.Event(
     started_at=APRIL_2031 + 123_456,
 )
 UPCOMING_EVENT = events.Event(UUID(int=4712), UPCOMING, BARE, HOME, AWAY)
+WATCHED_EVENT = msgspec.structs.replace(LIVE_EVENT, streams=STREAMS)
 FINISHED_EVENT = msgspec.structs.replace(LIVE_EVENT, headline=FINISHED)
 CANCELLED_EVENT = msgspec.structs.replace(UPCOMING_EVENT, headline=CANCELLED, booked=False)
 
@@ -75,6 +78,8 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "sports": lambda: dictionaries.sports("https://img.example/categories/cs2.svg"),
     "tournaments": lambda: entrants.tournaments([TOURNAMENT, BARE]),
     "tournaments_empty": lambda: entrants.tournaments([]),
+    "sport_tournaments": lambda: entrants.sport_tournaments([TOURNAMENT, BARE]),
+    "sport_tournaments_generated": lambda: answers.generated(entrants.sport_tournaments([]), APRIL_2031),
     "tournament_info": lambda: entrants.tournament_info(TOURNAMENT),
     "tournament_info_bare": lambda: entrants.tournament_info(BARE),
     "competitor_profile": lambda: entrants.competitor_profile(HOME),
@@ -83,12 +88,18 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "player_profile_bare": lambda: entrants.player_profile(PLAYERS[1]),
     "fixtures_fixture_live": lambda: events.fixtures_fixture(LIVE_EVENT),
     "fixtures_fixture_upcoming": lambda: events.fixtures_fixture(UPCOMING_EVENT),
+    "fixtures_fixture_watched": lambda: events.fixtures_fixture(WATCHED_EVENT),
     "match_summary_live": lambda: events.match_summary(LIVE_EVENT),
     "match_summary_ru": lambda: events.match_summary(LIVE_EVENT, "ru"),
     "match_summary_finished": lambda: events.match_summary(FINISHED_EVENT),
     "match_summary_cancelled": lambda: events.match_summary(CANCELLED_EVENT),
     "schedule": lambda: events.schedule([UPCOMING_EVENT, LIVE_EVENT], "ru"),
     "schedule_empty": lambda: events.schedule([]),
+    "schedule_generated": lambda: answers.generated(events.schedule([]), APRIL_2031),
+    "fixture_changes": lambda: events.fixture_changes(
+        [events.FixtureChanged(4712, APRIL_2031), events.FixtureChanged(4711, APRIL_2031 + DAY)]
+    ),
+    "fixture_changes_empty": lambda: events.fixture_changes([]),
     "market_descriptions": lambda: dictionaries.market_descriptions(TYPES, "en"),
     "market_descriptions_ru": lambda: dictionaries.market_descriptions(TYPES, "ru"),
     "void_reasons_descriptions_ru": lambda: dictionaries.void_reasons_descriptions(REASONS, "ru"),
@@ -96,6 +107,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "match_status_descriptions": lambda: dictionaries.match_status_descriptions(STATUSES, "en"),
     "match_status_descriptions_ru": lambda: dictionaries.match_status_descriptions(STATUSES, "ru"),
     "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions(REASONS, "en"),
+    "void_reasons": lambda: dictionaries.void_reasons(REASONS),
     "producers": lambda: dictionaries.producers([PRODUCER]),
     "bookmaker_details": lambda: answers.bookmaker_details(GRANT, bookmaker_id=53, expire_at=APRIL_2031),
     "response_accepted": lambda: answers.accepted(TAKEN_ON),

@@ -4,23 +4,29 @@ import asyncio
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
+from app.broker import provisioning
 from app.broker.management import Management
+from app.settings import Settings
 from scripts import services
 from scripts.services import Services
 
-#: Set by `scripts/test`: a directory whose servers are running and are ended by whoever started them.
+#: Set by `scripts/test`, whose settings lead to servers that run and are ended by whoever started them.
+#: Several processes of one run may ask at once, so nothing is started or looked after here.
 SHARED = "MATCHFEED_SERVICES"
+#: The group of tests that run one after the other, whatever runs side by side.
+PROCESSES = "processes"
 
 
 @contextmanager
 def running(shared: str | None) -> Iterator[Services]:
     """The servers to test against; those that this call starts end with it."""
     if shared:
-        yield services.start(Path(shared), services.wanted())
+        yield services.wanted()
         return
     directory = Path(tempfile.mkdtemp(prefix="matchfeed-test-"))
     directory.chmod(0o755)
@@ -44,3 +50,27 @@ def vhost(found: Services) -> Iterator[str]:
 async def _delete_vhost(api_url: str, name: str) -> None:
     async with Management(api_url) as management:
         await management.delete_vhost(name)
+
+
+@asynccontextmanager
+async def withdrawn(found: Services, *slugs: str) -> AsyncIterator[None]:
+    """Take what these tenants got on the broker away again, however the block ends."""
+    try:
+        yield
+    finally:
+        async with Management(found.rabbitmq_api_url) as management:
+            for slug in slugs:
+                await provisioning.withdraw(management, slug)
+
+
+def settings_for(found: Services, database_url: str, **others: Any) -> Settings:
+    """Settings that lead to these servers and that database."""
+    return Settings(
+        database_url=database_url,
+        database_pool_size=4,
+        redis_url=found.redis_url,
+        rabbitmq_url=found.rabbitmq_url,
+        rabbitmq_api_url=found.rabbitmq_api_url,
+        rabbitmq_public_host=found.environment()["RABBITMQ_PUBLIC_HOST"],
+        **others,
+    )

@@ -1,7 +1,7 @@
 """Matches on which markets open, settle, are voided and taken back, written as ingest writes them."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from uuid import uuid4
 
@@ -12,7 +12,7 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest import drafts
-from app.store import changes, markets, matches
+from app.store import changes, history, markets, matches
 from app.store.connections import Store
 
 _STATUS = {
@@ -28,11 +28,16 @@ def offer(round_number: int, **fields: object) -> Market:
     return replace(market, **fields)
 
 
-class Story:
-    """Everything is written through the store, one transaction a call; `at` is the last stamp given."""
+def _now() -> int:
+    return time.time_ns() // 1_000_000
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+
+class Story:
+    """Everything is written through the store, one transaction a call, at what `now` tells in milliseconds;
+    `at` is the last stamp given."""
+
+    def __init__(self, store: Store, now: Callable[[], int] = _now) -> None:
+        self.store, self._now = store, now
         self.at = 0
 
     async def match(self, status: Status = Status.LIVE) -> Match:
@@ -41,6 +46,19 @@ class Story:
             match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
             await matches.insert(tx, match)
         return match
+
+    async def announce(self, status: Status = Status.UPCOMING) -> Match:
+        """A match that is told of from its beginning."""
+        async with self.store.transaction() as tx:
+            number = await matches.next_number(tx)
+            match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
+            await matches.insert(tx, match)
+            rows = drafts.compose(None, match, (), {}, (), ())
+            return (await changes.append(tx, match, rows, self._now())).match
+
+    async def happen(self, match: Match, *happened: c.Change, **fields: object) -> None:
+        """These changes, and the fields of the match as they are then."""
+        await self._write(match, happened=happened, **fields)
 
     async def offer(self, match: Match, *offers: Market) -> None:
         await self._write(match, markets_changed=offers)
@@ -59,12 +77,12 @@ class Story:
         await self._move(match, offers, LedgerStatus.PENDING, None)
 
     async def finish(self, match: Match) -> None:
-        now = time.time_ns() // 1_000_000
-        await self._write(match, status=Status.FINISHED, finished_at=now, winner="home")
+        await self._write(match, status=Status.FINISHED, finished_at=self._now(), winner="home")
 
     async def cancel(self, match: Match) -> None:
-        now = time.time_ns() // 1_000_000
-        await self._write(match, happened=(c.MatchCancelled(),), status=Status.CANCELLED, finished_at=now)
+        await self._write(
+            match, happened=(c.MatchCancelled(),), status=Status.CANCELLED, finished_at=self._now()
+        )
 
     async def _move(
         self, match: Match, offers: Sequence[Market], to: LedgerStatus, result: Result | None
@@ -95,8 +113,11 @@ class Story:
             book = await markets.book(tx, match.id)
             rows = drafts.compose(before, after, happened, book, markets_changed, entries)
             await matches.save(tx, after)
+            rounds = [one.round for one in happened if isinstance(one, c.RoundFinished)]
+            events = [one.event for one in happened if isinstance(one, c.Happened)]
+            await history.add(tx, match.id, rounds, events)
             await markets.save(tx, match.id, markets_changed)
-            done = await changes.append(tx, after, rows, time.time_ns() // 1_000_000)
+            done = await changes.append(tx, after, rows, self._now())
             self.at = done.match.last_stamp
 
 

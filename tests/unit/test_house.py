@@ -1,6 +1,8 @@
 """The rules of the house that a machine can check: sizes, and imports where they can be seen."""
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -8,6 +10,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[2]
 FILE_LINES, FUNCTION_LINES, MEDIAN_LINES = 300, 60, 10
 GENERATED = ROOT / "app" / "wire" / "generated"
+_WORD = re.compile(r"[A-Za-z_]\w+")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -59,11 +62,40 @@ def test_imports_stand_at_the_top() -> None:
     assert hidden == []
 
 
+def test_no_function_is_there_for_nobody() -> None:
+    """Whoever calls a function names it; those that a decorator hands on are called by others."""
+    named = Counter(word for path in ALL for word in _WORD.findall(path.read_text()))
+    dead = [
+        f"{name(path)}: {node.name}"
+        for path in sources("app", "codegen", "scripts")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, Function) and not node.decorator_list and named[node.name] == 1
+    ]
+    assert dead == []
+
+
 def test_a_package_says_what_it_is() -> None:
     """What, invariants, who may import it: the docstring of `__init__.py` is the design note."""
     packages = {path.parent for path in sources("app", "codegen")}
     notes = {name(folder): _note(folder / "__init__.py") for folder in packages}
     assert [folder for folder, note in notes.items() if not note] == []
+
+
+def test_notes_name_what_there_is() -> None:
+    """What stands in quotes in a package's docstring is a file, or a word of the code or the schemas."""
+    known = {path.stem for path in ALL} | {path.parent.name for path in ALL}
+    for path in (*sources("app", "codegen"), *(ROOT / "schemas").iterdir()):
+        if path.name != "__init__.py":
+            known |= set(_WORD.findall(path.read_text()))
+    unknown = [
+        f"{name(path)}: {word}"
+        for path in sources("app", "codegen")
+        if path.name == "__init__.py"
+        for quoted in re.findall(r"`([\w.]+)`", _note(path))
+        for word in _WORD.findall(quoted)
+        if not {word, word.lower()} & known  # a setting is spoken of as the environment has it
+    ]
+    assert unknown == []
 
 
 def _note(path: Path) -> str:

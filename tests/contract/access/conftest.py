@@ -38,10 +38,12 @@ async def upcoming(store: Store) -> Match:
 
 @pytest.fixture
 async def finished(store: Store) -> Match:
-    """A match that is over."""
+    """A match that was played and is over."""
     asked = NewMatch(home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1)
     match = await operator.create(store, asked, system_clock(), TERMS)
-    over = msgspec.structs.replace(match, status=Status.FINISHED)
+    over = msgspec.structs.replace(
+        match, status=Status.FINISHED, score_home=1, started_at=1, finished_at=2, winner="home"
+    )
     async with store.transaction() as tx:
         await matches.save(tx, over)
     return over

@@ -6,28 +6,26 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import httpx
 import msgspec
 import pytest
+from websockets.exceptions import InvalidStatus
 
 from app.access.keys import generate
 from app.settings import Settings
 from tests.support.eventually import eventually
+from tests.support.streaming import until_alive, watching
 from tests.support.web import IssueKey, serving
 
 TIMES = 100
 End = Callable[[httpx.AsyncClient, str, str], Awaitable[httpx.Response]]
 
 
-def nowhere() -> str:
-    """A Redis that is not there."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"redis://127.0.0.1:{free.getsockname()[1]}/0"
+NOWHERE = "redis://127.0.0.1:1/0"  #: a Redis that is not there
 
 
 @asynccontextmanager
@@ -75,7 +73,7 @@ async def test_an_ended_key_is_dead_in_every_process_within_a_second(
     redis: str,
 ) -> None:
     if redis == "without Redis":
-        settings = msgspec.structs.replace(settings, redis_url=nowhere())
+        settings = msgspec.structs.replace(settings, redis_url=NOWHERE)
     raw = await issue("house", bundles=("cs2.operator",), rate_limit_rpm=1_000_000)
     assert await slowest_end(settings, {"X-API-Key": raw}, ending, record_property) < 1
 
@@ -108,7 +106,14 @@ async def answers(client: httpx.AsyncClient) -> bool:
         return False
 
 
-async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, tmp_path: Path) -> None:
+async def knock(host: str, raw: str) -> None:
+    """Ask for a stream, and listen for a moment if it is given."""
+    with suppress(InvalidStatus):
+        async with watching(host, raw) as client:
+            await until_alive(client)
+
+
+async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, slug: str, tmp_path: Path) -> None:
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
     secrets = [operator["X-API-Key"], settings.secret_key]
     async with served(settings, tmp_path / "log") as client:
@@ -120,9 +125,9 @@ async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, tmp_path
             await client.get(f"/v1/whoami?api_key={key}", headers={"X-API-Key": key})
             await client.get(f"/v1/nothing/{key}?api_key={key}", headers={"x-access-token": key})
             await client.get(f"/cs2/v1/stream?api_key={key}")
-        body = {"slug": f"t-{raw[10:16].lower()}", "name": "T"}
-        await client.post("/ops/v1/tenants", headers=operator, json=body)
-        given = await client.post(f"/ops/v1/tenants/{body['slug']}/amqp", headers=operator, timeout=20)
+            await knock(f"{client.base_url.host}:{client.base_url.port}", key)
+        await client.post("/ops/v1/tenants", headers=operator, json={"slug": slug, "name": "T"})
+        given = await client.post(f"/ops/v1/tenants/{slug}/amqp", headers=operator, timeout=20)
         secrets.append(given.json()["data"]["amqp_url"].split(":")[2].split("@")[0])
         metrics = await client.get("/ops/v1/metrics", headers=operator)
     said = (tmp_path / "log").read_text() + metrics.text

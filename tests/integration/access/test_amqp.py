@@ -1,7 +1,6 @@
 """A tenant that is revoked loses its connections to the broker, and gets back in with the same password."""
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,12 +11,14 @@ from aio_pika.exceptions import AMQPError
 from app.access import admin, amqp
 from app.access.admin import Broker
 from app.broker import address, provisioning
+from app.broker.connection import connected
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
 from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
 from tests.integration.access.conftest import BY
+from tests.support.web import serving
 
 pytestmark = pytest.mark.anyio
 
@@ -30,12 +31,10 @@ async def broker(settings: Settings) -> AsyncIterator[Broker]:
 
 
 @pytest.fixture
-async def slug(store: Store, broker: Broker) -> AsyncIterator[str]:
-    name = f"t-{secrets.token_hex(4)}"
+async def slug(store: Store, slug: str) -> str:
     async with store.transaction() as tx:
-        await admin.create_tenant(tx, name, name, **BY)
-    yield name
-    await provisioning.withdraw(broker.management, name)
+        await admin.create_tenant(tx, slug, slug, **BY)
+    return slug
 
 
 @asynccontextmanager
@@ -55,7 +54,7 @@ async def set_active(store: Store, slug: str, active: bool) -> None:
 
 async def gets_in(url: str) -> bool:
     try:
-        async with await aio_pika.connect(url, timeout=5):
+        async with connected(url, 5):
             return True
     except (AMQPError, OSError):
         return False
@@ -87,6 +86,17 @@ async def test_revoking_ends_connections_and_reactivating_lets_in_again(
         await set_active(store, slug, True)
         await until_settled(store)
         assert await gets_in(url)
+
+
+async def test_a_web_process_alone_sees_to_it(
+    store: Store, broker: Broker, slug: str, settings: Settings
+) -> None:
+    """No feed process runs, and none may ever be started."""
+    url = await admin.provision_amqp(store, slug, broker, **BY)
+    async with serving(settings):
+        await set_active(store, slug, False)
+        await until_settled(store)
+    assert not await gets_in(url)
 
 
 async def test_a_revocation_outlives_an_outage_of_the_broker(store: Store, broker: Broker, slug: str) -> None:

@@ -1,7 +1,6 @@
 """What a tenant may do in its corner of the broker, and what it may not."""
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,9 +11,11 @@ from aio_pika.exceptions import AMQPError
 
 from app.broker import provisioning
 from app.broker.address import parse
+from app.broker.connection import connected
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
 from scripts.services import Services
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
@@ -42,14 +43,9 @@ async def corner(management: Management, services: Services) -> AsyncIterator[Co
         await provisioning.withdraw(management, slug)
 
 
-@pytest.fixture
-def slug() -> str:
-    return f"t{secrets.token_hex(5)}"
-
-
 @asynccontextmanager
 async def channel(url: str) -> AsyncIterator[AbstractChannel]:
-    async with await aio_pika.connect(url, timeout=5) as connection:
+    async with connected(url, 5) as connection:
         yield await connection.channel()
 
 
@@ -119,20 +115,48 @@ async def test_limits_hold(corner: Corner, slug: str) -> None:
         async with channel(url) as theirs:
             await theirs.declare_queue(f"{slug}.one-too-many")
     async with channel(url) as theirs:
-        policies = await corner.management.queues(slug)
-        assert len(policies) == 10
+        queues = await corner.management.queues(slug)
+        assert len(queues) == 11, "ten of the tenant's, and that of its losses"
         for number in range(10):
             await theirs.queue_delete(f"{slug}.{number}")
 
 
+async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(corner: Corner, slug: str) -> None:
+    url = await corner.provision(slug)
+    async with channel(url) as theirs, channel(corner.broker.url(slug)) as ours:
+        small = await theirs.declare_queue(f"{slug}.small", arguments={"x-max-length": 2}, auto_delete=True)
+        short = await theirs.declare_queue(f"{slug}.ttl", arguments={"x-message-ttl": 1}, auto_delete=True)
+        plain = await theirs.declare_queue(exclusive=True)
+        for queue in (small, short, plain):
+            await queue.bind(EXCHANGE, "#")
+        exchange = await ours.get_exchange(EXCHANGE)
+        for _ in range(5):
+            await exchange.publish(aio_pika.Message(b"<a/>"), "hi.-.live.odds_change.2.od:match.1.-")
+        for _ in range(5):
+            await (await plain.get()).reject()
+
+        async def lost() -> int:
+            queue = await ours.declare_queue(provisioning.LOST, passive=True)
+            return queue.declaration_result.message_count or 0
+
+        assert await eventually(lost, lambda count: count >= 8) == 8
+
+
+async def test_furnishing_again_changes_nothing(corner: Corner, slug: str) -> None:
+    await corner.provision(slug)
+    before = await corner.management.queues(slug)
+    await provisioning.furnish(corner.management, slug, EXCHANGE)
+    assert [each.name for each in await corner.management.queues(slug)] == [each.name for each in before]
+
+
 async def test_a_withdrawn_tenant_is_out_at_once(corner: Corner, slug: str) -> None:
     url = await corner.provision(slug)
-    connection = await aio_pika.connect(url)
     out = asyncio.Event()
-    connection.close_callbacks.add(lambda *_: out.set())
-    await provisioning.withdraw(corner.management, slug)
-    async with asyncio.timeout(5):
-        await out.wait()
+    async with connected(url, 5) as connection:
+        connection.close_callbacks.add(lambda *_: out.set())
+        await provisioning.withdraw(corner.management, slug)
+        async with asyncio.timeout(5):
+            await out.wait()
     with pytest.raises(AMQPError):
         async with channel(url):
             pass

@@ -2,7 +2,7 @@
 
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,10 @@ from click.testing import CliRunner, Result
 
 from app.cli import main
 from app.settings import Settings
+from scripts.demonstration.remains import TENANTS
+from scripts.services import Services
+from tests.support import services as support
+from tests.support.services import PROCESSES
 
 Run = Callable[..., Result]
 
@@ -89,6 +93,14 @@ def test_migrate_again_changes_nothing(run: Run) -> None:
     assert run("migrate").stdout == "the database is up to date\n"
 
 
+@pytest.fixture
+async def withdrawn(services: Services) -> AsyncIterator[None]:
+    async with support.withdrawn(services, *TENANTS):
+        yield
+
+
+@pytest.mark.xdist_group(PROCESSES)  # the demo's tests need the broker's room for these tenants
+@pytest.mark.usefixtures("withdrawn")
 def test_demo_tenants(run: Run, tmp_path: Path) -> None:
     """The five tenants as the demo describes them; a second run leaves one working key each."""
     output = tmp_path / "tenants.json"

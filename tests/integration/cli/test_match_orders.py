@@ -45,6 +45,19 @@ def test_orders_are_carried_out_and_on_record(run: Run) -> None:
     assert creation["action"] == "match.create" and creation["actor"].startswith("cli:")
 
 
+def test_old_matches_are_forgotten_and_no_others(run: Run, settings: Settings) -> None:
+    for number in range(1, 4):
+        assert run("match", "create", f"Home {number}", f"Away {number}").exit_code == 0
+        if number < 3:
+            assert run("match", "order", f"od:match:{number}", "cancel").exit_code == 0
+    asyncio.run(_age(settings, MATCH, 5))
+    assert run("match", "forget", "--older-than", "2").exit_code
+    for gone in (1, 0):
+        assert run("match", "forget", "--older-than", "4").stdout == f"{gone} matches removed\n"
+    left = {each["urn"] for each in json.loads(run("match", "list").stdout)}
+    assert left == {"od:match:2", "od:match:3"}
+
+
 def test_the_audit_finds_what_the_facts_do_not_bear_out(run: Run, settings: Settings) -> None:
     assert run("match", "create", logs.HOME, logs.AWAY).exit_code == 0
     asyncio.run(_play(settings))
@@ -67,6 +80,15 @@ async def _play(settings: Settings) -> None:
             body = logs.body(*group, second=second)
             batch = Batch(id=str(second), match_id=match.id, number=1, arrived_at=now + second, body=body)
             await apply(store, batch, now + second, Terms())
+
+
+async def _age(settings: Settings, ref: str, days: int) -> None:
+    """As if the match had ended so many days earlier."""
+    async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
+        match = await matches.find(tx, ref)
+        assert match is not None and match.finished_at is not None
+        ended = match.finished_at - days * 86_400_000
+        await matches.save(tx, msgspec.structs.replace(match, finished_at=ended))
 
 
 async def _falsify(settings: Settings) -> None:

@@ -93,3 +93,16 @@ async def test_commands_are_for_operators(client: httpx.AsyncClient, issue: Issu
     refused = await client.post(f"{match}/commands", headers=basic, json={"command": "cancel"})
     assert refused.status_code == 403
     assert (await client.get(f"{match}/audit", headers=basic)).status_code == 403
+
+
+async def test_only_known_teams_and_tournaments_are_named(
+    client: httpx.AsyncClient, operator: Headers, match: str
+) -> None:
+    for field in ("id_a", "id_b", "tournament_id"):
+        refused = await client.post("/ops/v1/matches", headers=operator, json=NEW | {field: 99})
+        assert refused.status_code == 422
+        assert refused.json()["detail"][0]["loc"] == ["body", field]
+    command = {"command": "describe", "tournament_id": 99}
+    refused = await client.post(f"{match}/commands", headers=operator, json=command)
+    assert refused.status_code == 422
+    assert refused.json()["detail"][0]["loc"] == ["body", "tournament_id"]

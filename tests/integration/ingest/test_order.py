@@ -3,7 +3,7 @@
 from app.domain.match import Match
 from app.ingest import watch
 from app.ingest.batch import Batch
-from app.store import history, sources
+from app.store import changes, history, sources
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS, Server
 from tests.support import logs
@@ -166,3 +166,13 @@ def bare(batch: Batch) -> Batch:
         arrived_at=batch.arrived_at,
         body=batch.body,
     )
+
+
+async def test_what_follows_from_a_log_carries_its_arrival(store: Store, server: Server) -> None:
+    await server.begin()
+    async with store.reading() as tx:
+        rows = await changes.read(tx, 0, 10_000)
+    created = [row for row in rows if row.at <= NOW]
+    played = {row.arrived_at for row in rows if row.message and row not in created}
+    assert created and {row.arrived_at for row in created} == {0}
+    assert played <= {NOW + 1000, NOW + 2000, NOW + 3000} and NOW + 3000 in played

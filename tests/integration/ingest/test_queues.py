@@ -43,23 +43,26 @@ def batches(count: int, number: int = 3) -> list[Batch]:
 async def test_each_queue_is_handled_in_order_and_one_at_a_time(private: Settings) -> None:
     seen: list[Batch] = []
     busy: set[int] = set()
+    clashes: list[Batch] = []
 
     async def handle(batch: Batch) -> None:
-        assert batch.number % PARTITIONS not in busy
+        if batch.number % PARTITIONS in busy:  # an error here would only bring the batch again
+            clashes.append(batch)
         busy.add(batch.number % PARTITIONS)
         await asyncio.sleep(0)
         seen.append(batch)
-        busy.remove(batch.number % PARTITIONS)
+        busy.discard(batch.number % PARTITIONS)
 
     sent = [batch for pair in zip(batches(60, 3), batches(60, 4), strict=True) for batch in pair]
     consuming = queues_of(private)
     subscribe(consuming, handle)
     async with queues_of(private) as publishing:
-        await publishing.connect()
+        await publishing.ready()
         for batch in sent:
             await publishing.publish(batch)
         async with consuming:
             await eventually(lambda: value(len(seen)), lambda count: count == len(sent))
+    assert clashes == []
     for number in (3, 4):
         assert [one for one in seen if one.number == number] == [one for one in sent if one.number == number]
 
@@ -75,7 +78,7 @@ async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private
     consuming = queues_of(private)
     subscribe(consuming, handle)
     async with queues_of(private) as publishing:
-        await publishing.connect()
+        await publishing.ready()
         for batch in batches(2):
             await publishing.publish(batch)
         async with consuming:
@@ -96,14 +99,14 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
     second = queues_of(private)
     subscribe(second, handle)
     async with queues_of(private) as publishing:
-        await publishing.connect()
+        await publishing.ready()
         url = parse(private.rabbitmq_url).url(private.rabbitmq_internal_vhost)
         async with await aio_pika.connect(url) as first:
             channel = await first.channel()
             await channel.set_qos(1)
             await (await channel.get_queue("ingest.3")).consume(take)
             async with second:
-                await second.connect()
+                await second.ready()
                 for batch in batches(3):
                     await publishing.publish(batch)
                 await eventually(lambda: value(len(taken)), lambda count: count == 1)
@@ -114,9 +117,11 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
 
 
 async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
-    missing = replace(private, rabbitmq_internal_vhost=private.rabbitmq_internal_vhost + "-new")
-    async with queues_of(missing) as queues:
-        await asyncio.wait_for(queues.connect(), 20)
+    async with Management(private.rabbitmq_api_url) as management:
+        await management.delete_vhost(private.rabbitmq_internal_vhost)
+    async with queues_of(private) as queues:
+        async with asyncio.timeout(20):
+            await queues.ready()
         await queues.publish(batches(1)[0])
         assert await queues.healthy()
 
@@ -131,8 +136,8 @@ async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: 
     consuming = queues_of(private)
     subscribe(consuming, handle)
     async with queues_of(private) as queues, consuming, Management(private.rabbitmq_api_url) as management:
-        await queues.connect()
-        await consuming.connect()
+        await queues.ready()
+        await consuming.ready()
         await management.delete_vhost(vhost)
         began = monotonic()
         with pytest.raises(Unavailable):

@@ -27,6 +27,10 @@ async def told(store: Store, wanted: Job, now: int = 0) -> list[Fact]:
     return [fact for step in await replay.steps() for fact in await replay.facts(step, now)]
 
 
+async def told_of(match: Match, store: Store, wanted: Job, now: int) -> list[Fact]:
+    return [fact for fact in await told(store, wanted, now) if fact.number == match.number]
+
+
 def by_message(facts: list[Fact], message: str) -> list[Fact]:
     return [fact for fact in facts if fact.message == message]
 
@@ -149,6 +153,31 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
     assert {fact.message for fact in full} == {"odds_change"}
 
 
+async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    earlier, begun = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
+    await story.cancel(earlier)
+    after = story.at
+    await story.start(begun)
+    await story.offer(begun, *map(offer, range(1, 6)))
+    await story.settle(begun, offer(1), offer(2))
+    await story.void(begun, offer(3), offer(4))
+    await story.take_back(begun, offer(2))
+    await story.take_back(begun, offer(4))
+    await story.finish(begun)
+    now = story.at + 60_000
+    facts = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now)
+    assert [fact.message for fact in facts] == [
+        *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
+        *("rollback_bet_settlement", "rollback_bet_cancel"),
+    ], "the end of the match is no fixture change"
+    assert facts[0].change_type == 1
+    assert facts[1].at == now and all(fact.at < now for fact in (facts[0], *facts[2:]))
+    later = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now + 60_000)
+    assert [facts[0], *facts[2:]] == [later[0], *later[2:]]
+
+
 async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, story: Story) -> None:
     match, old = await story.match(), await story.match()
     await story.offer(match, offer(1), offer(2))
@@ -163,6 +192,21 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     odds = facts[0]
     assert odds.status and odds.status.status.code == 4 and odds.status.winner == "home"
     assert {market.status for market in odds.markets} == {MarketStatus.SETTLED, MarketStatus.CANCELLED}
+
+
+@pytest.mark.parametrize("kind", [Kind.GLOBAL, Kind.EVENT_ODDS, Kind.EVENT_STATEFUL])
+async def test_a_match_that_was_given_back_after_the_request_is_not_told(
+    store: Store, tenant: Tenant, story: Story, kind: Kind
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    after = story.at
+    await story.settle(match, offer(1))
+    replay = Replay(store, job(tenant, kind, after, None if kind is Kind.GLOBAL else match))
+    steps = await replay.steps()
+    async with store.transaction() as tx:
+        await tenants.unbook(tx, tenant.id, match.id)
+    assert [fact for step in steps for fact in await replay.facts(step, 0)] == []
 
 
 async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story: Story) -> None:

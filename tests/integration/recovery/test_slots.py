@@ -49,9 +49,9 @@ async def complete(store: Store, job: Job) -> bool:
         return await jobs.complete(tx, job, 3_000)
 
 
-async def fail(store: Store, job: Job, pause: int = 0) -> State:
+async def fail(store: Store, job: Job, pause: int = 0, *, excused: bool = False) -> State:
     async with store.transaction() as tx:
-        return await jobs.fail(tx, job, "the reason", pause, 3_000)
+        return await jobs.fail(tx, job, "the reason", pause, 3_000, excused=excused)
 
 
 async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenant) -> None:
@@ -138,6 +138,30 @@ async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant)
         seen = await jobs.find(tx, tenant.id, "7")
     assert seen and (seen.state, seen.error) == (State.FAILED, "the reason")
     await accepted(store, tenant.id, asked("8"))
+
+
+async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_the_job_has_its_slot(
+    store: Store, tenant: Tenant
+) -> None:
+    await lease(store)
+    await accepted(store, tenant.id, asked("7"))
+    for attempt in range(1, 2 * MOST_ATTEMPTS):
+        job = await take(store, tenant.id)
+        assert job and job.attempts == attempt
+        assert await fail(store, job, excused=True) is State.SCHEDULED
+    job = await take(store, tenant.id)
+    assert job
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE recovery_slot SET expires_at = 0")
+    assert await fail(store, job, excused=True) is State.FAILED
+
+
+async def test_a_job_that_ended_its_processes_is_begun_seldom(store: Store, tenant: Tenant) -> None:
+    await lease(store)
+    await accepted(store, tenant.id, asked("7"))
+    for _ in range(MOST_ATTEMPTS + 1):
+        assert await take(store, tenant.id)
+    assert await take(store, tenant.id) is None
 
 
 async def test_a_failed_run_waits_before_the_next(store: Store, tenant: Tenant) -> None:

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from lxml import etree
 from msgspec.structs import replace
 
 from app.domain import scopes
@@ -101,41 +102,32 @@ async def test_what_hangs_on_a_match(client: httpx.AsyncClient, live: Match, bas
     assert first["meta"] == {"count": 1, "limit": 1, "total": len(entries)}
 
 
-async def make(store: Store, status: Status, at: int) -> Match:
+async def test_what_is_settled_is_no_active_offer(
+    client: httpx.AsyncClient, live: Match, basic: Headers
+) -> None:
+    path = f"/cs2/v1/matches/{live.id}/markets"
+    shown = {market["market_offer_id"]: market for market in await data(client, path, basic)}
+    entries = await data(client, path.replace("markets", "settlements"), basic)
+    assert entries and not shown.keys() & {entry["market_offer_id"] for entry in entries}
+    assert {market["status"] for market in shown.values()} <= {"active", "suspended"}
+    told = etree.fromstring((await client.get(f"{path}.xml", headers=basic)).content)
+    assert told.tag == "odds_change"
+    offers = {f"{node.get('id')}:{node.get('specifiers') or ''}" for node in told.iter("market")}
+    assert offers == shown.keys()
+
+
+async def make(store: Store, status: Status, at: int, *, played: bool = True) -> Match:
+    """A match that begins or began at `at`; one that is over was played, unless told otherwise."""
     asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
     match = await commands.create(store, asked, NOW, TERMS)
     if status is Status.CANCELLED:
-        order = Cancel(request_id="cancel")
-        return await commands.order(store, str(match.id), order, by="test", now=NOW, terms=TERMS)
+        order = Cancel(request_id=f"cancel {match.number}")
+        await commands.order(store, str(match.id), order, by="test", now=NOW, terms=TERMS)
+    begun = at if played and status not in (Status.UPCOMING, Status.DISCOVERED) else None
     async with store.transaction() as tx:
-        changed = replace(await matches.lock(tx, match.id), status=status)
+        changed = replace(await matches.lock(tx, match.id), status=status, started_at=begun)
         await matches.save(tx, changed)
     return changed
-
-
-async def test_the_list_and_its_buckets(client: httpx.AsyncClient, store: Store, basic: Headers) -> None:
-    made = {
-        name: str((await make(store, Status(name.rstrip("12")), at)).id)
-        for name, at in [
-            ("finished1", 1000),
-            ("finished2", 2000),
-            ("upcoming1", 3000),
-            ("live1", 4000),
-            ("cancelled1", 5000),
-        ]
-    }
-    answer = (await client.get("/cs2/v1/matches", headers=basic)).json()
-    order = [made[name] for name in ("live1", "upcoming1", "finished2", "finished1")]
-    assert [row["id"] for row in answer["data"]] == order
-    assert answer["meta"] == {"count": 4, "limit": 50, "total": 4}
-    assert all(set(row) == BASIC for row in answer["data"])
-    short = (await client.get("/cs2/v1/matches?limit=2", headers=basic)).json()
-    assert [row["id"] for row in short["data"]] == order[:2]
-    assert short["meta"] == {"count": 2, "limit": 2, "total": 4}
-    for status in ("live", "upcoming", "finished", "cancelled"):
-        rows = (await client.get(f"/cs2/v1/matches?status={status}", headers=basic)).json()
-        assert {row["id"] for row in rows["data"]} == {made[n] for n in made if n.startswith(status)}
-        assert {row["status"] for row in rows["data"]} == {status}
 
 
 async def test_keys_for_finished_matches_see_nothing_else(

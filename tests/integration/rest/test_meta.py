@@ -47,6 +47,8 @@ async def test_whoami_shows_the_key(client: httpx.AsyncClient, issue: IssueKey) 
 async def test_sports(client: httpx.AsyncClient, basic: Headers) -> None:
     body = (await client.get("/v1/sports", headers=basic)).json()
     assert body["meta"] == {"count": 2}
+    assert all(set(row) == {"slug", "name", "api_version", "base_url"} for row in body["data"])
+    assert all(isinstance(value, str) and value for row in body["data"] for value in row.values())
     assert [(row["slug"], row["api_version"], row["base_url"]) for row in body["data"]] == [
         ("cs2", "v1", "/cs2/v1"),
         ("soccer", "v1", "/soccer/v1"),

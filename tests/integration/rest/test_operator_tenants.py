@@ -165,8 +165,7 @@ async def test_operators_only(client: httpx.AsyncClient, basic: Headers) -> None
         assert (await client.request(method, f"{TENANTS}{path}")).status_code == 401
 
 
-async def test_amqp_is_handed_out_once_it_works(desk: Desk, settings: Settings) -> None:
-    slug = f"t-{uuid4().hex[:8]}"
+async def test_amqp_is_handed_out_once_it_works(desk: Desk, settings: Settings, slug: str) -> None:
     await desk.ask("POST", "", 201, {"slug": slug, "name": "T"})
     given = await desk.ask("POST", f"/{slug}/amqp", 201)
     assert given["exchange"] == settings.exchange

@@ -87,6 +87,16 @@ async def test_every_answer_to_a_key_tells_where_it_stands(
         assert state(answer)[:3] == (7, 60, left)
 
 
+async def test_the_facade_counts_like_every_other_path(client: httpx.AsyncClient, issue: IssueKey) -> None:
+    headers = {"X-API-Key": await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=2)}
+    first = await client.get("/v1/sports/en/sports", headers=headers)
+    assert first.headers["content-type"].startswith("application/xml") and state(first)[:3] == (2, 60, 1)
+    assert (await client.get("/v1/whoami", headers=headers)).status_code == 200
+    refused = await client.get("/v1/descriptions/producers", headers=headers)
+    assert refused.status_code == 429 and set(refused.json()) == {"detail"}
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+
+
 async def test_strangers_are_told_nothing(client: httpx.AsyncClient) -> None:
     answer = await client.get("/v1/whoami")
     assert answer.status_code == 401

@@ -9,7 +9,7 @@ import pytest
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
 from app.kit.errors import NotFound
-from app.store import changes, history, matches
+from app.store import changes, history, matches, replays
 from app.store.changes import Appended, ChangeRow, Draft
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMatch
@@ -213,6 +213,31 @@ async def test_pruning_keeps_what_is_young_and_the_newest(
         assert await changes.tail(tx) == old.seqs[-1] + 1
         await changes.prune(tx, 99_000)
         assert await changes.head(tx) == young.seqs[-1]
+
+
+async def test_pruned_fixture_changes_are_kept_for_recoveries(
+    store: Store, new_match: NewMatch, draft: Drafts
+) -> None:
+    match, tenant = await new_match(), uuid4()
+    kick_off = await append(store, match, [draft("fixture_change"), draft("fixture_change"), draft()], 1000)
+    await append(store, match, [draft()], 9000)
+    async with store.transaction() as tx:
+        before = await replays.fixtures(tx, tenant, 0)
+        assert await changes.prune(tx, 5000) == 3
+        assert await replays.fixtures(tx, tenant, 0) == before
+        assert [each.seq for each in before] == [kick_off.seqs[1]] * 2
+        assert await replays.fixtures(tx, tenant, 1000) == []
+        assert (await changes.prune_fixtures(tx, 1000), await changes.prune_fixtures(tx, 1001)) == (0, 2)
+        assert await replays.fixtures(tx, tenant, 0) == []
+
+
+async def test_one_prunes_at_a_time(store: Store, new_match: NewMatch, draft: Drafts) -> None:
+    match = await new_match()
+    await append(store, match, [draft()] * 3)
+    await append(store, match, [draft()])
+    async with store.transaction() as one, store.transaction() as other:
+        assert await changes.prune(one, 5000) == 3
+        assert await changes.prune(other, 5000) == 0
 
 
 async def _until_waiting_for_the_log(store: Store) -> None:

@@ -1,5 +1,6 @@
 """Rounds: what counts, what is held back, what becomes void."""
 
+import pytest
 from msgspec.structs import replace
 
 from app.domain import facts as f
@@ -147,6 +148,22 @@ def test_a_restore_over_half_time_takes_the_sides_back() -> None:
     assert play and (play.home_score, play.away_score, play.home_side) == (7, 3, "CT")
     server.round("away")
     assert server.told(RoundFinished)[-1].round.number == 11
+
+
+@pytest.mark.parametrize(("home", "away"), [(0, 2), (0, 4)])
+def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(home: int, away: int) -> None:
+    """Home won the first round and the last two; the two between them nobody saw."""
+    server = started()
+    server.rounds("home")
+    server.score = {"home": 2, "away": 1}
+    server.freeze()
+    server.rounds("home", "home")
+    server.score = {"home": home, "away": away}
+    server.freeze()
+    play = server.match.map
+    assert play and (play.home_score, play.away_score) == (4, 1)
+    assert "disagrees" in server.match.suspended
+    assert not server.told(RoundsVoided)
 
 
 def test_a_freeze_in_the_middle_of_a_round_voids_its_events() -> None:

@@ -52,3 +52,9 @@ def test_a_refusal_names_what_is_missing(wanted: dict[str, Any], words: str) -> 
 def test_one_of_the_scopes_is_enough() -> None:
     admit(GRANT, {"sport": "cs2", "scopes": ("cs2:matches:read", "cs2:matches:list")})
     admit(GRANT, {})
+
+
+def test_a_header_without_a_value_says_nothing() -> None:
+    assert presented_key([(b"x-api-key", b" "), (b"x-access-token", b"k")]) == "k"
+    with pytest.raises(Unauthenticated):
+        presented_key([(b"x-api-key", b"")])

@@ -7,8 +7,9 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain import changes as c
+from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Match, Round, Status, TimelineEvent
+from app.domain.match import MapPlay, Match, Round, RoundPlay, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.drafts import compose
 from app.store.changes import Draft
@@ -86,7 +87,20 @@ def test_a_market_says_what_became_of_it() -> None:
         assert told(compose(LIVE, LIVE, (), book, (new,), ()))[1] == ("market", frame, "odds_change")
 
 
-def test_voided_rounds_are_told_without_a_frame() -> None:
+def test_what_is_void_is_told_by_the_match() -> None:
     drafts = compose(LIVE, LIVE, (c.RoundsVoided(map=1, rounds=(PLAYED,), events=(1,)),), {}, (), ())
-    assert told(drafts) == [("round", "", "")]
+    assert told(drafts) == [("round", "", ""), ("match", "match.updated", "")]
     assert msgspec.json.decode(drafts[0].body, type=Round).void
+    drafts = compose(LIVE, LIVE, (c.RoundsVoided(map=1, rounds=(), events=(1,)),), {}, (), ())
+    assert told(drafts) == [("match", "match.updated", "")]
+
+
+def test_the_scoreboard_is_told_when_it_looks_different() -> None:
+    play = MapPlay(1, "de_inferno", "live", home_side="CT")
+    playing = replace(LIVE, maps=(play,), current=RoundPlay(1, 1, "live"))
+    hurt = replace(playing, loadouts=(Loadout(1, "ann", "CT", health=40),))
+    changed = ("scoreboard", "scoreboard.frame", "")
+    assert told(compose(playing, hurt, (), {}, (), ())) == [changed]
+    assert told(compose(hurt, hurt, (), {}, (), ())) == []
+    assert changed in told(compose(hurt, replace(hurt, current=None), (), {}, (), ()))
+    assert told(compose(LIVE, replace(LIVE, loadouts=hurt.loadouts), (), {}, (), ())) == []

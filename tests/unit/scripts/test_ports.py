@@ -1,6 +1,7 @@
 """Ports on loopback."""
 
 import socket
+from threading import Timer
 
 from scripts.housekeeping import ports
 
@@ -29,3 +30,12 @@ def test_waiting_ends_when_the_process_does() -> None:
     assert not ports.wait_until(lambda: False, alive=lambda: False, seconds=60)
     assert ports.wait_until(lambda: True, alive=lambda: False, seconds=60)
     assert not ports.wait_until(lambda: False, alive=lambda: True, seconds=0.01)
+
+
+def test_a_port_that_is_being_let_go_is_waited_for() -> None:
+    taken = socket.create_server((ports.LOOPBACK, 0))
+    port = taken.getsockname()[1]
+    letting_go = Timer(0.2, taken.close)
+    letting_go.start()
+    assert ports.free_ports([port], patience=20) == [port]
+    letting_go.join()

@@ -1,7 +1,7 @@
 """Whatever a source tells, in whatever order and batches, the book stays sound: `Trader` checks it after
 each reaction (nothing open on a decided event, books that sum, a ledger that can be recomputed)."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from app.domain.lifecycle import cancel
 from app.domain.market import Result
 from app.domain.match import Match
 from tests.unit.domain.play import new_match
-from tests.unit.domain.test_properties import facts, stories
+from tests.unit.domain.test_properties import Recorder, end_map, facts, stories
 from tests.unit.trading.trader import Trader
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -24,6 +24,15 @@ def batches(account: list[f.Fact], sizes: list[int]) -> list[list[f.Fact]]:
         cut.append(account[start : start + size])
         start += size
     return cut
+
+
+def played_on() -> list[f.Fact]:
+    """A map of four rounds that is played to 13:0."""
+    server = Recorder(new_match(best_of=3))
+    server.start_map("de_mirage")
+    server.tell(f.FormatSet(at=0, max_rounds=4))
+    end_map(server, "home")
+    return server.facts
 
 
 def priced(best_of: int, strength: float) -> Match:
@@ -56,6 +65,7 @@ def test_nonsense(account: list[f.Fact], cut: list[int]) -> None:
 
 @SLOW
 @given(stories(), sizes)
+@example(account=played_on(), cut=[1])
 def test_a_cancelled_match_leaves_nothing_open(account: list[f.Fact], cut: list[int]) -> None:
     trader = Trader(new_match(best_of=3))
     trader.react()

@@ -1,16 +1,21 @@
 """What the facade's resources promise beyond the schema."""
 
 from typing import Any, get_args
+from uuid import UUID
 
 import msgspec
 import pytest
 from lxml import etree
 
+from app.domain.about import About, Stream
 from app.domain.catalogue import LOCALES, Locale, MatchStatus, Text
-from app.domain.match import Match, Status
+from app.domain.match import MapPlay, Match, Status
 from app.wire.envelopes import answers, dictionaries, entrants, events
+from app.wire.fields import Group
 from tests.golden.facade_samples import (
+    APRIL_2031,
     AWAY,
+    FINISHED_EVENT,
     GRANT,
     HOME,
     LIVE_EVENT,
@@ -20,6 +25,8 @@ from tests.golden.facade_samples import (
     TYPES,
     UPCOMING_EVENT,
 )
+
+EVERY = frozenset(Group)
 
 
 def read(document: bytes) -> Any:
@@ -70,9 +77,34 @@ def test_live_odds_are_to_be_had_while_a_booked_match_is_not_over(status: Status
 
 def test_an_event_is_made_of_a_match_and_its_entrants() -> None:
     match = Match(id=LIVE_EVENT.id, number=9, home="A", away="B", event="E", best_of=5, scheduled_at=1000)
-    event = events.event(match, TOURNAMENT, HOME, AWAY, booked=False)
+    event = events.event(match, TOURNAMENT, HOME, AWAY, opened=EVERY, booked=False)
     assert event.headline.number == 9
     assert (event.best_of, event.scheduled_at, event.started_at, event.booked) == (5, 1000, None, False)
+
+
+def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
+    about = About(streams=(Stream("https://live.example/a"),))
+    play = MapPlay(1, "de_inferno", "live")
+    match = Match(
+        UUID(int=1), 9, "A", "B", "E", started_at=5000, scheduled_at=1000, maps=(play,), about=about
+    )
+
+    def seen(*opened: Group) -> events.Event:
+        return events.event(match, TOURNAMENT, HOME, AWAY, opened=frozenset(opened))
+
+    basic, read, detail = seen(Group.BASIC), seen(Group.BASIC, Group.READ), seen(Group.BASIC, Group.DETAIL)
+    assert (basic.started_at, basic.headline.maps, basic.streams) == (None, (), ())
+    assert (read.started_at, read.headline.maps, read.streams) == (5000, (play,), ())
+    assert (detail.started_at, detail.headline.maps, detail.streams) == (None, (), about.streams)
+
+
+def test_the_winner_stands_among_the_competitors() -> None:
+    for winner in ("home", "away"):
+        head = msgspec.structs.replace(FINISHED_EVENT.headline, winner=winner, home_id=None, away_id=None)
+        root = read(events.match_summary(msgspec.structs.replace(FINISHED_EVENT, headline=head)))
+        told = root.find("sport_event_status").get("winner_id")
+        (node,) = [node for node in root.iter("competitor") if node.get("qualifier") == winner]
+        assert node.get("id") == told
 
 
 def test_those_who_take_part_stand_within_the_tournament_and_beside_it() -> None:
@@ -87,6 +119,16 @@ def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
     found = read(answers.not_found(root))  # type: ignore[arg-type]
     assert found.tag == root
     assert [(node.tag, dict(node.attrib)) for node in found] == [("response", {"response_code": "NOT_FOUND"})]
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_the_moment_of_making_stands_in_the_root_and_changes_nothing_else(empty: bool) -> None:
+    document = events.schedule([] if empty else [LIVE_EVENT])
+    root = read(answers.generated(document, APRIL_2031))
+    assert root.attrib.pop("generated_at") == "2031-04-02T16:00:00Z"
+    assert etree.tostring(root) == etree.tostring(read(document))
+    with pytest.raises(ValueError, match="no document"):
+        answers.generated(b"", APRIL_2031)
 
 
 def test_a_status_code_that_the_feed_never_sends_is_refused() -> None:

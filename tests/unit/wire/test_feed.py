@@ -107,6 +107,15 @@ def test_every_market_is_told_in_order_with_its_one_outcome(offers: list[Market]
         assert outcome.get("odds") == (str(market.odds) if market.open else None)
 
 
+@given(st.lists(markets, min_size=1, max_size=6))
+def test_a_live_market_bears_no_name(offers: list[Market]) -> None:
+    root = read(feed.odds_change(EVENT, PRODUCT, STAMP, None, offers))
+    named = [
+        node for node in root.iter("market", "outcome") if {"name", "variant", "type"} & set(node.attrib)
+    ]
+    assert named == []
+
+
 @given(headlines)
 def test_state_speaks_in_listed_codes_only(head: Headline) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")

@@ -19,7 +19,7 @@ from app.wire.fields import Group, groups
     ],
 )
 def test_what_one_scope_opens(scope: str, opened: set[Group]) -> None:
-    assert groups({scope}) == opened
+    assert groups(frozenset({scope})) == opened
 
 
 def test_an_operator_sees_everything() -> None:

@@ -100,18 +100,18 @@ def test_rules_by_example() -> None:
     class Team(msgspec.Struct):
         name: str
         rank: int | None
-        tags: list[str]
+        tags: tuple[str, ...]
 
     class View(msgspec.Struct):
         id: int
         live: bool
         odds: Decimal
         demo_url: str | None | msgspec.UnsetType
-        teams: list[Team]
+        teams: tuple[Team, ...]
         meta: dict[str, int]
 
     view = View(
-        7, True, Decimal("1.85"), msgspec.UNSET, [Team("A & B", None, ["x"]), Team("C", 3, [])], {"count": 2}
+        7, True, Decimal("1.85"), msgspec.UNSET, (Team("A & B", None, ("x",)), Team("C", 3, ())), {"count": 2}
     )
     assert render(view, "match").decode() == (
         '<match id="7" live="true" odds="1.85">'

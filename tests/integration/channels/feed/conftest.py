@@ -22,12 +22,18 @@ async def rig(settings: Settings, store: Store, tmp_path: Path) -> AsyncIterator
 
 @pytest.fixture
 def feed(rig: Rig) -> Running:
-    """Runs a session in this process, ended in good order; `alive_seconds` may be turned down."""
+    """Runs a session in this process, ended in good order; times may be turned down."""
 
     @asynccontextmanager
-    async def running(alive_seconds: float = 10, lease_millis: int = 3000) -> AsyncIterator[Session]:
-        terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, lease_millis, alive_seconds)
-        session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms)
+    async def running(
+        alive_seconds: float = 10,
+        lease_millis: int = 3000,
+        lag_millis: int = 600_000,
+        dead: Callable[[], int | None] = lambda: None,
+    ) -> AsyncIterator[Session]:
+        told = rig.settings
+        terms = Terms(told.exchange, told.producer_id, 64, lease_millis, alive_seconds, lag_millis)
+        session = Session(rig.store, rig.management, parse(told.rabbitmq_url), terms, dead)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         try:

@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from app.domain.ids import match_urn
-from app.domain.market import Market, MarketStatus, Result
+from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.recovery import Kind
 from app.domain.tenant import Tenant
@@ -23,6 +23,7 @@ from scripts import consumer
 from scripts.consumer import SUSPENDED, Book
 from tests.faults.rig import Rig
 from tests.support.eventually import eventually
+from tests.support.life import Life
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
@@ -52,39 +53,6 @@ async def truth(store: Store, told: list[Match]) -> Open:
 
 def _said(market: Market) -> str:
     return str(market.odds) if market.status is MarketStatus.ACTIVE else SUSPENDED
-
-
-class Life:
-    """Random things happen on some matches."""
-
-    def __init__(self, story: Story, seed: int) -> None:
-        self.story, self.random = story, random.Random(seed)
-        self.matches: list[Match] = []
-        self.state: dict[tuple[int, int], str] = {}
-
-    async def step(self) -> None:
-        chance = self.random
-        if len(self.matches) < 4 or chance.random() < 0.02:
-            self.matches.append(await self.story.match())
-        match, number = chance.choice(self.matches), chance.randrange(1, 8)
-        place = (match.number, number)
-        await self._happen(match, place, self.state.get(place, "open"), offer(number))
-
-    async def _happen(self, match: Match, place: tuple[int, int], now: str, market: Market) -> None:
-        story, chance = self.story, self.random
-        if now == "ended":
-            await story.take_back(match, market)
-            self.state[place] = "open"
-        elif (number := chance.random()) < 0.5 or place not in self.state:
-            status = chance.choice([MarketStatus.ACTIVE, MarketStatus.ACTIVE, MarketStatus.SUSPENDED])
-            await story.offer(match, offer(place[1], status=status))
-            self.state[place] = "open"
-        elif number < 0.8:
-            await story.settle(match, market, result=chance.choice([Result.WON, Result.LOST]))
-            self.state[place] = "ended"
-        else:
-            await story.void(match, market)
-            self.state[place] = "ended"
 
 
 def asking(desk: Desk, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
@@ -168,9 +136,22 @@ def test_a_client_keeps_live_messages_until_its_recovery_is_complete() -> None:
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers)}
     book.hear(letter.complete(2, 450, "8"))
     assert book.request == "9"
+    assert book.after == 0, "cut short now, all of it is still to be asked for"
     book.hear(letter.complete(2, 450, "9"))
     assert book.request is None
+    assert book.after == 450
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers), ("13", offer(5).specifiers)}
+
+
+def test_a_match_that_a_recovery_does_not_tell_of_is_over() -> None:
+    book = Book()
+    book.hear(_odds(at=100, request_id="", told=[offer(1)]), 1)
+    book.suspend()
+    book.request, book.told = "9", set()
+    book.hear(letter.complete(2, 450, "8"))
+    assert set(shown(book)) == {"od:match:7"}, "another's recovery tells nothing of ours"
+    book.hear(letter.complete(2, 450, "9"))
+    assert not shown(book)
 
 
 async def test_upcoming_matches_are_told_too(rig: Rig, store: Store) -> None:

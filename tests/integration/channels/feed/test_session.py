@@ -1,5 +1,6 @@
 """The feed, from the change log to tenants' queues, on a real broker and a real database."""
 
+import asyncio
 import time
 from contextlib import AsyncExitStack
 from uuid import UUID
@@ -9,8 +10,13 @@ import pytest
 from lxml import etree
 
 from app.broker import holders
+from app.broker.address import parse
+from app.broker.management import Management
 from app.channels.feed import routing
+from app.channels.feed.session import Session, Terms
+from app.kit.errors import Unavailable
 from app.store import cursors, tenants
+from app.store.cursors import Mark, Taken
 from tests.faults.rig import ROOT, Consumer, Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
 
@@ -52,6 +58,36 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
             assert each.alives[1].at - each.alives[0].at == pytest.approx(0.5, abs=0.3)
             assert {got.key for got in each.alives} == {routing.ALIVE}
             assert all(b'subscribed="1"' in got.body for got in each.alives)
+
+
+async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
+    async with Management("http://guest:guest@127.0.0.1:1") as away:
+        terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
+        session = Session(rig.store, away, parse(rig.settings.rabbitmq_url), terms)
+        stopping = asyncio.Event()
+        task = asyncio.create_task(session.run(stopping))
+        await asyncio.sleep(0)
+        stopping.set()
+        async with asyncio.timeout(20):
+            await task
+
+
+async def test_a_loss_that_was_not_told_is_told_by_the_next_holder(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        [(tenant, consumer)] = await listening(rig, stack)
+        async with rig.store.transaction() as tx:
+            [taken] = await cursors.take(tx, "one that ends", 1, 60_000)
+            assert await cursors.checkpoint(tx, "one that ends", {tenant: Mark(taken.epoch, 0, owed=True)})
+            await cursors.release(tx, "one that ends", [tenant])
+        await stack.enter_async_context(feed(alive_seconds=1))
+        await until("told", lambda: len(consumer.alives) > 1)
+        assert [b'subscribed="0"' in each.body for each in consumer.alives[:2]] == [True, False]
+
+        async def settled() -> bool:
+            async with rig.store.reading() as tx:
+                return not await tx.value("SELECT owed FROM tenant_cursor")
+
+        await until_async("nothing is owed any more", settled)
 
 
 async def test_a_new_tenant_is_told_from_then_on_without_a_restart(rig: Rig, feed: Running) -> None:
@@ -138,20 +174,36 @@ async def test_what_the_log_has_forgotten_is_told_as_a_loss(rig: Rig, feed: Runn
             await tx.execute("DELETE FROM change WHERE seq <= $1", seqs[99])
         await stack.enter_async_context(feed(alive_seconds=0.5))
         await until("told what is left", lambda: consumer.seqs == set(seqs[100:]))
-        await until("told of the loss", lambda: any(b'subscribed="0"' in got.body for got in consumer.alives))
+        await until("told of the loss", lambda: consumer.downs)
         await until("alive again", lambda: b'subscribed="1"' in consumer.alives[-1].body)
-        assert sum(b'subscribed="0"' in got.body for got in consumer.alives) == 1
+        assert consumer.downs == 1
 
 
 async def test_the_dead_man_word_is_said_once(rig: Rig, feed: Running) -> None:
+    died: int | None = None
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
-        session = await stack.enter_async_context(feed(alive_seconds=0.5))
+        session = await stack.enter_async_context(feed(alive_seconds=0.5, dead=lambda: died))
         await until("alive", lambda: consumer.alives)
-        session.say_down()
+        died = 7
+        session.hurry()
         await until("down, then up", lambda: len(consumer.alives) >= 4)
-        flags = [b'subscribed="0"' in got.body for got in consumer.alives]
-        assert sum(flags) == 1
+        assert consumer.downs == 1
+
+
+async def test_a_tenant_that_comes_later_is_told_of_the_death_too_and_nobody_twice(
+    rig: Rig, feed: Running
+) -> None:
+    async with AsyncExitStack() as stack:
+        [(_, first)] = await listening(rig, stack)
+        async with feed(alive_seconds=0.5, dead=lambda: 7):
+            await until("down, then up", lambda: first.downs and len(first.alives) >= 4)
+            [(_, second)] = await listening(rig, stack)
+            await until("down, then up", lambda: second.downs and len(second.alives) >= 4)
+        count = len(first.alives)
+        await stack.enter_async_context(feed(alive_seconds=0.5, dead=lambda: 7))
+        await until("alive again", lambda: len(first.alives) >= count + 4)
+        assert (first.downs, second.downs) == (1, 1)
 
 
 async def test_cursors_are_saved_and_the_window_is_kept(rig: Rig, feed: Running) -> None:
@@ -196,6 +248,28 @@ async def test_the_log_is_told_though_the_database_breaks_off(rig: Rig, feed: Ru
             await break_off(rig)
             seqs |= set(await rig.tell(match, 5))
         await until("all told", lambda: consumer.seqs == seqs)
+
+
+async def test_a_tenant_is_told_though_we_never_heard_that_we_took_it(
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database broke off after the commit."""
+    round_, lost = Session._round, list[list[Taken]]()
+
+    async def unheard(session: Session) -> list[Taken]:
+        taken = await round_(session)
+        if taken and not lost:
+            lost.append(taken)
+            raise Unavailable("the answer is lost")
+        return taken
+
+    monkeypatch.setattr(Session, "_round", unheard)
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        await stack.enter_async_context(feed())
+        seqs = set(await rig.tell(await rig.match(), 5))
+        await until("all told", lambda: consumer.seqs == seqs)
+        assert lost
 
 
 async def break_off(rig: Rig) -> None:

@@ -61,3 +61,16 @@ async def test_another_kind_of_worker_does_not_count(store: Store) -> None:
         await beats.beat(tx, "feed", "feed", scene.now)
     await scene.watch.look()
     assert scene.suspended == 1
+
+
+async def test_a_death_is_named_by_its_last_beat_as_long_as_it_lasts(store: Store) -> None:
+    scene = Scene(store)
+    await scene.beat()
+    beat = scene.now
+    assert scene.watch.dead is None
+    for _ in range(2):
+        await scene.look_after(15_001)
+        assert scene.watch.dead == beat
+    await scene.beat()
+    await scene.look_after(1)
+    assert scene.watch.dead is None

@@ -66,7 +66,7 @@ class World:
     def born(self) -> Delivery:
         """A delivery as a new process makes it, from what was saved."""
         return Delivery(
-            Taken(TENANT, "acme", self.saved, 1, None, 0),
+            Taken(TENANT, "acme", self.saved, 1),
             window=WINDOW,
             lease=self.lease,
             recent=self.recent,
@@ -209,6 +209,26 @@ async def test_a_tenant_far_behind_asks_for_its_own_page() -> None:
     world.delivery.backlog = backlog
     world.delivery.pump()
     assert list(published(world)) == world.wanted[:WINDOW]
+
+
+async def test_a_page_that_was_read_before_a_rewind_is_not_taken_for_what_comes_after_it() -> None:
+    world = World()
+    world.recent = Recent(90)
+    world.delivery = world.born()
+    page = Recent(0)
+    page.extend(world.log[:4], 12)
+    world.connect()
+    world.delivery.backlog = page
+    world.delivery.pump()
+    asked_from = world.delivery.sent
+    assert asked_from == 12
+    world.delivery.detach("the broker restarts")  # nothing was confirmed
+    late = Recent(asked_from)
+    late.extend(world.log[4:20], 60)
+    world.delivery.backlog = late
+    world.starving = False
+    world.connect()
+    assert world.wire.tags == {} and world.starving, "it asks again, from where it is now"
 
 
 async def test_an_envelope_that_cannot_be_made_is_passed_over_and_counted() -> None:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from app.channels.feed.outgoing import Press
 from app.store.changes import ChangeRow
@@ -24,3 +25,12 @@ def test_rows_that_cannot_be_told_stop_nothing_after_them(broken: ChangeRow) -> 
     assert (first.seq, first.frames) == (1, b"")
     assert second.seq == 2
     assert b"fixture_change" in second.frames
+
+
+def test_a_client_can_tell_how_long_a_log_line_was_under_way() -> None:
+    kick_off = row(2, "fixture_change", b'{"change_type":1}')
+    by_hand, by_log = Press("oddsfeed", 2).envelopes(
+        [kick_off, replace(kick_off, envelope_seq=3, arrived_at=990)]
+    )
+    assert by_hand.message.headers == {"x-seq": 2, "x-prev-seq": 1}
+    assert by_log.message.headers == {"x-seq": 3, "x-prev-seq": 1, "x-arrived-at": 990}

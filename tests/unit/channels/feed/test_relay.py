@@ -10,11 +10,22 @@ import pytest
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Press
 from app.channels.feed.relay import Relay
-from app.store import changes
+from app.store import changes, cursors
 from app.store.connections import Store
-from app.store.cursors import Taken
+from app.store.cursors import Mark, Taken
 
 pytestmark = pytest.mark.anyio
+
+
+class Word:
+    """Has something to say first, or has not."""
+
+    first = True
+
+    owes = True
+
+    def hurry(self) -> None:
+        pass
 
 
 class NoStore:
@@ -23,11 +34,11 @@ class NoStore:
         yield None
 
 
-@pytest.mark.parametrize(("cursor", "covered"), [(3500, False), (4898, False), (4899, True), (5000, True)])
+@pytest.mark.parametrize(("cursor", "missed"), [(3500, 1), (4898, 1), (4899, 0), (5000, 0)])
 async def test_what_was_forgotten_is_not_taken_for_told(
-    monkeypatch: pytest.MonkeyPatch, cursor: int, covered: bool
+    monkeypatch: pytest.MonkeyPatch, cursor: int, missed: int
 ) -> None:
-    """A tenant before the first change kept must be read again from the log, which shows its loss."""
+    """A tenant before the first change kept has missed something, and goes on where the log does."""
 
     async def head(tx: object) -> int:
         return 5000
@@ -39,5 +50,26 @@ async def test_what_was_forgotten_is_not_taken_for_told(
     monkeypatch.setattr(changes, "tail", tail)
     relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
     await relay.start()
-    delivery = relay.adopt(Taken(UUID(int=1), "acme", cursor, 1, None, 0))
-    assert (delivery._source() is not None) is covered
+    delivery = relay.adopt(Taken(UUID(int=1), "acme", cursor, 1))
+    assert (delivery.given_up, delivery.sent) == (missed, max(cursor, 4899))
+
+
+async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saved: list[Mark] = []
+
+    async def checkpoint(tx: object, holder: str, marks: dict[UUID, Mark]) -> set[UUID]:
+        saved.extend(marks.values())
+        return set(marks)
+
+    monkeypatch.setattr(cursors, "checkpoint", checkpoint)
+    relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
+    delivery = relay.adopt(Taken(UUID(int=1), "acme", 5, 1))
+    delivery.voice = word = Word()
+    delivery.overrun(900)
+    await relay.checkpoint()
+    assert not saved
+    word.first = False
+    await relay.checkpoint()
+    assert saved == [Mark(1, 900, owed=True)], "one that will be told later is kept with the place"

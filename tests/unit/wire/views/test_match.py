@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from app.domain.about import About, Stream
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
 from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, Status, TimelineEvent
@@ -159,3 +160,12 @@ def test_the_scoreboard_shows_what_players_have() -> None:
 def test_internals_say_why_nothing_is_offered() -> None:
     seen = shown(Group.INTERNALS)
     assert (seen["suspended"], seen["suspended_reason"], seen["booking_status"]) == (True, "silent", "booked")
+
+
+def test_streams_say_their_language_where_it_is_known() -> None:
+    about = About(streams=(Stream("https://live.example/a", "en", "Main"), Stream("https://live.example/b")))
+    view = match_view(MatchParts(match=replace(MATCH, about=about)), frozenset({Group.DETAIL}))
+    assert list(msgspec.to_builtins(view)["streams"]) == [
+        {"url": "https://live.example/a", "language": "en", "name": "Main"},
+        {"url": "https://live.example/b", "language": None, "name": None},
+    ]

@@ -1,0 +1,79 @@
+"""The scopes that every address asks for: one of them is enough, none stands for any key.
+
+Written out here once more, independently of the routes: the canonical ones from the interface
+specification's tables; an address of the facade asks for what guards the same content there. What the
+specification opens to any key, and catalogues of names, ask for no scope.
+"""
+
+LIST, READ, DETAIL = (f"cs2:matches:{action}" for action in ("list", "read", "detail"))
+MARKETS, SETTLEMENTS, MAPS = "cs2:markets:read", "cs2:markets:settlements", "cs2:maps:read"
+RECOVERY = "cs2:recovery:initiate"
+_MATCH = "/cs2/v1/matches/{match_id}"
+_FACADE = "/v1/sports/{locale}"
+
+#: Addresses in the sport's own namespace or on the facade, whose keys need the sport.
+CS2: dict[str, tuple[str, ...]] = {
+    "/cs2/v1/matches": (LIST,),
+    "/cs2/v1/matches.xml": (LIST,),
+    _MATCH: (LIST, READ),
+    f"{_MATCH}.xml": (LIST, READ),
+    f"{_MATCH}/summary": (READ,),
+    f"{_MATCH}/summary.xml": (READ,),
+    f"{_MATCH}/markets": (MARKETS,),
+    f"{_MATCH}/markets.xml": (MARKETS,),
+    f"{_MATCH}/rounds": (DETAIL,),
+    f"{_MATCH}/timeline": (DETAIL,),
+    f"{_MATCH}/prematch": (DETAIL,),
+    f"{_MATCH}/settlements": (SETTLEMENTS,),
+    "/cs2/v1/settlements": (SETTLEMENTS,),
+    "/cs2/v1/selfcheck": (MARKETS,),
+    "/cs2/v1/markets/descriptions": (),
+    "/cs2/v1/markets/descriptions.xml": (),
+    "/cs2/v1/tournaments": ("cs2:tournaments:list",),
+    "/cs2/v1/tournaments/{tournament_id}": ("cs2:tournaments:read",),
+    "/cs2/v1/teams": ("cs2:teams:list",),
+    "/cs2/v1/teams/{team_id}": ("cs2:teams:read",),
+    "/cs2/v1/teams/{team_id}/extras": ("cs2:teams:read",),
+    "/cs2/v1/teams/{team_id}/h2h/{opponent_id}": ("cs2:teams:read",),
+    "/cs2/v1/players": ("cs2:players:list",),
+    "/cs2/v1/players/{player_id}": ("cs2:players:read",),
+    "/cs2/v1/maps": (MAPS,),
+    "/cs2/v1/maps/pool": (MAPS,),
+    "/cs2/v1/search": (),
+    "/cs2/v1/recovery/initiate_request": (RECOVERY,),
+    "/cs2/v1/recovery/{request_id}": (RECOVERY,),
+    f"{_FACADE}/sports": (),
+    f"{_FACADE}/tournaments": (),
+    f"{_FACADE}/sports/{{sport_id}}/tournaments": (),
+    f"{_FACADE}/tournaments/{{tournament_id}}/info": ("cs2:tournaments:read",),
+    f"{_FACADE}/competitors/{{competitor_id}}/profile": ("cs2:teams:read",),
+    f"{_FACADE}/players/{{player_id}}/profile": ("cs2:players:read",),
+    f"{_FACADE}/sport_events/{{event_id}}/summary": (READ,),
+    f"{_FACADE}/sport_events/{{event_id}}/fixture": (READ,),
+    f"{_FACADE}/schedules/pre/schedule": (LIST,),
+    f"{_FACADE}/schedules/live/schedule": (LIST,),
+    f"{_FACADE}/schedules/{{day}}/schedule": (LIST,),
+    f"{_FACADE}/fixtures/changes": (LIST,),
+    "/v1/descriptions/producers": (),
+    "/v1/descriptions/{locale}/markets": (),
+    "/v1/descriptions/{locale}/markets/{market_id}/variants/{variant}": (),
+    "/v1/descriptions/{locale}/match_status": (),
+    "/v1/descriptions/{locale}/void_reasons": (),
+    "/v1/descriptions/void_reasons": (),
+    "/v1/{product}/recovery/initiate_request": (RECOVERY,),
+    "/v1/{product}/odds/events/{event_id}/initiate_request": (RECOVERY,),
+    "/v1/{product}/stateful_messages/events/{event_id}/initiate_request": (RECOVERY,),
+}
+SOCCER: dict[str, tuple[str, ...]] = {
+    "/soccer/v1/competitors": (),
+    "/soccer/v1/competitors/{competitor_id}": (),
+    "/soccer/v1/tournaments": (),
+    "/soccer/v1/tournaments/{tournament_id}": (),
+}
+#: For any key, whatever its sports.
+_META = ("alive", "alive.xml", "whoami", "whoami.xml", "users/whoami", "health", "sports")
+_ABOUT = ("schemas/{name}", "openapi.json", "asyncapi.json")
+ANY: dict[str, tuple[str, ...]] = {f"/v1/{name}": () for name in (*_META, *_ABOUT)}
+SPORTS: dict[str | None, dict[str, tuple[str, ...]]] = {"cs2": CS2, "soccer": SOCCER, None: ANY}
+#: For nobody's key in particular: pages and a picture.
+OPEN = {"/v1/docs", "/v1/docs/pushed", "/categories/cs2.svg"}

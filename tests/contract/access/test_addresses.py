@@ -1,0 +1,163 @@
+"""Every documented address, in every format, with every key: each asks for its scope and its sport, and a
+key limited to finished matches meets no other, wherever it looks."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from app.settings import Settings
+from app.store.connections import Store
+from tests.contract.access.tables import OPEN, SPORTS
+from tests.contract.access.test_rights import SCOPES
+from tests.contract.openapi.present import Json, followed, made, operations
+from tests.support import world
+from tests.support.queues import private_vhost
+from tests.support.web import IssueKey, issuing, serving
+from tests.support.world import World
+
+JSON, XML = "application/json", "application/xml"
+RATE = 100_000
+Ask = tuple[str, str, Json]  #: path as documented, method, and how to ask
+
+
+@pytest.fixture(scope="module")
+def document() -> Json:
+    return made()["public"]
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with private_vhost(settings) as private, serving(private) as client:
+        yield client
+
+
+@pytest.fixture
+async def populated(store: Store) -> World:
+    return await world.made(store)
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+def asks(document: Json, **values: str) -> Iterator[Ask]:
+    """How to ask each operation for its own example, with other `values` for parameters so named."""
+    for path, method, operation in operations(document):
+        given: dict[str, Json] = {"path": {}, "query": {}}
+        for parameter in (followed(document, one) for one in operation["parameters"]):
+            if parameter["required"]:
+                name = parameter["name"]
+                given[parameter["in"]][name] = values.get(name, parameter["example"])
+        body = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("example")
+        yield path, method, {"url": path.format(**given["path"]), "params": given["query"], "json": body}
+
+
+def formats(document: Json, path: str, method: str) -> list[str]:
+    answers = document["paths"][path][method]["responses"]
+    return [kind for kind in answers[min(answers)]["content"] if kind in (JSON, XML)]
+
+
+def test_the_table_is_whole_and_the_document_says_the_same(document: Json) -> None:
+    told = {path: (sport, scopes) for sport, table in SPORTS.items() for path, scopes in table.items()}
+    assert set(told) | OPEN == set(document["paths"])
+    for path, _, operation in operations(document):
+        if path in OPEN:
+            assert operation["security"] == []
+        else:
+            shown = operation.get("x-sport"), tuple(operation["x-required-scopes"])
+            assert (path, shown) == (path, told[path])
+
+
+async def test_every_address_asks_for_its_scope_in_every_format(
+    client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
+) -> None:
+    for path, method, how in asks(document):
+        needed = next((table[path] for table in SPORTS.values() if path in table), ())
+        if not needed:
+            continue
+        keys = {"without": await issue(scopes=tuple(sorted(SCOPES - set(needed))), rate_limit_rpm=RATE)}
+        keys |= {one: await issue(scopes=(one,), rate_limit_rpm=RATE) for one in needed}
+        for kind in formats(document, path, method):
+            headers = {"Accept": kind}
+            refused = await client.request(method, **how, headers=headers | {"X-API-Key": keys["without"]})
+            assert refused.status_code == 403, (path, kind)
+            assert refused.headers["content-type"] == JSON, (path, kind)
+            assert all(one in refused.json()["detail"] for one in needed), (path, kind)
+            assert "account manager" in refused.json()["detail"], (path, kind)
+            for one in needed:
+                let_in = await client.request(method, **how, headers=headers | {"X-API-Key": keys[one]})
+                assert let_in.status_code in (200, 202, 404, 409), (path, kind, one, let_in.text)
+
+
+async def test_every_address_asks_for_its_sport(
+    client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
+) -> None:
+    sports: dict[str | None, tuple[str, ...]] = {"cs2": ("soccer",), "soccer": ("cs2",), None: ()}
+    for path, method, how in asks(document):
+        for sport, table in SPORTS.items():
+            if path in table:
+                raw = await issue(scopes=tuple(SCOPES), sports=sports[sport], rate_limit_rpm=RATE)
+                for kind in formats(document, path, method):
+                    headers = {"Accept": kind, "X-API-Key": raw}
+                    answer = await client.request(method, **how, headers=headers)
+                    assert (answer.status_code == 403) == (sport is not None), (path, kind)
+                    assert sport is None or repr(sport) in answer.json()["detail"], (path, kind)
+
+
+async def test_without_a_key_there_is_nothing_but_open_pages(
+    client: httpx.AsyncClient, document: Json
+) -> None:
+    for path, method, how in asks(document):
+        answer = await client.request(method, **how)
+        assert answer.status_code == (200 if path in OPEN else 401), path
+
+
+async def test_xml_by_accept_is_what_the_sibling_answers(
+    client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
+) -> None:
+    """Byte for byte, whatever the key may see."""
+    siblings = 0
+    keys = [await issue(scopes=scopes, rate_limit_rpm=RATE) for scopes in _some_scopes()]
+    for path, method, how in asks(document):
+        if not path.endswith(".xml") or path == "/v1/alive.xml":
+            continue
+        siblings += 1
+        for raw in keys:
+            sibling = await client.request(method, **how, headers={"X-API-Key": raw, "Accept": JSON})
+            asked = how | {"url": how["url"].removesuffix(".xml")}
+            same = await client.request(method, **asked, headers={"X-API-Key": raw, "Accept": "text/xml"})
+            assert (sibling.status_code, sibling.content) == (same.status_code, same.content), path
+            assert sibling.headers.get("ETag") == same.headers.get("ETag"), path
+    assert siblings == 6
+
+
+def _some_scopes() -> list[tuple[str, ...]]:
+    """Each alone, and all."""
+    return [*((scope,) for scope in sorted(SCOPES)), tuple(sorted(SCOPES))]
+
+
+async def test_a_finished_only_key_meets_no_other_match_anywhere(
+    client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
+) -> None:
+    hidden = [populated.live, populated.upcoming, populated.cancelled]
+    traces = [rf"od:match:{match.number}\b" for match in hidden] + [str(match.id) for match in hidden]
+    others = re.compile("|".join(traces))
+    limited: dict[str, Any] = {"sports": ("cs2", "soccer"), "finished_only": True, "rate_limit_rpm": RATE}
+    raw = await issue("limited", scopes=tuple(SCOPES), **limited)
+    seen = 0
+    for match in (populated.live, populated.upcoming, populated.cancelled, populated.finished):
+        ref = f"od:match:{match.number}"
+        for path, method, how in asks(document, match_id=ref, event_id=ref):
+            for kind in formats(document, path, method) if method == "get" else ():
+                answer = await client.request(method, **how, headers={"Accept": kind, "X-API-Key": raw})
+                assert answer.status_code in (200, 404), (path, kind, answer.text)
+                about = {"match_id", "event_id"} & set(re.findall(r"{(\w+)}", path))
+                assert not about or (answer.status_code == 200) == (match is populated.finished), (path, kind)
+                if answer.status_code == 200 and not path.endswith("api.json"):
+                    assert not others.search(answer.text), (path, kind)
+                    seen += ref in answer.text and match is populated.finished
+    assert seen > 10

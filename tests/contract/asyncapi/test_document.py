@@ -1,0 +1,171 @@
+"""What we say that we push: valid AsyncAPI 3, complete, and true of what is published."""
+
+import gzip
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+from lxml import etree
+
+from app.channels.feed import routing
+from app.channels.feed.asyncapi import feed
+from app.channels.stream.document import stream
+from app.domain.market import Result
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.settings import Settings
+from app.store.connections import Store
+from app.wire.envelopes import feed as envelopes
+from app.wire.shapes import feed_shapes
+from tests.support.story import offer
+from tests.support.web import issuing, serving
+
+pytestmark = pytest.mark.anyio
+SCHEMA = Path(__file__).with_name("asyncapi-3.0.0.schema.json.gz")
+
+
+@pytest.fixture
+async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    key = await issuing(store, settings.secret_key)(bundles=("cs2.stats",))
+    async with serving(settings) as client:
+        client.headers["X-API-Key"] = key
+        yield client
+
+
+@pytest.fixture
+async def document(client: httpx.AsyncClient) -> Any:
+    answer = await client.get("/v1/asyncapi.json")
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("application/json")
+    return answer.json()
+
+
+async def test_it_is_asyncapi_3(document: Any) -> None:
+    schema = json.loads(gzip.decompress(SCHEMA.read_bytes()))
+    problems = [
+        f"{list(error.absolute_path)}: {error.message[:200]}"
+        for error in jsonschema.Draft7Validator(schema).iter_errors(document)
+    ]
+    assert problems == []
+
+
+async def test_every_reference_leads_somewhere(document: Any) -> None:
+    missing = [ref for ref in references(document) if not leads(document, ref)]
+    assert missing == []
+
+
+def references(node: Any) -> list[str]:
+    if isinstance(node, list):
+        return [ref for each in node for ref in references(each)]
+    if not isinstance(node, dict):
+        return []
+    own = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
+    return own + [ref for each in node.values() for ref in references(each)]
+
+
+def leads(document: Any, ref: str) -> bool:
+    node = document
+    for part in ref.removeprefix("#/").split("/"):
+        if not isinstance(node, dict) or part not in node:
+            return False
+        node = node[part]
+    return True
+
+
+async def test_both_channels_are_in_it(document: Any) -> None:
+    assert set(document["servers"]) == {"feed", "stream"}
+    addresses = {channel["address"] for channel in document["channels"].values()}
+    assert {"/cs2/v1/stream", "/cs2/v1/stream/{match_id}", routing.ALIVE, routing.complete("{node_id}")} <= (
+        addresses
+    )
+    for name in routing.EVENT_MESSAGES:
+        live, replayed = routing.live(name, 17), routing.replayed(name, 17, "5")
+        assert live.replace("match.17.", "match.{match_num}.") in addresses
+        assert replayed.replace("match.17.5", "match.{match_num}.{node_id}") in addresses
+
+
+async def test_clients_are_told_when_to_connect_again(document: Any, client: httpx.AsyncClient) -> None:
+    (alive,) = [
+        said
+        for said in document["components"]["messages"].values()
+        if "30 seconds" in said.get("summary", "")
+    ]
+    assert alive["name"] == "alive" and "after 1 second, then after twice as long" in alive["summary"]
+    assert alive["summary"] in (await client.get("/v1/docs/pushed")).text
+
+
+async def test_the_page_is_for_everybody_and_fetches_nothing(client: httpx.AsyncClient) -> None:
+    del client.headers["X-API-Key"]
+    page = await client.get("/v1/docs/pushed")
+    assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
+    root = etree.fromstring(page.content, etree.HTMLParser())
+    assert not root.xpath("//script | //link | //img | //iframe | //@src")
+    assert all(str(href).startswith("#") for href in root.xpath("//@href"))
+    ids = {f"#{each}" for each in root.xpath("//@id")}
+    assert set(root.xpath("//a/@href")) <= ids
+    assert "bet_settlement" in page.text and "scoreboard.frame" in page.text
+    assert (await client.get("/v1/asyncapi.json")).status_code == 401
+
+
+def test_the_halves_name_nothing_twice() -> None:
+    ours, theirs = feed("oddsfeed", "mq.example:5672"), stream()
+    for part in ("channels", "operations"):
+        assert not ours[part].keys() & theirs[part].keys()
+
+
+def told() -> list[bytes]:
+    """An envelope of each kind."""
+    entries = [
+        LedgerEntry(
+            13, "map=1|round=1|team=home", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "told"
+        )
+    ]
+    about = ("od:match:17", 2, 1_900_000_000_000)
+    return [
+        envelopes.odds_change(*about, None, [offer(1), offer(2)]),
+        envelopes.bet_settlement(*about, entries, "5"),
+        envelopes.bet_cancel(*about, entries),
+        envelopes.rollback_bet_settlement(*about, entries),
+        envelopes.rollback_bet_cancel(*about, entries),
+        envelopes.fixture_change(*about, 1),
+        envelopes.alive(2, 1_900_000_000_000, True),
+        envelopes.snapshot_complete(2, 1_900_000_000_000, "5"),
+    ]
+
+
+@pytest.mark.parametrize("body", told(), ids=lambda body: body[:24].decode())
+def test_envelopes_are_as_the_document_says(body: bytes) -> None:
+    shapes = feed_shapes()
+    root = etree.fromstring(body)
+    schema = shapes.message(root.tag) | {"components": {"schemas": shapes.types()}}
+    strict = closed(schema)
+    jsonschema.Draft7Validator(strict).validate(as_json(root, strict, strict))
+
+
+def closed(node: Any) -> Any:
+    """The schema, with nothing allowed that it does not name."""
+    if isinstance(node, list):
+        return [closed(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    inner = {key: closed(value) for key, value in node.items()}
+    return inner | ({"additionalProperties": False} if node.get("type") == "object" else {})
+
+
+def as_json(node: etree._Element, shape: Any, whole: Any) -> Any:
+    """An element as the schema describes it."""
+    if "$ref" in shape:
+        shape = whole["components"]["schemas"][shape["$ref"].rsplit("/", 1)[-1]]
+    made: dict[str, Any] = {}
+    for name, value in node.attrib.items():
+        kind = shape["properties"][name]["type"]
+        made[str(name)] = {"integer": int, "number": float}.get(kind, str)(value)
+    for child in node:
+        inner = shape["properties"][child.tag]
+        if inner.get("type") == "array":
+            made.setdefault(child.tag, []).append(as_json(child, inner["items"], whole))
+        else:
+            made[child.tag] = as_json(child, inner, whole)
+    return made

@@ -1,0 +1,28 @@
+"""The application, its store and keys."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.web import IssueKey, issuing, serving
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(settings) as client:
+        yield client
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+@pytest.fixture
+async def key(issue: IssueKey) -> dict[str, str]:
+    """Headers with a bookmaker's key that may ask without end."""
+    raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    return {"x-access-token": raw}

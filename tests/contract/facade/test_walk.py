@@ -1,0 +1,138 @@
+"""A client starts against a service on which simulated matches are played: every id that it sees resolves."""
+
+import httpx
+import pytest
+from lxml import etree
+from msgspec.structs import replace
+
+from app.domain.ids import match_urn
+from app.domain.market import specifier_values
+from app.domain.match import Match, Status
+from app.ingest import operator
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.kit.clock import system_clock
+from app.recovery.replay import Replay
+from app.simulator.series import Plan, simulate
+from app.simulator.world import world
+from app.store import jobs, matches, tenants
+from app.store.connections import Store
+from tests.contract.facade.walker import Walker
+from tests.support.facade import LOCALES, document
+from tests.support.story import Story
+
+PAGE = 3
+HOUR = 3_600_000
+_LINES = 200
+
+
+async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
+    home, away = world().squads[2 * pair : 2 * pair + 2]
+    asked = NewMatch(home=home.name, away=away.name, event=event, scheduled_at=scheduled_at)
+    return await operator.create(store, asked, system_clock(), Terms())
+
+
+async def play(store: Store, match: Match, pair: int, share: float) -> None:
+    """Play this share of a map, as if its log had been sent since some time ago."""
+    home, away = world().squads[2 * pair : 2 * pair + 2]
+    begin = system_clock() - HOUR
+    log, _ = simulate(Plan(home, away, seed=pair, begin=begin, brief=True))
+    for start in range(0, int(len(log) * share), _LINES):
+        lines = log[start : start + _LINES]
+        body = "".join(f"{line.text}\n" for line in lines).encode()
+        at = begin + round(lines[-1].at * 1000)
+        batch = Batch(id=str(start), match_id=match.id, number=match.number, arrived_at=at, body=body)
+        await apply(store, batch, at, Terms())
+
+
+@pytest.fixture
+async def played(store: Store) -> dict[Status, list[Match]]:
+    """Matches in every state, those that were played from a simulated log; one of them nobody can link."""
+    now = system_clock()
+    finished, live, cancelled = [await create(store, pair, "Spring Cup", now) for pair in range(3)]
+    await play(store, finished, 0, 1)
+    await play(store, live, 1, 0.5)
+    story = Story(store)
+    await story.cancel(cancelled)
+    upcoming = [await create(store, pair, f"Cup {pair}", now + pair * HOUR) for pair in range(3, 7)]
+    discovered = await create(store, 0, "Autumn Cup", None)
+    unlinked = [await story.match(status) for status in (Status.UPCOMING, Status.LIVE)]
+    async with store.reading() as tx:
+        found = {match.id: match for match in await matches.listing(tx, statuses=tuple(Status), limit=100)}
+    assert found[finished.id].status is Status.FINISHED
+    assert found[live.id].status is Status.LIVE
+    assert len(found) == 3 + len(upcoming) + 1 + len(unlinked) and discovered.id in found
+    by: dict[Status, list[Match]] = {status: [] for status in Status}
+    for match in found.values():
+        by[match.status].append(match)
+    return by
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+async def test_a_client_finds_everything_that_it_sees(
+    client: httpx.AsyncClient,
+    key: dict[str, str],
+    store: Store,
+    played: dict[Status, list[Match]],
+    locale: str,
+) -> None:
+    walker = Walker(client, key, locale, PAGE)
+    await walker.start()
+    expected = {status: {match_urn(match.number) for match in found} for status, found in played.items()}
+    assert walker.virtual_host == "acme"
+    assert (
+        expected[Status.UPCOMING] | expected[Status.DISCOVERED] | expected[Status.LIVE]
+        <= walker.seen["event"]
+    )
+    assert expected[Status.FINISHED] <= walker.seen["event"], "the day's schedule has it"
+    assert walker.seen["player"], "those who played are known"
+    assert len(walker.seen["tournament"]) >= 6
+    await _markets_are_described(client, key, walker)
+    await _recoveries_tell_of_nothing_else(client, key, store, walker)
+
+
+async def _markets_are_described(client: httpx.AsyncClient, key: dict[str, str], walker: Walker) -> None:
+    offered = 0
+    for event in walker.seen["event"]:
+        answer = await client.get(f"/cs2/v1/matches/{event}/markets.xml", headers=key)
+        assert answer.status_code == 200
+        for market in etree.fromstring(answer.content).iter("market"):
+            offered += 1
+            described = walker.markets[market.get("id")]
+            assert set(specifier_values(market.get("specifiers", ""))) == described
+            assert [node.get("id") for node in market] == ["1"]
+    assert offered > 10
+
+
+async def _recoveries_tell_of_nothing_else(
+    client: httpx.AsyncClient, key: dict[str, str], store: Store, walker: Walker
+) -> None:
+    """Every match and every market that a recovery would tell of is known from before."""
+    async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        await tenants.save(tx, replace(tenant, amqp=True))
+    (producer,) = walker.producers
+    after = system_clock() - 2 * HOUR
+    asked = {f"/v1/{producer}/recovery/initiate_request?after={after}&request_id=1"}
+    for event in walker.seen["event"]:
+        asked |= {
+            f"/v1/{producer}/{what}/events/{event}/initiate_request?"
+            for what in ("odds", "stateful_messages")
+        }
+    told = 0
+    for node, path in enumerate(sorted(asked), start=1):
+        answer = await client.post(f"{path}&node_id={node}", headers=key)
+        request_id = document(answer, "response", 202).get("request_id")
+        async with store.reading() as tx:
+            job = await jobs.find(tx, tenant.id, request_id, str(node))
+        assert job
+        replay = Replay(store, job)
+        for step in await replay.steps():
+            for fact in await replay.facts(step, system_clock()):
+                told += 1
+                assert match_urn(fact.number) in walker.seen["event"]
+                for market in (*fact.markets, *fact.entries):
+                    assert set(specifier_values(market.specifiers)) == walker.markets[str(market.type_id)]
+    assert told > len(walker.seen["event"])

@@ -1,0 +1,161 @@
+"""Answers of the service to what its own documents give as examples, shortened to be read.
+
+Asked of the application in this process, on a database with `tests.support.world` in it.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+import httpx
+import msgspec
+from lxml import etree
+
+from app.access import admin
+from app.access.properties import Properties
+from app.broker.management import Management
+from app.http.openapi.examples import Examples
+from app.settings import Settings
+from app.store.connections import Store, open_store
+from tests.support import world
+from tests.support.queues import private_vhost
+from tests.support.web import issuing, serving
+
+Json = dict[str, Any]
+TENANT, OPERATOR = "acme", "house"
+_BUNDLES = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
+_SPORTS = ("cs2", "soccer")
+_SHOWN = 2  #: items of a list that an example shows
+_SECRET = re.compile(r"(?<=token=)[\w.~-]+|(?<=amqp://op-acme:)[^@]+|(?<=mfk_)[A-Za-z0-9]{20,}")
+
+
+class Asker:
+    """Asks the service what a document says may be asked, with the key in `headers`."""
+
+    def __init__(self, client: httpx.AsyncClient, store: Store, secret: str, headers: dict[str, str]) -> None:
+        self._client, self._store, self._secret, self._headers = client, store, secret, headers
+        self._nodes = count(1)
+
+    async def examples(self, document: Json) -> dict[str, Examples]:
+        """By operation, the answer in each of its formats; operations that refuse their own example are
+        left out."""
+        found = {}
+        for path, method, operation in sorted(_operations(document), key=_order):
+            answers: Json = {}
+            for kind in _kinds(operation):
+                said = await self._ask(document, path, method, operation, kind)
+                if said.is_success:
+                    answers[kind] = shortened(said)
+            found[operation["operationId"]] = answers
+        return {name: answers for name, answers in sorted(found.items()) if answers}
+
+    async def _ask(
+        self, document: Json, path: str, method: str, operation: Json, kind: str
+    ) -> httpx.Response:
+        given: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
+        for parameter in operation["parameters"]:
+            told = _followed(document, parameter)
+            if told["required"] or told["name"] == "limit":
+                given[told["in"]][told["name"]] = told["example"]
+        if "key_id" in given["path"]:
+            given["path"]["key_id"] = str(await self._fresh_key())
+        if path.endswith("/initiate_request"):
+            given["query"]["node_id"] = str(next(self._nodes))
+        content = operation.get("requestBody", {}).get("content", {})
+        body = next((one.get("example") for one in content.values()), None)
+        return await self._client.request(
+            method,
+            path.format(**given["path"]),
+            params=given["query"],
+            headers=self._headers | {"Accept": kind},
+            json=body,
+            timeout=30,
+        )
+
+    async def _fresh_key(self) -> UUID:
+        asked = Properties(bundles=("cs2.odds.basic",), label="trading desk")
+        async with self._store.transaction() as tx:
+            issued = await admin.issue_key(tx, TENANT, asked, secret=self._secret, by="tester", now=1)
+        return issued.key.id
+
+
+def _operations(document: Json) -> list[tuple[str, str, Json]]:
+    paths = document["paths"].items()
+    return [(path, method, operation) for path, methods in paths for method, operation in methods.items()]
+
+
+def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
+    """Recoveries are asked for before they are asked about; what ends access or takes away comes last."""
+    path, method, _ = one
+    ends = path.endswith(("/revoke", "/cancel", "/trim"))
+    return ends, 0 if path.endswith("/initiate_request") else 1 if method == "get" else 2, path
+
+
+def _kinds(operation: Json) -> list[str]:
+    """The formats of the answer when all is well, as far as an example of them tells something: not those
+    of a document about itself."""
+    if operation["operationId"].endswith(("_openapi_json", "_asyncapi_json")):
+        return []
+    answer = operation["responses"][min(operation["responses"])]
+    return [kind for kind in answer.get("content", {}) if kind in ("application/json", "application/xml")]
+
+
+def _followed(document: Json, node: Json) -> Json:
+    name = node.get("$ref", "").rpartition("/")[2]
+    return document["components"]["parameters"][name] if name else node
+
+
+def shortened(said: httpx.Response) -> Any:
+    """The body with short lists, and without what was secret."""
+    if said.headers["content-type"] == "application/json":
+        told = _SECRET.sub("…", said.text)
+        return _short(msgspec.json.decode(told))
+    return _SECRET.sub("…", _short_xml(said.content))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in value.items()}
+    return [_short(item) for item in value[:_SHOWN]] if isinstance(value, list) else value
+
+
+def _short_xml(document: bytes) -> str:
+    root = etree.fromstring(document)
+    for parent in list(root.iter()):
+        seen: dict[str, int] = {}
+        for child in list(parent):
+            seen[child.tag] = seen.get(child.tag, 0) + 1
+            if seen[child.tag] > _SHOWN:
+                parent.remove(child)
+    etree.indent(root)
+    return etree.tostring(root, encoding="unicode")
+
+
+async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[str, Examples]:
+    """Examples of all operations of the documents `public` and `operators`, from a service on the empty
+    database that `settings` name."""
+    async with (
+        private_vhost(settings) as private,
+        await open_store(settings.database_url, 4) as store,
+        serving(private) as client,
+    ):
+        await world.made(store)
+        issue = issuing(store, settings.secret_key)
+        keys = {
+            "public": await issue(TENANT, bundles=_BUNDLES, sports=_SPORTS),
+            "operators": await issue(OPERATOR, bundles=("cs2.operator",), sports=_SPORTS),
+        }
+        headers = {"X-API-Key": keys["operators"]}
+        (await client.post(f"/ops/v1/tenants/{TENANT}/amqp", headers=headers, timeout=30)).raise_for_status()
+        try:
+            found: dict[str, Examples] = {}
+            for name, document in documents.items():
+                asker = Asker(client, store, settings.secret_key, {"X-API-Key": keys[name]})
+                found |= await asker.examples(document)
+            return found
+        finally:
+            async with Management(settings.rabbitmq_api_url) as management:
+                await management.delete_vhost(TENANT)
+                await management.delete_user(f"op-{TENANT}")

@@ -1,0 +1,88 @@
+"""The differ that guards the recorded documents sees what breaks a client, and nothing else."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.contract.openapi.breaks import breaks
+from tests.contract.openapi.present import made
+
+Json = dict[str, Any]
+MATCHES, SELFCHECK = "/cs2/v1/matches", "/cs2/v1/selfcheck"
+
+
+@pytest.fixture(scope="module")
+def present() -> Json:
+    """The document, with no more of its paths than are changed here: the differ is not fast."""
+    document = made()["public"]
+    kept = (MATCHES, SELFCHECK, "/v1/sports", "/v1/docs")
+    return document | {"paths": {path: document["paths"][path] for path in kept}}
+
+
+def get(document: Json) -> Json:
+    return document["paths"][MATCHES]["get"]
+
+
+def limit(document: Json) -> Json:
+    return next(one for one in get(document)["parameters"] if one.get("name") == "limit")
+
+
+def ok(document: Json) -> Json:
+    return get(document)["responses"]["200"]
+
+
+def shape(document: Json, name: str) -> Json:
+    return document["components"]["schemas"][name]
+
+
+BREAKING: dict[str, Callable[[Json], Any]] = {
+    "a path is gone": lambda d: d["paths"].pop(MATCHES),
+    "a parameter is gone": lambda d: get(d)["parameters"].remove(limit(d)),
+    "a parameter takes less": lambda d: limit(d)["schema"].update(maximum=100),
+    "a parameter must be sent": lambda d: limit(d).update(required=True),
+    "another parameter must be sent": lambda d: get(d)["parameters"].append(
+        {"name": "z", "in": "query", "required": True, "schema": {"type": "string"}}
+    ),
+    "a field is gone": lambda d: shape(d, "MatchView")["properties"].pop("score_a"),
+    "a field has another type": lambda d: shape(d, "MatchView")["properties"].update(
+        score_a={"type": "string"}
+    ),
+    "a field may be absent": lambda d: shape(d, "MapView")["required"].remove("score_a"),
+    "a field must be sent": lambda d: shape(d, "HeldMatch")["required"].append("seq"),
+    "a format is gone": lambda d: ok(d)["content"].pop("application/xml"),
+    "a header is gone": lambda d: ok(d)["headers"].pop("ETag"),
+    "another scope is needed": lambda d: get(d).update({"x-required-scopes": ["cs2:matches:detail"]}),
+    "a sport is needed": lambda d: d["paths"]["/v1/sports"]["get"].update({"x-sport": "cs2"}),
+    "a key is needed": lambda d: d["paths"]["/v1/docs"]["get"].update(security=[{"key": []}]),
+}
+HARMLESS: dict[str, Callable[[Json], Any]] = {
+    "nothing": lambda d: None,
+    "a path more": lambda d: d["paths"].update({"/cs2/v1/new": d["paths"][MATCHES]}),
+    "a field more": lambda d: shape(d, "MatchView")["properties"].update(z={"type": "string"}),
+    "a field more that is always there": lambda d: (
+        shape(d, "MapView")["properties"].update(z={"type": "string"}),
+        shape(d, "MapView")["required"].append("z"),
+    ),
+    "a parameter more": lambda d: get(d)["parameters"].append(
+        {"name": "z", "in": "query", "required": False, "schema": {"type": "string"}}
+    ),
+    "a refusal more": lambda d: get(d)["responses"].update({"410": {"description": "Gone."}}),
+    "other words": lambda d: get(d).update(description="Other words.", summary="Other"),
+    "another example": lambda d: ok(d)["content"]["application/json"].update(example={}),
+}
+
+
+@pytest.mark.parametrize("change", BREAKING)
+def test_what_breaks_a_client_is_seen(present: Json, change: str) -> None:
+    changed = deepcopy(present)
+    BREAKING[change](changed)
+    assert breaks(present, changed), change
+
+
+def test_what_breaks_none_is_let_through(present: Json) -> None:
+    for change, apply in HARMLESS.items():
+        changed = deepcopy(present)
+        apply(changed)
+        assert breaks(present, changed) == [], change

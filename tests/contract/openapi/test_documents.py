@@ -1,0 +1,259 @@
+"""The documents: valid, whole, true to their examples, as recorded, and served to whom they are for."""
+
+import re
+from collections.abc import AsyncIterator
+from html.parser import HTMLParser
+from itertools import zip_longest
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from litestar.routes import HTTPRoute
+from openapi_spec_validator import validate
+
+from app.domain.entrants import OWN
+from app.domain.ids import competitor_urn, player_urn, tournament_urn
+from app.domain.lineup import STAND_INS
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import Store
+from tests.contract.openapi.breaks import breaks
+from tests.contract.openapi.present import RECORDED, Json, faults, followed, made, operations
+from tests.support.queues import private_vhost
+from tests.support.web import IssueKey, issuing, serving
+
+#: Addresses that are no part of what clients may rely on, and why.
+UNDOCUMENTED = {
+    "/": "the page that shows matches, for people",
+    "/board/{name}": "what that page is made of",
+    "/board/report": "what that page asks",
+}
+#: Operations whose answers show themselves, or are no JSON and no XML.
+WITHOUT_EXAMPLE = {"get_v1_docs", "get_v1_openapi_json", "get_ops_v1_openapi_json"}
+WITHOUT_EXAMPLE |= {"get_v1_docs_pushed", "get_v1_asyncapi_json"}
+WITHOUT_EXAMPLE |= {"get_ops_v1_metrics", "post_ops_v1_matches_match_id_log", "get_categories_cs2_svg"}
+
+
+@pytest.fixture(scope="module")
+def documents() -> dict[str, Json]:
+    return made()
+
+
+@pytest.fixture(scope="module")
+def everything(documents: dict[str, Json]) -> list[tuple[Json, str, str, Json]]:
+    """Every operation with its document."""
+    return [(told, *one) for told in documents.values() for one in operations(told)]
+
+
+def test_the_documents_are_valid(documents: dict[str, Json]) -> None:
+    for document in documents.values():
+        validate(document)
+        assert document["openapi"] == "3.1.0"
+
+
+def test_every_route_is_documented_and_every_documented_path_exists(everything: Any) -> None:
+    routes = [route for route in create_app(Settings()).routes if isinstance(route, HTTPRoute)]
+    served = {
+        (route.path_format, method.lower())
+        for route in routes
+        for method in route.methods
+        if method != "OPTIONS" and route.path_format not in UNDOCUMENTED
+    }
+    # This one is answered by the route without the ending.
+    served.add(("/cs2/v1/matches/{match_id}.xml", "get"))
+    documented = [(path, method) for _, path, method, _ in everything]
+    assert len(set(documented)) == len(documented)
+    assert set(documented) <= served
+    assert {one for one in served if not any(_covers(told, one) for told in documented)} == set()
+    assert {route.path_format for route in routes} >= set(UNDOCUMENTED)
+
+
+def _covers(documented: tuple[str, str], served: tuple[str, str]) -> bool:
+    """Whether a documented address is the served one, or says it with a parameter in place of a word."""
+    (told, method), (path, other) = documented, served
+    pairs = list(zip_longest(told.split("/"), path.split("/")))
+    known = all(word == one or None not in (word, one) and "{" in word + one for word, one in pairs)
+    return method == other and known
+
+
+def test_every_number_that_is_given_out_may_be_asked_for(everything: Any) -> None:
+    """Numbers of files, of whom a match has made known, and of stand-ins."""
+    urns = {"tournament_id": tournament_urn, "player_id": player_urn}
+    urns |= dict.fromkeys(("competitor_id", "team_id", "opponent_id"), competitor_urn)
+    seen = set()
+    for document, path, _, operation in everything:
+        for parameter in (followed(document, one) for one in operation["parameters"]):
+            name = parameter["name"]
+            if name in urns and path.startswith(("/cs2/", "/v1/")):
+                seen.add(name)
+                for number in (1, OWN + 1, STAND_INS + 2 * 10**9):
+                    for text in (str(number), urns[name](number)):
+                        assert not faults(document, parameter["schema"], text), (path, name, text)
+    assert seen == set(urns)
+
+
+def test_each_document_has_its_own_half(documents: dict[str, Json]) -> None:
+    assert all(path.startswith("/ops/") for path in documents["operators"]["paths"])
+    assert not any(path.startswith("/ops/") for path in documents["public"]["paths"])
+
+
+def test_everything_has_words(everything: Any) -> None:
+    for document, path, method, operation in everything:
+        assert operation["summary"] and operation["tags"], path
+        for reference in operation["parameters"]:
+            parameter = followed(document, reference)
+            assert parameter.get("description"), (path, method, parameter["name"])
+            if parameter["in"] == "path":
+                assert "example" in parameter, (path, parameter["name"])
+        for status, reference in operation["responses"].items():
+            answer = followed(document, reference)
+            assert answer["description"], (path, status)
+            for name, header in answer.get("headers", {}).items():
+                assert followed(document, header)["description"], name
+
+
+def test_every_example_is_what_its_schema_says(everything: Any) -> None:
+    for document, path, method, operation in everything:
+        for parameter in (followed(document, one) for one in operation["parameters"]):
+            if "example" in parameter:
+                wrong = faults(document, parameter["schema"], parameter["example"])
+                assert not wrong, (path, parameter["name"], wrong)
+        answers = [followed(document, one) for one in operation["responses"].values()]
+        for holder in (operation.get("requestBody", {}), *answers):
+            for kind, content in holder.get("content", {}).items():
+                if "example" in content:
+                    wrong = faults(document, content["schema"], content["example"])
+                    assert not wrong, (path, method, kind, wrong)
+
+
+def test_every_body_and_answer_has_an_example(everything: Any) -> None:
+    for _, path, method, operation in everything:
+        if operation["operationId"] not in WITHOUT_EXAMPLE:
+            success = operation["responses"][min(operation["responses"])]
+            shown = [kind for kind, content in success["content"].items() if "example" in content]
+            # What ends something cannot be asked for twice.
+            assert shown == list(success["content"]) or (shown and method != "get"), (path, method)
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                assert "example" in content, (path, method, kind)
+
+
+def test_every_operation_says_what_may_go_wrong(everything: Any) -> None:
+    for _, path, method, operation in everything:
+        told = set(operation["responses"])
+        assert {"422", "503"} <= told, path
+        if operation["security"]:
+            assert {"400", "401", "403", "429"} <= told, path
+        if "{" in path:
+            assert "404" in told, path
+        success = operation["responses"][min(told)]
+        if method == "get" and {"application/json", "application/xml"} & set(success["content"]):
+            assert "304" in told and "ETag" in success["headers"], path
+        if {"application/json", "application/xml"} <= set(success["content"]):
+            assert "406" in told, path
+
+
+def test_scopes_are_those_of_the_table(documents: dict[str, Json]) -> None:
+    """`tests/contract/access` tries them out; here they are told."""
+    paths = documents["public"]["paths"]
+    for path, scopes in {
+        "/cs2/v1/matches": ["cs2:matches:list"],
+        "/cs2/v1/matches/{match_id}": ["cs2:matches:list", "cs2:matches:read"],
+        "/cs2/v1/matches/{match_id}/markets": ["cs2:markets:read"],
+        "/cs2/v1/maps/pool": ["cs2:maps:read"],
+        "/v1/whoami": [],
+    }.items():
+        operation = paths[path]["get"]
+        assert operation["x-required-scopes"] == scopes
+        assert all(f"`{scope}`" in operation["description"] for scope in scopes)
+        assert (operation.get("x-sport") == "cs2") == path.startswith("/cs2/")
+
+
+def test_the_siblings_and_the_facade_speak_xml_only(documents: dict[str, Json]) -> None:
+    siblings = 0
+    for path, _, operation in operations(documents["public"]):
+        kinds = set(operation["responses"][min(operation["responses"])]["content"])
+        siblings += path.endswith(".xml")
+        if path.endswith(".xml") or operation["tags"] == ["Compatibility facade"]:
+            assert kinds in ({"application/xml"}, {"image/svg+xml"}), path
+    assert siblings == 7
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_no_client_is_broken(documents: dict[str, Json], name: str) -> None:
+    """Against the document recorded last: `nox -s documents` records it anew."""
+    assert breaks(msgspec.json.decode(RECORDED[name].read_bytes()), documents[name]) == []
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_what_is_recorded_is_what_is_served(documents: dict[str, Json], name: str) -> None:
+    recorded = msgspec.json.decode(RECORDED[name].read_bytes())
+    changed = {
+        path
+        for path in recorded["paths"] | documents[name]["paths"]
+        if _at(recorded, path) != _at(documents[name], path)
+    }
+    assert recorded == documents[name], f"run nox -s documents; changed: {sorted(changed)}"
+
+
+def _at(document: Json, path: str) -> Any:
+    return document["paths"].get(path)
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with private_vhost(settings) as private, serving(private) as client:
+        yield client
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+async def test_documents_need_a_key_and_those_for_operators_one_of_theirs(
+    client: httpx.AsyncClient, issue: IssueKey, documents: dict[str, Json]
+) -> None:
+    any_key = {"X-API-Key": await issue(scopes=("cs2:maps:read",), sports=())}
+    operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+    assert (await client.get("/v1/openapi.json")).status_code == 401
+    assert (await client.get("/ops/v1/openapi.json", headers=any_key)).status_code == 403
+    for path, headers, name in (
+        ("/v1/openapi.json", any_key, "public"),
+        ("/ops/v1/openapi.json", operator, "operators"),
+    ):
+        answer = await client.get(path, headers=headers | {"Accept": "*/*"})
+        assert answer.json() == documents[name]
+        same = await client.get(path, headers=headers | {"If-None-Match": answer.headers["ETag"]})
+        assert same.status_code == 304
+
+
+class Page(HTMLParser):
+    """What a page refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = {name: value or "" for name, value in attrs}
+        self.tags.add(tag)
+        self.ids |= {told["id"]} if "id" in told else set()
+        self.links |= {told[name] for name in ("href", "src", "action") if name in told}
+
+
+async def test_the_page_is_open_and_fetches_nothing(
+    client: httpx.AsyncClient, documents: dict[str, Json]
+) -> None:
+    answer = await client.get("/v1/docs")
+    assert answer.status_code == 200 and answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    page = Page(answer.text)
+    assert not page.tags & {"script", "img", "link", "iframe", "form"}
+    assert not re.search(r"url\(|@import", answer.text)
+    assert page.links and {link.partition("#")[2] for link in page.links} <= page.ids
+    assert all(link.startswith("#") for link in page.links)
+    assert {operation["operationId"] for _, _, operation in operations(documents["public"])} <= page.ids

@@ -1,0 +1,123 @@
+"""The board in a real browser over a real demo: prices move, a settlement leads to its kill, faults heal."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.housekeeping import chromium
+from scripts.housekeeping.chromium import Page
+from scripts.housekeeping.processes import ServiceError
+from scripts.services import Services
+from tests.e2e.test_demo import ROOT, Place
+
+EQUAL = "/0 differences/.test(document.getElementById('equal').textContent)"
+#: Opens the settlement of a first kill, and gives what it is said to rest on.
+FIRST_KILL = """
+(async () => {
+  const box = [...document.querySelectorAll("#settlements details")]
+    .find((each) => /first kill/.test(each.querySelector("summary").textContent));
+  if (!box) return "";
+  box.open = true;
+  for (let wait = 0; wait < 40 && !box.querySelector(".proof").textContent; wait++)
+    await new Promise((done) => setTimeout(done, 100));
+  return box.querySelector(".proof").textContent;
+})()
+"""
+PRICES = "[...document.querySelectorAll('.offer')].map((each) => each.textContent).join('|')"
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+#: Controls without a name, and pictures without a text.
+NAMELESS = """
+[...document.querySelectorAll("button, input, img, progress, [role=img]")]
+  .filter((each) => !each.hidden && each.offsetParent !== null)
+  .filter((each) => !(each.textContent.trim() || each.getAttribute("aria-label") || each.hasAttribute("alt")
+    || each.labels?.length)).map((each) => each.outerHTML)
+"""
+
+
+@pytest.fixture
+def place(services: Services, tmp_path: Path) -> Iterator[Place]:
+    try:
+        chromium.ensure_installed(print)
+    except ServiceError as why:
+        pytest.skip(f"needs a browser: {why}")
+    place = Place(services, tmp_path / "var")
+    yield place
+    place.run("--stop")
+
+
+def break_something(place: Place, fault: str) -> str:
+    """Run one of the fault menu in a shell that the demo's settings lead to; what it prints."""
+    command = f'. "{place.var}/demo.env" && exec "{sys.executable}" -m app.cli fault {fault}'
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+async def look(place: Place, demo: dict[str, Any]) -> None:
+    async with chromium.opened(demo["board"]["url"]) as page:
+        await page.dress(1440, 900)
+        await see_prices_move(page)
+        assert "killed" in await page.until(FIRST_KILL, 90)
+        await page.until(EQUAL, 60)
+        await see_faults_heal(page, place)
+        await fit_every_window(page)
+        await speak_both_languages(page)
+        assert await page.value("location.hash") == "" and page.errors == []
+        await forget_the_key(page)
+
+
+async def see_prices_move(page: Page) -> None:
+    await page.until("document.querySelectorAll('.offer').length > 5", 60)
+    before = await page.value(PRICES)
+    await page.until(f"{PRICES} !== {before!r} && !!document.querySelector('.offer.fresh')", 60)
+
+
+async def see_faults_heal(page: Page, place: Place) -> None:
+    """Messages that never come, and a bookmaker that dies: both end with an equal book, on the page too."""
+    for fault, kind in (("drop", "recovery"), ("consumer", "connection")):
+        told = await asyncio.to_thread(break_something, place, fault)
+        assert "book equals REST: 0 differences" in told.splitlines()[-1]
+        await page.until(f"!!document.querySelector('#story .{kind}')", 30)
+        await page.until(EQUAL, 60)
+
+
+async def fit_every_window(page: Page) -> None:
+    for width in (1440, 1024, 720, 360):
+        for dark in (False, True):
+            await page.dress(width, 800, dark=dark)
+            assert not await page.value(TOO_WIDE), width
+    assert await page.value(NAMELESS) == []
+
+
+async def speak_both_languages(page: Page) -> None:
+    await page.dress(1440, 900)
+    for words, locale in (("Матчи", "ru"), ("Matches", "en")):
+        await page.value("document.getElementById('language').click()")
+        await page.until(f"document.getElementById('h-matches').textContent === '{words}'")
+        assert await page.value("document.documentElement.lang") == locale
+    assert await page.until("!/[А-я]/.test(document.querySelector('.offer .name').textContent)")
+
+
+async def forget_the_key(page: Page) -> None:
+    """Without a key, and with a wrong one, there is nothing to see."""
+    await page.value("document.getElementById('forget').click()")
+    assert await page.until("document.getElementById('board').hidden")
+    wrong = (
+        "document.getElementById('key').value = 'mfk_wrong'; document.querySelector('#door button').click()"
+    )
+    await page.value(wrong)
+    assert await page.until("document.getElementById('refused').textContent")
+    assert await page.value("document.getElementById('board').hidden && !sessionStorage.getItem('key')")
+
+
+@pytest.mark.timeout(600)
+def test_the_board_in_a_browser(place: Place) -> None:
+    asyncio.run(look(place, place.start()))

@@ -1,0 +1,85 @@
+"""A RabbitMQ of the tests' own, to be stopped, killed and starved, so that the shared one is left alone."""
+
+import asyncio
+import signal
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from app.settings import Settings
+from scripts.housekeeping import ports, processes, rabbitmq
+from scripts.housekeeping import state as states
+from scripts.housekeeping.processes import Started
+from scripts.housekeeping.state import State
+from tests.support.ports import spare
+
+
+class PrivateBroker:
+    """Its files lie under `directory`, so that it is the same broker whenever it is started."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._urls = ("", "")
+
+    async def start(self) -> None:
+        self._urls = await asyncio.to_thread(self._start)
+
+    async def stop(self) -> None:
+        """End it in good order."""
+        await asyncio.to_thread(self._end)
+
+    async def kill(self) -> None:
+        found = processes.find(self._broker())
+        assert found
+        found.send_signal(signal.SIGKILL)
+        await self.stop()
+
+    async def starve(self) -> None:
+        """Memory alarm: from now on it takes no messages from anybody."""
+        await self._control("set_vm_memory_high_watermark", "0")
+
+    async def feed(self) -> None:
+        """The alarm is over."""
+        await self._control("set_vm_memory_high_watermark", "0.6")
+
+    def close(self) -> None:
+        state = states.load(self._directory)
+        processes.stop(each for each in state.processes if processes.find(each))
+
+    def used_by(self, settings: Settings) -> Settings:
+        """The settings, with this broker in them."""
+        host = self._urls[0].rpartition("@")[2]
+        return msgspec.structs.replace(
+            settings, rabbitmq_url=self._urls[0], rabbitmq_api_url=self._urls[1], rabbitmq_public_host=host
+        )
+
+    async def _control(self, *words: str) -> None:
+        await asyncio.to_thread(rabbitmq.control, self._directory, *words)
+
+    def _start(self) -> tuple[str, str]:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with states.locked(self._directory):
+            state = states.load(self._directory)
+            self._keep_ports(state)
+            return rabbitmq.start(self._directory, state, print)
+
+    def _keep_ports(self, state: State) -> None:
+        """The same ports at each start, and none that the kernel gives to outgoing connections meanwhile."""
+        if not state.ports:
+            state.ports = dict(zip(("amqp", "management", "distribution", "epmd"), spare(4), strict=True))
+        for name in ("amqp", "management", "distribution"):
+            free = partial(ports.is_free, state.ports[name])
+            assert ports.wait_until(free, alive=lambda: True, seconds=20), f"{name}'s port is taken"
+
+    def _end(self) -> None:
+        with states.locked(self._directory):
+            state = states.load(self._directory)
+            broker = self._broker()
+            processes.stop([broker])
+            state.processes = [each for each in state.processes if each.pid != broker.pid]
+            states.save(self._directory, state)
+
+    def _broker(self) -> Started:
+        state = states.load(self._directory)
+        return next(each for each in state.processes if each.name == "rabbitmq")

@@ -1,0 +1,120 @@
+"""The broker ends, dies, or takes nothing any more: the outbox waits, `alive` too, and all comes after."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from app.channels.feed import health
+from app.kit.clock import system_clock
+from app.settings import Settings
+from app.store import changes
+from app.store.connections import Store
+from tests.faults import fold
+from tests.faults.broker import PrivateBroker
+from tests.faults.rig import Consumer, Rig, rigged, subscribed, until, until_async
+from tests.support.life import Life, Living
+from tests.support.story import Story
+
+pytestmark = pytest.mark.anyio
+ALIVE = 1
+TENANTS = 2
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
+    broker = PrivateBroker(tmp_path_factory.mktemp("broker"))
+    asyncio.run(broker.start())
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+async def rig(settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker) -> AsyncIterator[Rig]:
+    async with rigged(broker.used_by(settings), store, tmp_path) as rig:
+        yield rig
+
+
+async def listening(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
+    found = []
+    for _ in range(TENANTS):
+        tenant, url = await rig.tenant()
+        subscription = subscribed(url, rig.settings.exchange, tenant.slug)
+        found.append(await stack.enter_async_context(subscription))
+    return found
+
+
+async def well(rig: Rig) -> bool:
+    return await health.tenants_told(rig.store, system_clock, ALIVE) == health.OK
+
+
+async def ill(rig: Rig) -> bool:
+    return not await well(rig)
+
+
+async def red(rig: Rig) -> int:
+    """Wait until health is red; the newest change by then."""
+    await until_async("health is red", lambda: ill(rig))
+    async with rig.store.reading() as tx:
+        return await changes.head(tx)
+
+
+async def stop_and_start(rig: Rig, broker: PrivateBroker) -> int:
+    await broker.stop()
+    head = await red(rig)
+    await broker.start()
+    return head
+
+
+async def kill_and_start(rig: Rig, broker: PrivateBroker) -> int:
+    await broker.kill()
+    head = await red(rig)
+    await broker.start()
+    return head
+
+
+async def starve_and_feed(rig: Rig, broker: PrivateBroker) -> int:
+    await broker.starve()
+    head = await red(rig)
+    await broker.feed()
+    return head
+
+
+@pytest.mark.parametrize("fault", [stop_and_start, kill_and_start, starve_and_feed])
+async def test_nothing_is_lost_and_every_tenant_is_told_once(
+    rig: Rig, broker: PrivateBroker, fault: Callable[[Rig, PrivateBroker], Awaitable[int]]
+) -> None:
+    async with AsyncExitStack() as stack:
+        told = await listening(rig, stack)
+        await rig.feed(ALIVE_SECONDS=str(ALIVE))
+        await until("every tenant hears alive", lambda: all(each.alives for each in told))
+        living = Living(Life(Story(rig.store), 1), pause=0.02)
+        await living.more(20)
+        downs = [each.downs for each in told]
+        counts = [len(each.got) for each in told]
+        head = await fault(rig, broker)
+        await living.more(20)
+        await until_async("health is green", lambda: well(rig), 60)
+        await living.end()
+        everything = await fold.everything(rig.store)
+        await until("all has arrived", lambda: all(each.seqs >= everything for each in told), 60)
+        ledger = await fold.ledger_of(rig.store)
+        for each in told:
+            fold.check(each, ledger)
+        print(f"{fault.__name__}: repeated {[each.repeats for each in told]} of {len(everything)}")
+        assert [each.downs for each in told] == [before + 1 for before in downs]
+        for each, count in zip(told, counts, strict=True):
+            check_the_word_came_first(each, count, head)
+
+
+def check_the_word_came_first(consumer: Consumer, count: int, head: int) -> None:
+    """The word comes before anything beyond `head`, the newest change when health was red, and what waited
+    meanwhile follows it."""
+    words = [at for at, got in enumerate(consumer.got) if b'subscribed="0"' in got.body]
+    later = [got.seq for got in consumer.got[words[-1] :] if got.seq is not None]
+    before = [got.seq for got in consumer.got[: words[-1]] if got.seq is not None]
+    assert words[-1] >= count and later, "what waited came before the word"
+    assert not [seq for seq in before if seq > head]
+    assert max(before) < max(later)

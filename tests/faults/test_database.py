@@ -1,0 +1,143 @@
+"""PostgreSQL breaks off in the middle, has no room left, or Redis is away: later, but all of it."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import httpx
+import msgspec
+import pytest
+from lxml import etree
+
+from app.access import admin
+from app.access.properties import Properties
+from app.store.connections import Store
+from tests.faults import fold
+from tests.faults.rig import Consumer, Rig, consuming, until
+from tests.support.life import Life, Living
+from tests.support.recoveries import ended, recover
+from tests.support.story import Story, offer
+from tests.support.web import serving
+
+pytestmark = pytest.mark.anyio
+MATCHES = 230
+NO_ROOM = """
+CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+END $$;
+CREATE TRIGGER no_room BEFORE INSERT ON change EXECUTE FUNCTION no_room();
+"""
+
+
+async def break_off(store: Store) -> None:
+    """End every other session on this test's database."""
+    async with store.reading() as tx:
+        await tx.fetch(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
+    tenant, url = await rig.tenant()
+    story = Story(store)
+    told = [await story.match() for _ in range(MATCHES)]
+    for match in told[:30]:
+        await story.offer(match, offer(1), offer(2))
+        await story.settle(match, offer(1))
+    await rig.feed()
+    async with consuming(url, rig.settings.exchange) as consumer:
+        await until("alive", lambda: consumer.alives)
+        job = await recover(store, tenant, "77", after=1)
+        for count in (20, 90, 160):
+            await until("some is told", lambda count=count: len(consumer.replayed) > count)
+            await break_off(store)
+        done = await ended(store, job)
+        await until("complete", lambda: ".snapshot_complete." in consumer.got[-1].key)
+    assert (done.state, done.attempts) == ("completed", 1)
+    roots = [etree.fromstring(got.body) for got in consumer.replayed]
+    odds = [root.get("event_id") for root in roots if root.tag == "odds_change"]
+    assert sorted(odds) == sorted(f"od:match:{match.number}" for match in told), "each once"
+    assert sum(root.tag == "bet_settlement" for root in roots) == 30
+    assert sum(root.tag == "snapshot_complete" for root in roots) == 1
+
+
+async def test_connections_end_again_and_again(rig: Rig, store: Store) -> None:
+    async with AsyncExitStack() as stack:
+        _, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        process = await rig.feed()
+        await until("alive", lambda: consumer.alives)
+        story = Story(store)
+        for _ in range(8):
+            match = await story.match()
+            await story.offer(match, offer(1), offer(2))
+            await break_off(store)
+            await story.settle(match, offer(1))
+            await story.void(match, offer(2))
+        await all_told(consumer, store)
+        assert process.process.returncode is None and consumer.repeats == 0
+
+
+async def all_told(consumer: Consumer, store: Store) -> None:
+    everything = await fold.everything(store)
+    await until("all has arrived", lambda: consumer.seqs >= everything)
+    fold.check(consumer, await fold.ledger_of(store))
+
+
+@asynccontextmanager
+async def no_room(store: Store) -> AsyncIterator[None]:
+    """Nothing can be added to the change log meanwhile."""
+    async with store.transaction() as tx:
+        await tx.execute(NO_ROOM)
+    yield
+    async with store.transaction() as tx:
+        await tx.execute("DROP TRIGGER no_room ON change; DROP FUNCTION no_room()")
+
+
+async def test_a_full_disk_leaves_nothing_half_told(rig: Rig, store: Store) -> None:
+    """What cannot be told does not happen either, and happens whole when it is tried again."""
+    async with AsyncExitStack() as stack:
+        _, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        await rig.feed()
+        await until("alive", lambda: consumer.alives)
+        story = Story(store)
+        match = await story.match()
+        await story.offer(match, offer(1), offer(2))
+        before = await fold.ledger_of(store), await fold.everything(store)
+        async with no_room(store):
+            for _ in range(3):
+                with pytest.raises(Exception, match="DiskFullError"):
+                    await story.settle(match, offer(1))
+            assert (await fold.ledger_of(store), await fold.everything(store)) == before
+        await story.settle(match, offer(1))
+        await all_told(consumer, store)
+        assert list((await fold.ledger_of(store)).values()) == ["won"]
+
+
+async def key_of(store: Store, slug: str, secret: str) -> str:
+    properties = Properties(bundles=("cs2.odds.basic",))
+    async with store.transaction() as tx:
+        return (await admin.issue_key(tx, slug, properties, secret=secret, by="tester", now=1)).raw
+
+
+async def test_redis_is_away(rig: Rig, store: Store) -> None:
+    """Rates are not counted meanwhile; what is told and told again does not notice."""
+    away = msgspec.structs.replace(rig.settings, redis_url="redis://127.0.0.1:1/0")
+    tenant, url = await rig.tenant()
+    async with AsyncExitStack() as stack:
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        client: httpx.AsyncClient = await stack.enter_async_context(serving(away))
+        await rig.feed(REDIS_URL=away.redis_url)
+        await until("alive", lambda: consumer.alives)
+        living = Living(Life(Story(store), 3))
+        await living.more(30)
+        key = await key_of(store, tenant.slug, rig.settings.secret_key)
+        asked = await client.post(
+            "/cs2/v1/recovery/initiate_request?request_id=9", headers={"X-API-Key": key}
+        )
+        assert asked.status_code == 202, asked.text
+        await until("complete", lambda: any(".snapshot_complete." in got.key for got in consumer.got))
+        await living.end()
+        await all_told(consumer, store)

@@ -1,0 +1,90 @@
+"""Leases and slots that run out under a recovery that is being told: it completes, and nobody else's ends."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from lxml import etree
+
+from app.domain.match import Match
+from app.domain.tenant import Tenant
+from app.store import jobs, matches
+from app.store.connections import Store
+from tests.faults.rig import Consumer, Rig, consuming, until
+from tests.support.recoveries import ended, recover
+from tests.support.story import Story
+
+pytestmark = pytest.mark.anyio
+MATCHES = 60  #: more than a page: the second page is held up
+
+
+@asynccontextmanager
+async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
+    """Nobody reads this match under its lock meanwhile, so that a replay stops before it."""
+    async with store.transaction() as tx:
+        await tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        await matches.lock(tx, match.id)
+        yield
+
+
+def replayed(consumer: Consumer, request_id: str) -> list[str]:
+    """What was told again under a request id, by the names of messages."""
+    roots = [etree.fromstring(got.body) for got in consumer.replayed]
+    return [str(root.tag) for root in roots if root.get("request_id") == request_id]
+
+
+async def begun(rig: Rig, consumer: Consumer) -> list[Match]:
+    story = Story(rig.store)
+    told = [await story.match() for _ in range(MATCHES)]
+    await until("alive", lambda: consumer.alives)
+    return told
+
+
+async def expire_lease(store: Store, tenant: Tenant) -> None:
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant_cursor SET expires_at = 1 WHERE tenant_id = $1", tenant.id)
+
+
+async def test_the_lease_of_a_working_replayer_runs_out(rig: Rig, store: Store) -> None:
+    tenant, url = await rig.tenant()
+    await rig.feed()
+    async with consuming(url, rig.settings.exchange) as consumer:
+        told = await begun(rig, consumer)
+        async with held_up(store, told[-1]):
+            job = await recover(store, tenant, "5")
+            await until("half is told", lambda: len(consumer.replayed) == 50)
+            second = await rig.feed()
+            await until("the second is there", lambda: second.said("the feed works"))
+            await expire_lease(store, tenant)
+            seqs = await rig.tell(told[0], 20)
+            await until("it is told on", lambda: consumer.seqs >= set(seqs))
+        done = await ended(store, job)
+        await until("complete", lambda: "snapshot_complete" in replayed(consumer, "5"))
+    assert done.state == "completed"
+    words = replayed(consumer, "5")
+    assert words.count("snapshot_complete") == 1 and words[-1] == "snapshot_complete"
+    assert words[-1 - MATCHES : -1] == ["odds_change"] * MATCHES, "the last run is whole"
+    consumer.check_identity()
+    consumer.check_order()
+
+
+async def test_the_slot_of_a_working_replayer_runs_out(rig: Rig, store: Store) -> None:
+    """After ten minutes another request is accepted; the slow one ends without ending the new one's turn."""
+    tenant, url = await rig.tenant()
+    await rig.feed()
+    async with consuming(url, rig.settings.exchange) as consumer:
+        told = await begun(rig, consumer)
+        async with held_up(store, told[-1]):
+            slow = await recover(store, tenant, "5")
+            await until("half is told", lambda: len(consumer.replayed) == 50)
+            async with store.transaction() as tx:
+                await tx.execute("UPDATE recovery_slot SET expires_at = 1")
+            quick = await recover(store, tenant, "6")
+        assert {(await ended(store, each)).state for each in (slow, quick)} == {"completed"}
+        await until("complete", lambda: "snapshot_complete" in replayed(consumer, "6"))
+        await until("complete", lambda: "snapshot_complete" in replayed(consumer, "5"))
+    for request_id in ("5", "6"):
+        assert replayed(consumer, request_id) == ["odds_change"] * MATCHES + ["snapshot_complete"]
+    async with store.transaction() as tx:
+        third = await jobs.accept(tx, tenant.id, slow.asked, 0)
+    assert quick.token == slow.token + 1 and third.token == quick.token + 1  # type: ignore[union-attr]

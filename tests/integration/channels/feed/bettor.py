@@ -1,0 +1,134 @@
+"""A bookmaker's client as the machine of `test_machine` plays it: what it hears waits until it is read.
+
+Two queues, one for what is live and one for what is told again: each keeps its order, and nothing says how
+they interleave. A message may be read twice. What was not read when the connection broke is lost.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import aio_pika
+from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
+
+from app.domain.recovery import Kind
+from app.domain.tenant import Tenant
+from app.kit.clock import system_clock
+from app.kit.errors import Conflict
+from app.recovery import request
+from app.recovery.request import Desk, Given
+from app.store.connections import Store
+from scripts.consumer import OVERLAP_MILLIS, Book
+from tests.faults import fold
+
+LANES = {"live": ("hi.#", "-.-.-.alive.#"), "replay": ("lo.#", "-.-.-.snapshot_complete.#")}
+Key = tuple[str, str, str]  #: match, market id, specifiers
+Heard = tuple[bytes, int, int]  #: body, x-seq, x-prev-seq
+
+
+class Ledger(Book):
+    """The reference client's book, and with it how markets ended and where matches stand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended: dict[Key, tuple[int, str]] = {}
+        self.statuses: dict[str, tuple[int, str]] = {}
+
+    def apply(self, root: ET.Element, seq: int, prev: int) -> None:
+        super().apply(root, seq, prev)
+        match, at = root.get("event_id", ""), int(root.get("timestamp", "0"))
+        for market in root.iter("market"):
+            key = (match, market.get("id", ""), market.get("specifiers", ""))
+            if root.tag != "odds_change":
+                said = fold.word(root.tag, market)
+            elif market.get("status") in ("1", "-1"):
+                said = "pending"
+            else:
+                continue
+            self.ended[key] = max(self.ended.get(key, (0, "")), (at, said))
+        if (state := root.find("sport_event_status")) is not None:
+            told = (at, state.get("status", ""))
+            self.statuses[match] = max(self.statuses.get(match, (0, "")), told)
+
+    @property
+    def offered(self) -> dict[Key, str]:
+        """Price or `suspended` of every market that is open."""
+        return {
+            (match, *key): said
+            for match, offers in self.offers.items()
+            for key, (_, said) in offers.items()
+            if said
+        }
+
+    @property
+    def results(self) -> dict[Key, str]:
+        return {key: said for key, (_, said) in self.ended.items() if said != "pending"}
+
+
+class Bettor:
+    """One tenant's client. `book` is what it makes of what it has read."""
+
+    def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str) -> None:
+        self._desk, self._tenant = Desk(store, system_clock, 4320 * 60_000), tenant
+        self._url, self._exchange = url, exchange
+        self._connection: AbstractConnection | None = None
+        self._requests = 0
+        self.book = Ledger()
+        self.inbox: dict[str, deque[Heard]] = {lane: deque() for lane in LANES}
+
+    async def connect(self) -> None:
+        """Lose what was not read, and begin anew: nothing may be offered until it is told again."""
+        await self.hang_up()
+        self._connection = await aio_pika.connect(self._url)
+        for lane, bindings in LANES.items():
+            self.inbox[lane] = deque()
+            channel = await self._connection.channel()
+            queue = await channel.declare_queue(exclusive=True)
+            for binding in bindings:
+                await queue.bind(self._exchange, binding)
+            await queue.consume(self._hearing(self.inbox[lane]), no_ack=True)
+        self.book.suspend()
+
+    async def hang_up(self) -> None:
+        if self._connection:
+            await self._connection.close()
+
+    def read(self, lane: str, count: int, *, twice: bool = False) -> None:
+        """Read up to `count` messages of a lane, each once or twice."""
+        waiting = self.inbox[lane]
+        for _ in range(min(count, len(waiting))):
+            heard = waiting.popleft()
+            for _ in range(2 if twice else 1):
+                self.book.hear(*heard)
+
+    async def recover(self) -> None:
+        """Ask for what was missed, if that is due; what is refused stays due."""
+        if not self.book.due.is_set():
+            return
+        self.book.due.clear()
+        self._requests += 1
+        self.book.request, self.book.told = str(self._requests), set()
+        after = max(0, self.book.after - OVERLAP_MILLIS)
+        try:
+            given = Given(str(after), self.book.request)
+            await request.accept(self._desk, self._tenant, Kind.CANONICAL, given)
+        except Conflict:
+            self.book.due.set()
+
+    @property
+    def settled(self) -> bool:
+        """Nothing is due and nothing is waited for."""
+        return not self.book.due.is_set() and self.book.request is None
+
+    @staticmethod
+    def _hearing(inbox: deque[Heard]) -> Any:
+        async def hear(message: AbstractIncomingMessage) -> None:
+            inbox.append((message.body, *_numbers(message)))
+
+        return hear
+
+
+def _numbers(message: AbstractIncomingMessage) -> Iterator[int]:
+    for name in ("x-seq", "x-prev-seq"):
+        yield int(str(message.headers.get(name, 0)))

@@ -1,0 +1,125 @@
+"""Every message that the interface names, live and told again, as a tenant's queue gets it."""
+
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from app.domain.match import Match, Status
+from app.domain.recovery import Kind
+from app.kit.clock import system_clock
+from app.recovery import request
+from app.recovery.request import Desk, Given
+from tests.faults.rig import ROOT, Consumer, Got, Rig, consuming, until
+from tests.integration.channels.feed.conftest import Running
+from tests.support.story import Story, offer
+
+pytestmark = pytest.mark.anyio
+WINDOW = 4320 * 60_000
+SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
+
+
+def roots(messages: list[Got]) -> list[Any]:
+    found = [etree.fromstring(got.body) for got in messages]
+    for root in found:
+        SCHEMA.assertValid(root)
+    return found
+
+
+async def everything_happens(story: Story) -> tuple[Match, Match]:
+    """A match that is played and one that is called off; two markets settled and taken back, or void."""
+    played, called_off = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
+    await story.start(played)
+    await story.offer(played, offer(1), offer(2), offer(3))
+    await story.settle(played, offer(1))
+    await story.void(played, offer(2))
+    await story.take_back(played, offer(1))
+    await story.take_back(played, offer(2))
+    await story.cancel(called_off)
+    await story.finish(played)
+    return played, called_off
+
+
+async def test_every_live_message(rig: Rig, feed: Running) -> None:
+    story = Story(rig.store)
+    async with AsyncExitStack() as stack:
+        _, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        await stack.enter_async_context(feed(alive_seconds=0.5))
+        played, called_off = await everything_happens(story)
+        await until("the end", lambda: consumer.live and b'status="4"' in consumer.live[-1].body)
+        await until("alive", lambda: consumer.alives)
+    told = roots(consumer.live)
+    assert {root.tag for root in told} == {
+        *("odds_change", "bet_settlement", "bet_cancel", "fixture_change"),
+        *("rollback_bet_settlement", "rollback_bet_cancel"),
+    }
+    for got, root in zip(consumer.live, told, strict=True):
+        number = root.get("event_id").rpartition(":")[2]
+        assert got.key == f"hi.-.live.{root.tag}.2.od:match.{number}.-"
+    for root in (*told, *roots(consumer.alives)):
+        assert root.get("product") == str(rig.settings.producer_id)
+        assert root.get("request_id") is None
+    fixtures = {
+        root.get("event_id"): root.get("change_type") for root in told if root.tag == "fixture_change"
+    }
+    assert fixtures == {f"od:match:{played.number}": "1", f"od:match:{called_off.number}": "3"}
+    (void,) = [root for root in told if root.tag == "bet_cancel"]
+    assert [market.get("void_reason_id") for market in void.iter("market")] == ["4"]
+    codes = [node.get("status") for root in told for node in root.iter("sport_event_status")]
+    assert set(codes) == {"1", "4", "5"}
+    for root in told:
+        for outcome in root.iter("outcome"):
+            assert (outcome.get("id"), outcome.get("name")) == ("1", None)
+
+
+ENDS = {
+    Kind.CANONICAL: {"odds_change", "snapshot_complete"},
+    Kind.GLOBAL: {
+        *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
+        *("rollback_bet_settlement", "rollback_bet_cancel", "snapshot_complete"),
+    },
+    Kind.EVENT_ODDS: {"odds_change", "snapshot_complete"},
+    Kind.EVENT_STATEFUL: {"bet_settlement", "bet_cancel", "snapshot_complete"},
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
+    rig: Rig, feed: Running, kind: Kind
+) -> None:
+    story = Story(rig.store)
+    after = system_clock() - 1000
+    match, _ = await everything_happens(story)
+    live = await story.match()
+    await story.offer(live, offer(4), offer(5), offer(6))
+    await story.settle(live, offer(4))
+    await story.void(live, offer(5))
+    one = str(live.id if kind in (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL) else match.id)
+    given = {
+        Kind.CANONICAL: Given(request_id="41"),
+        Kind.GLOBAL: Given(request_id="41", after=str(after)),
+    }.get(kind, Given())
+    of_match = (one,) if kind in (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL) else ()
+    async with AsyncExitStack() as stack:
+        tenant, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        await stack.enter_async_context(feed())
+        desk = Desk(rig.store, system_clock, WINDOW)
+        job = await request.accept(desk, tenant, kind, given, *of_match)
+        await until("the end", lambda: ended(consumer))
+    told = roots(consumer.replayed)
+    assert {root.tag for root in told} == ENDS[kind]
+    assert {root.get("request_id") for root in told} == {job.asked.request_id}
+    assert int(job.asked.request_id) > 0
+    assert [root.tag for root in told].index("snapshot_complete") == len(told) - 1
+    assert {got.key.rpartition(".")[2] for got in consumer.replayed} == {"-"}, "no node was sent"
+    assert consumer.replayed[-1].key == "-.-.-.snapshot_complete.-.-.-.-"
+    if of_match:
+        urns = {root.get("event_id") for root in told[:-1]}
+        assert urns == {f"od:match:{live.number}"}
+
+
+def ended(consumer: Consumer) -> bool:
+    return any(b"<snapshot_complete" in got.body for got in consumer.replayed)

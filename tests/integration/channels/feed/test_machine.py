@@ -1,0 +1,239 @@
+"""The consistency test: whatever happens to a client, its open markets, results and statuses end as REST's.
+
+Hypothesis draws what happens on matches and what happens to the client: when it reads what, how the live
+lane and the replay interleave, what it reads twice, when its connection breaks, when it gets round to asking
+for a recovery. The broker, the database and the feed are real.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from app.broker.address import parse
+from app.channels.feed.session import Lapsed, Session, Terms
+from app.domain.market import MarketStatus, Result
+from app.domain.match import Match
+from app.settings import Settings
+from app.store import changes
+from app.store.connections import open_store
+from tests.faults.rig import Rig, rigged
+from tests.integration.channels.feed.bettor import LANES, Bettor, Key
+from tests.support.eventually import eventually
+from tests.support.loop import Loop
+from tests.support.story import Story, offer
+from tests.support.web import issuing, serving
+
+EXAMPLES = int(os.environ.get("MATCHFEED_CONSISTENCY_EXAMPLES", "8"))
+CODES = {"upcoming": "0", "live": "1", "finished": "4", "cancelled": "5"}
+State = tuple[dict[Key, str], dict[Key, str], dict[str, str]]  #: offered, results, statuses
+
+
+class World:
+    """What all examples share: a feed, a web application, and an operator's key."""
+
+    session: Session
+
+    def __init__(self, loop: Loop, rig: Rig, web: Any) -> None:
+        self.loop, self.rig, self.web = loop, rig, web
+
+    async def truth(self, matches: list[Match]) -> State:
+        """The state of these matches as REST shows it."""
+        state: State = ({}, {}, {})
+        for match in matches:
+            await self._look(f"od:match:{match.number}", state)
+        return state
+
+    async def _look(self, urn: str, state: State) -> None:
+        offered, results, statuses = state
+        shown = (await self.web.get(f"/cs2/v1/matches/{urn}")).json()["data"]
+        statuses[urn] = CODES[shown["status"]]
+        for market in shown["markets"]:
+            price = "suspended" if market["suspended"] else str(market["odds"])
+            offered[urn, str(market["id"]), market["specifiers"]] = price
+        entries = (await self.web.get(f"/cs2/v1/matches/{urn}/settlements?limit=1000")).json()["data"]
+        for entry in entries:
+            results[urn, str(entry["market_id"]), entry["specifiers"]] = entry["outcome"]
+        for key in [key for key, outcome in results.items() if outcome is None]:
+            del results[key]
+
+
+class Machine(RuleBasedStateMachine):
+    """One tenant's client, some matches, and all that may happen to them."""
+
+    world: World
+
+    @initialize()
+    def begin(self) -> None:
+        self.story = Story(self.world.rig.store)
+        self.matches: list[Match] = []
+        self.open: dict[int, set[int]] = {}
+        self.ended: dict[int, set[int]] = {}
+        self.tenant, url = self.run(self.world.rig.tenant())
+        exchange = self.world.rig.settings.exchange
+        self.bettor = Bettor(self.world.rig.store, self.tenant, url, exchange)
+        self.run(self.bettor.connect())
+        self.new_match()
+        self.run(eventually(self._told))
+
+    def run(self, work: Any) -> Any:
+        return self.world.loop.run(work)
+
+    async def _told(self) -> bool:
+        delivery = self.world.session.relay.deliveries.get(self.tenant.id)
+        async with self.world.rig.store.reading() as tx:
+            head = await changes.head(tx)
+        return delivery is not None and delivery.healthy and delivery.cursor >= head
+
+    @rule()
+    def new_match(self) -> None:
+        match = self.run(self.story.match())
+        self.matches.append(match)
+        self.open[match.number], self.ended[match.number] = set(), set()
+
+    @rule(data=st.data(), count=st.integers(1, 3), suspended=st.booleans())
+    def offer(self, data: st.DataObject, count: int, suspended: bool) -> None:
+        if match := self._any(data, self.open):
+            status = MarketStatus.SUSPENDED if suspended else MarketStatus.ACTIVE
+            fresh = [each for each in range(1, 9) if each not in self.ended[match.number]][:count]
+            self.run(self.story.offer(match, *(offer(each, status=status) for each in fresh)))
+            self.open[match.number] |= set(fresh)
+
+    @rule(data=st.data(), result=st.sampled_from([Result.WON, Result.LOST, Result.VOID]))
+    def end_markets(self, data: st.DataObject, result: Result) -> None:
+        match = self._any(data, {number: each for number, each in self.open.items() if each})
+        if match:
+            numbers = data.draw(st.sets(st.sampled_from(sorted(self.open[match.number])), min_size=1))
+            self._end(match, numbers, result)
+
+    @rule(data=st.data())
+    def take_back(self, data: st.DataObject) -> None:
+        match = self._any(data, {number: each for number, each in self.ended.items() if each})
+        if match and match.number in self.open:
+            number = data.draw(st.sampled_from(sorted(self.ended[match.number])))
+            self.run(self.story.take_back(match, offer(number)))
+            self.ended[match.number].discard(number)
+            self.open[match.number].add(number)
+
+    @rule(data=st.data(), cancelled=st.booleans())
+    def end_match(self, data: st.DataObject, cancelled: bool) -> None:
+        if match := self._any(data, self.open):
+            self._end(match, self.open[match.number], Result.VOID if cancelled else Result.LOST)
+            del self.open[match.number]
+            self.run(self.story.cancel(match) if cancelled else self.story.finish(match))
+
+    @rule(lane=st.sampled_from(sorted(LANES)), count=st.integers(1, 10), twice=st.booleans())
+    def read(self, lane: str, count: int, twice: bool) -> None:
+        self.bettor.read(lane, count, twice=twice)
+
+    @rule(seconds=st.sampled_from([0.0, 0.05, 0.3]))
+    def pass_time(self, seconds: float) -> None:
+        self.run(asyncio.sleep(seconds))
+
+    @rule()
+    def ask(self) -> None:
+        self.run(self.bettor.recover())
+
+    @rule()
+    def break_off(self) -> None:
+        self.run(self.bettor.connect())
+
+    def teardown(self) -> None:
+        try:
+            self.run(self._end_as_rest_says())
+        finally:
+            self.run(self.bettor.hang_up())
+
+    async def _end_as_rest_says(self) -> None:
+        await eventually(self._told, seconds=60)
+        expected = await self.world.truth(self.matches)
+
+        async def seen() -> State:
+            await self.bettor.recover()
+            for lane in LANES:
+                self.bettor.read(lane, 10_000)
+            book = self.bettor.book
+            told = {match: said for match, (_, said) in book.statuses.items()}
+            # All begin live and untold; of one that was never read of, nothing can be known.
+            statuses = {
+                urn: told.get(urn, CODES["live"] if urn in book.seqs else code)
+                for urn, code in expected[2].items()
+            }
+            state = _of(expected[2], book.offered), _of(expected[2], book.results), statuses
+            return state if self.bettor.settled else ({}, {}, {})
+
+        async def different() -> list[tuple[Any, Any]]:
+            pairs = zip(await seen(), expected, strict=True)
+            return [
+                (key, told.get(key), shown.get(key))
+                for told, shown in pairs
+                for key in told.keys() | shown.keys()
+                if told.get(key) != shown.get(key)
+            ]
+
+        await eventually(different, lambda found: not found, 60)
+
+    def _any(self, data: st.DataObject, among: dict[int, Any]) -> Match | None:
+        found = [match for match in self.matches if match.number in among]
+        return data.draw(st.sampled_from(found)) if found else None
+
+    def _end(self, match: Match, numbers: set[int], result: Result) -> None:
+        if numbers:
+            offers = [offer(number) for number in sorted(numbers)]
+            if result is Result.VOID:
+                self.run(self.story.void(match, *offers))
+            else:
+                self.run(self.story.settle(match, *offers, result=result))
+        self.ended[match.number] |= numbers
+        self.open[match.number] = self.open[match.number] - numbers
+
+
+def _of(matches: dict[str, str], told: dict[Key, str]) -> dict[Key, str]:
+    """What was told of these matches: a recovery tells of those that earlier examples left live, too."""
+    return {key: said for key, said in told.items() if key[0] in matches}
+
+
+async def feed(world: World, stopping: asyncio.Event) -> None:
+    """One session after another, as the feed process does."""
+    rig = world.rig
+    terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
+    while not stopping.is_set():
+        world.session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms)
+        with contextlib.suppress(Lapsed):
+            await world.session.run(stopping)
+
+
+@contextlib.asynccontextmanager
+async def opened(loop: Loop, settings: Settings, directory: Path) -> AsyncIterator[World]:
+    async with (
+        await open_store(settings.database_url, 6) as store,
+        rigged(settings, store, directory) as rig,
+        serving(settings) as web,
+    ):
+        issue = issuing(store, settings.secret_key)
+        web.headers["X-API-Key"] = await issue("house", bundles=("cs2.operator",))
+        world, stopping = World(loop, rig, web), asyncio.Event()
+        running = asyncio.create_task(feed(world, stopping))
+        await eventually(lambda: _begun(world))
+        yield world
+        stopping.set()
+        await running
+
+
+async def _begun(world: World) -> bool:
+    return hasattr(world, "session")
+
+
+@pytest.mark.timeout(600)
+def test_a_client_ends_with_what_rest_shows(anyio_backend: str, settings: Settings, tmp_path: Path) -> None:
+    chosen = examples(max_examples=EXAMPLES, stateful_step_count=30, suppress_health_check=list(HealthCheck))
+    with Loop() as loop, loop.kept(opened(loop, settings, tmp_path)) as world:
+        run_state_machine_as_test(type("Played", (Machine,), {"world": world}), settings=chosen)

@@ -1,0 +1,142 @@
+"""How operators see what tenants are told: over REST, on the command line, as metrics."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import httpx
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from app.broker import holders
+from app.broker.connection import connected
+from app.channels.feed.session import Lapsed
+from app.cli import main
+from app.kit import metrics
+from tests.faults.rig import Rig, consuming, until, until_async
+from tests.integration.channels.feed.conftest import Running
+from tests.support.ports import spare
+from tests.support.web import issuing, serving
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def client(rig: Rig) -> AsyncIterator[httpx.AsyncClient]:
+    key = await issuing(rig.store, rig.settings.secret_key)("house", bundles=("cs2.operator",))
+    async with serving(rig.settings) as client:
+        client.headers["X-API-Key"] = key
+        yield client
+
+
+async def test_operators_see_connection_lag_queues_and_losses(
+    rig: Rig, feed: Running, client: httpx.AsyncClient
+) -> None:
+    _, url = await rig.tenant()
+    match = await rig.match()
+    await rig.tell(match, 3)
+
+    async def row() -> dict[str, object]:
+        [found] = (await client.get("/ops/v1/feed")).json()["data"]
+        return dict(found)
+
+    untold = await row()
+    assert (untold["state"], untold["behind"], untold["holder"]) == ("no feed process tells it", 3, None)
+    async with connected(url, 5) as connection:
+        channel = await connection.channel()
+        queue = await channel.declare_queue(f"{rig.slugs[0]}.q", auto_delete=True)
+        await queue.bind(rig.settings.exchange, "hi.#")
+        async with feed(alive_seconds=0.5):
+
+            async def depth() -> bool:
+                seen = await row()
+                return seen["queues"] == [
+                    {"name": queue.name, "ready": 3, "unacknowledged": 0, "consumers": 0}
+                ]
+
+            await until_async("told, and the broker has counted", depth)
+            told = await row()
+            assert (told["state"], told["behind"], told["behind_seconds"]) == ("connected", 0, 0)
+            assert told["alive_seconds_ago"] < 3 and told["dropped"] == 0  # type: ignore[operator]
+        await queue.delete(if_empty=False)
+
+
+async def test_only_operators_see_it(rig: Rig, client: httpx.AsyncClient) -> None:
+    key = await issuing(rig.store, rig.settings.secret_key)("other", bundles=("cs2.odds.basic",))
+    assert (await client.get("/ops/v1/feed", headers={"X-API-Key": key})).status_code == 403
+
+
+async def test_the_broker_may_be_away(
+    rig: Rig, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await rig.tenant()
+    away = msgspec.structs.replace(rig.settings, rabbitmq_api_url="http://guest:guest@127.0.0.1:1")
+    async with serving(away) as other:
+        answer = await other.get("/ops/v1/feed", headers=client.headers)
+    assert answer.status_code == 200 and answer.json()["data"][0]["queues"] is None
+
+
+async def test_the_command_line_shows_a_table(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    await rig.tenant()
+    await rig.tell(await rig.match(), 4)
+    for name, value in msgspec.to_builtins(rig.settings).items():
+        monkeypatch.setenv(name, str(value))
+    result = await asyncio.to_thread(CliRunner().invoke, main, ["feed", "status"])
+    assert result.exit_code == 0, result.output
+    heads, line = result.output.splitlines()
+    assert heads.split()[:2] == ["tenant", "behind"]
+    assert line.split()[:2] == [rig.slugs[0], "4"] and line.endswith("no feed process tells it")
+
+
+async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:
+    _, url = await rig.tenant()
+    (port,) = spare(1)
+    process = await rig.feed(METRICS_PORT=str(port))
+    async with consuming(url, rig.settings.exchange) as consumer, httpx.AsyncClient() as client:
+        await until("alive", lambda: consumer.alives)
+        slug = rig.slugs[0]
+
+        async def figures() -> str:
+            return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
+
+        async def shown() -> bool:
+            text = await figures()
+            return f'feed_connected{{tenant="{slug}"}} 1.0' in text and (
+                f'feed_behind{{tenant="{slug}"}} 0.0' in text
+            )
+
+        await until_async("shown", shown, 30)
+    assert await process.end() == 0
+
+
+def test_a_port_that_is_taken_stops_nobody() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, metrics.served(taken.getsockname()[1]):
+        pass
+
+
+async def test_a_connection_that_is_gone_is_seen(rig: Rig, feed: Running, client: httpx.AsyncClient) -> None:
+    await rig.tenant()
+
+    async def state() -> str:
+        [row] = (await client.get("/ops/v1/feed")).json()["data"]
+        return str(row["state"])
+
+    async def connected() -> bool:
+        return await state() == "connected"
+
+    seen = False
+    with suppress(Lapsed):  # it may try to come back before the test is over, and is not let in
+        async with feed() as session:
+            await until_async("connected", connected)
+            user = holders.user_of(session.holder)
+            await rig.management.delete_user(user)
+            await rig.management.close_user(user, "test")
+
+            async def gone() -> bool:
+                return not await connected()
+
+            await until_async("seen", gone)
+            seen = True
+    assert seen

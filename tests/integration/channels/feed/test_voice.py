@@ -1,0 +1,117 @@
+"""What tenants are told about the feed itself: overflow, lag, silence, and what health says meanwhile."""
+
+from contextlib import AsyncExitStack
+
+import aio_pika
+import pytest
+
+from app.channels.feed import health, retention
+from app.kit.clock import system_clock
+from app.store import changes, cursors
+from tests.faults.rig import Rig, consuming, until, until_async
+from tests.integration.channels.feed.conftest import Running
+
+pytestmark = pytest.mark.anyio
+ALIVE = 0.5
+
+
+async def test_a_queue_that_overflows_is_told_once_and_nobody_is_locked_out(rig: Rig, feed: Running) -> None:
+    tenant, url = await rig.tenant()
+    async with AsyncExitStack() as stack:
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        connection = await stack.enter_async_context(await aio_pika.connect(url))
+        channel = await connection.channel()
+        small = await channel.declare_queue(exclusive=True, arguments={"x-max-length": 10})
+        await small.bind(rig.settings.exchange, "hi.#")
+        await stack.enter_async_context(feed(alive_seconds=ALIVE))
+        await until("alive", lambda: consumer.alives)
+        match = await rig.match()
+        seqs = set(await rig.tell(match, 30))
+        await until("told", lambda: consumer.downs)
+        seqs |= set(await rig.tell(match, 5))
+        await until("all told", lambda: consumer.seqs == seqs)
+        await until("and again alive", lambda: len(consumer.alives) > 8)
+        assert consumer.downs == 1
+
+        async def noted() -> bool:
+            async with rig.store.reading() as tx:
+                [standing] = await cursors.standings(tx)
+            return standing.dropped == 25 and not standing.state
+
+        await until_async("noted", noted)
+
+
+async def test_a_tenant_that_lags_too_far_is_moved_to_the_present_and_told(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        _, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        match = await rig.match()
+        await rig.tell(match, 20)
+        async with rig.store.transaction() as tx:
+            await tx.execute("UPDATE change SET at = at - 60001")
+        young = await rig.tell(match, 3)
+        await stack.enter_async_context(feed(alive_seconds=ALIVE, lag_millis=60_000))
+        await until("told", lambda: consumer.downs)
+        new = await rig.tell(match, 3)
+        await until("told what is new", lambda: consumer.seqs >= set(new))
+        await until("and again alive", lambda: len(consumer.alives) > 6)
+        assert consumer.seqs <= {*young, *new} and consumer.downs == 1
+        words = [b"alive" in each.body for each in consumer.got]
+        [down] = [n for n, each in enumerate(consumer.got) if b'subscribed="0"' in each.body]
+        assert down < words.index(False), "a client recovers from what it heard last"
+
+
+async def test_after_a_long_silence_the_word_comes_before_anything_else(rig: Rig, feed: Running) -> None:
+    async with AsyncExitStack() as stack:
+        _, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        seqs = await rig.tell(await rig.match(), 100)
+        async with rig.store.transaction() as tx:
+            await tx.execute("UPDATE tenant_cursor SET epoch = 1, said_at = said_at - 30000")
+        await stack.enter_async_context(feed())
+        await until("all told", lambda: consumer.seqs == set(seqs))
+        assert b'subscribed="0"' in consumer.got[0].body
+        assert consumer.downs == 1
+        consumer.check_order()
+
+
+async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) -> None:
+    async def said() -> str:
+        return await health.tenants_told(rig.store, system_clock, 1)
+
+    async def told() -> bool:
+        return await said() == health.OK
+
+    assert await said() == health.OK, "there is nobody to be told"
+    await rig.tenant()
+    assert await said() == "no feed process is alive"
+    async with feed(alive_seconds=ALIVE) as session:
+        await until_async("well", told)
+        for delivery in session.relay.deliveries.values():
+            delivery.connection, connection = None, delivery.connection
+        async with rig.store.transaction() as tx:
+            await tx.execute("UPDATE tenant_cursor SET said_at = said_at - 60000")
+        assert await said() == "no tenant is told what happens"
+        for delivery in session.relay.deliveries.values():
+            delivery.connection = connection
+        await until_async("well again", told)
+
+
+async def test_what_is_too_old_is_forgotten_and_lagging_tenants_still_get_the_rest(
+    rig: Rig, feed: Running
+) -> None:
+    async with AsyncExitStack() as stack:
+        _, url = await rig.tenant()
+        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+        match = await rig.match()
+        old = await rig.tell(match, 20)
+        async with rig.store.transaction() as tx:
+            await tx.execute("UPDATE change SET at = at - 60001")
+        young = await rig.tell(match, 3)
+        kept = retention.Kept(changes=60_000, window=60_000)
+        assert await retention.prune(rig.store, kept, system_clock()) == 2 * len(old)
+        async with rig.store.reading() as tx:
+            assert await changes.tail(tx) == old[-1] + 1
+        await stack.enter_async_context(feed(alive_seconds=ALIVE))
+        await until("told what is left", lambda: consumer.seqs == set(young))
+        await until("told of the loss", lambda: consumer.downs)

@@ -1,0 +1,27 @@
+"""The application, its store, and keys of every kind."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.web import IssueKey, issuing, serving
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(settings) as client:
+        yield client
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+@pytest.fixture
+async def basic(issue: IssueKey) -> dict[str, str]:
+    """Headers with a bookmaker's key."""
+    return {"x-access-token": await issue(bundles=("cs2.odds.basic",))}

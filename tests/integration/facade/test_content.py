@@ -1,0 +1,260 @@
+"""What the documents say, as far as the specification and existing clients want it said."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.domain.entrants import Competitor, Tournament
+from app.domain.match import Status
+from app.settings import Settings
+from app.store import entrants
+from app.store.connections import Store
+from app.store.entrants import OWN
+from tests.support.eventually import eventually
+from tests.support.facade import APRIL_2031, PATHS, World, document, furnish
+from tests.support.web import IssueKey, serving
+
+Headers = dict[str, str]
+FIXTURE = "/v1/sports/{locale}/sport_events/{event}/fixture"
+SUMMARY = "/v1/sports/{locale}/sport_events/{event}/summary"
+INFO = "/v1/sports/{locale}/tournaments/{tournament}/info"
+PRE = "/v1/sports/{locale}/schedules/pre/schedule"
+
+
+@pytest.fixture
+async def world(store: Store) -> World:
+    return await furnish(store)
+
+
+class Reader:
+    """Reads documents about the world with one key."""
+
+    def __init__(self, client: httpx.AsyncClient, headers: Headers, world: World) -> None:
+        self._client, self._headers, self._world = client, headers, world
+
+    async def __call__(self, template: str, locale: str = "en", status: Status = Status.LIVE) -> Any:
+        answer = await self._client.get(self._world.path(template, locale, status), headers=self._headers)
+        return document(answer, PATHS[template][0])
+
+
+@pytest.fixture
+def read(client: httpx.AsyncClient, basic: Headers, world: World) -> Reader:
+    return Reader(client, basic, world)
+
+
+def info(found: Any) -> dict[str, str]:
+    return {node.get("key"): node.get("value") for node in found.iter("info")}
+
+
+async def test_two_competitors_home_first_and_the_format(read: Reader) -> None:
+    for template in (FIXTURE, SUMMARY, PRE):
+        found = (await read(template))[0]
+        assert [node.get("qualifier") for node in found.find("competitors")] == ["home", "away"]
+        assert [node.get("name") for node in found.find("competitors")] == ["Northern Lights", "Iron Tide"]
+        assert info(found)["sport_format"] == "classic"
+        assert info(found)["best_of"] == "3"
+        assert found.find("tournament/sport").get("id") == "3"
+
+
+async def test_the_composed_name_and_nothing_else_is_in_the_language(read: Reader) -> None:
+    for template in (FIXTURE, SUMMARY, PRE):
+        names = {locale: (await read(template, locale))[0].get("name") for locale in ("en", "ru")}
+        assert names == {"en": "Northern Lights vs Iron Tide", "ru": "Northern Lights против Iron Tide"}
+        for locale in ("en", "ru"):
+            found = await read(template, locale)
+            assert {node.get("name") for node in found.iter("tournament")} == {"Northern Cup 4"}
+            assert {node.get("name") for node in found.iter("sport")} == {"Counter-Strike 2"}
+
+
+async def test_a_tournament(read: Reader) -> None:
+    found = await read(INFO)
+    tournament = found.find("tournament")
+    assert dict(tournament.attrib) == {
+        "id": "mf:tournament:5",
+        "name": "Northern Cup 4",
+        "abbreviation": "NC4",
+        "risk_tier": "2",
+        "scheduled": "2031-04-02T16:00:00Z",
+        "scheduled_end": "2031-04-11T16:00:00Z",
+        "icon_path": "https://img.example/5.svg",
+    }
+    assert dict(tournament.find("tournament_length").attrib) == {
+        "start_date": "2031-04-02",
+        "end_date": "2031-04-11",
+    }
+    assert tournament.find("sport").get("id") == "3", "the category, as the list of sports has it"
+    taking_part = [node.get("id") for node in found.find("competitors")]
+    assert taking_part == ["mf:competitor:11", "mf:competitor:12"], "one is named, one plays"
+    assert [node.get("id") for node in tournament.find("competitors")] == taking_part
+
+
+async def test_a_team_with_its_squad_and_a_player(read: Reader) -> None:
+    profile = await read("/v1/sports/{locale}/competitors/{competitor}/profile")
+    team = profile.find("competitor")
+    assert (team.get("country_code"), team.get("icon_path")) == ("EST", "https://img.example/teams/11.png")
+    assert [node.get("id") for node in profile.find("players")] == ["mf:player:101"]
+    (player,) = await read("/v1/sports/{locale}/players/{player}/profile")
+    assert (player.get("name"), player.get("full_name")) == ("k0va", "Ilmar Kovač")
+
+
+async def test_a_summary_tells_where_a_match_stands(read: Reader) -> None:
+    codes = {Status.DISCOVERED: "0", Status.UPCOMING: "0", Status.LIVE: "1", Status.FINISHED: "4"}
+    listed = {node.get("id") for node in await read("/v1/descriptions/{locale}/match_status")}
+    assert listed == {"0", "1", "4", "5"}
+    for status, code in (codes | {Status.CANCELLED: "5"}).items():
+        state = (await read(SUMMARY, status=status)).find("sport_event_status")
+        assert state.get("match_status_code") == code
+        assert state.get("winner_id") == ("mf:competitor:12" if status is Status.FINISHED else None)
+    state = (await read(SUMMARY)).find("sport_event_status")
+    (score,) = state.find("period_scores")
+    assert (score.get("home_won_rounds"), score.get("away_won_rounds")) == ("7", "5")
+    assert state.find("scoreboard").get("current_round") == "13"
+
+
+async def test_streams_are_for_keys_that_may_see_them(
+    client: httpx.AsyncClient, read: Reader, world: World, issue: IssueKey
+) -> None:
+    fixture = (await read(FIXTURE))[0]
+    (channel,) = fixture.find("tv_channels")
+    assert dict(channel.attrib) == {
+        "name": "Main stage",
+        "language": "en",
+        "stream_url": "https://live.example/main?a=1&b=2",
+    }
+    assert fixture.get("start_time") == "2031-04-02T16:02:03Z"
+    less = Reader(client, {"X-API-Key": await issue(scopes=("cs2:matches:read",))}, world)
+    assert (await less(FIXTURE))[0].find("tv_channels") is None
+
+
+async def test_what_is_not_known_is_left_out(read: Reader) -> None:
+    found = (await read(FIXTURE, status=Status.DISCOVERED))[0]
+    assert found.get("scheduled") is None and found.get("start_time") is None
+    assert found.get("start_time_tbd") == "true"
+
+
+async def test_markets_are_templates_in_one_language(read: Reader) -> None:
+    english, russian = [await read("/v1/descriptions/{locale}/markets", locale) for locale in ("en", "ru")]
+    assert len(english) == len(russian) > 20
+    for one, other in zip(english, russian, strict=True):
+        assert one.get("id") == other.get("id")
+        assert one.get("name") != other.get("name")
+        assert one.get("description") == other.get("description"), "stays English"
+        assert [node.get("id") for node in one.iter("outcome")] == ["1"]
+        assert {node.get("type") for node in one.iter("specifier")} <= {"integer", "variable_text", "decimal"}
+
+
+async def test_a_variant_has_the_declared_outcomes(client: httpx.AsyncClient, basic: Headers) -> None:
+    for number in ("1", "od:market:1"):
+        path = f"/v1/descriptions/en/markets/{number}/variants/od%3Adynamic_outcomes%3A27%7Cv1"
+        (market,) = document(await client.get(path, headers=basic), "market_descriptions")
+        assert market.get("variant") == "od:dynamic_outcomes:27|v1"
+        assert [node.get("id") for node in market.iter("outcome")] == ["1"]
+
+
+async def test_void_reasons(read: Reader) -> None:
+    for template in ("/v1/descriptions/{locale}/void_reasons", "/v1/descriptions/void_reasons"):
+        found = await read(template)
+        assert [node.get("id") for node in found] == ["4", "14", "15"]
+        assert all(node.get("name") and node.get("description") for node in found)
+
+
+async def test_the_producer_is_that_of_the_deployment(
+    settings: Settings, issue: IssueKey, world: World
+) -> None:
+    key = {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}
+    own = {
+        "producer_id": 9,
+        "recovery_window_minutes": 77,
+        "public_url": "https://feed.example/",
+        "cs2_category_icon_url": "https://img.example/own.svg",
+    }
+    async with serving(replace(settings, **own)) as client:
+        read = Reader(client, key, world)
+        (producer,) = await read("/v1/descriptions/producers")
+        assert (producer.get("id"), producer.get("name"), producer.get("scope")) == ("9", "live", "live")
+        assert producer.get("stateful_recovery_window_in_minutes") == "77"
+        assert producer.get("active") == "true" and producer.get("description")
+        assert producer.get("api_url") == "https://feed.example/v1/"
+        (sport,) = await read("/v1/sports/{locale}/sports")
+        assert sport.get("icon_path") == "https://img.example/own.svg"
+        paths = {"9": 409, "live": 409, "2": 422}
+        for product, status in paths.items():
+            path = f"/v1/{product}/recovery/initiate_request?request_id=1"
+            assert (await client.post(path, headers=key)).status_code == status
+
+
+async def test_the_producer_of_a_deployment_that_sets_nothing(read: Reader) -> None:
+    found = await read("/v1/descriptions/producers")
+    assert found.get("response_code") == "OK"
+    (producer,) = found
+    assert (producer.get("id"), producer.get("stateful_recovery_window_in_minutes")) == ("2", "4320")
+
+
+async def test_who_asks(read: Reader, basic: Headers, client: httpx.AsyncClient) -> None:
+    found = await read("/v1/users/whoami")
+    told = (await client.get("/v1/whoami", headers=basic)).json()["data"]
+    assert found.get("tenant_id") == told["tenant_id"]
+    assert {node.get("name") for node in found.find("scopes")} == set(told["scopes"])
+    assert found.get("virtual_host") == "acme"
+    assert 0 < int(found.get("bookmaker_id")) < 2**31
+    assert found.get("bookmaker_id") == (await read("/v1/users/whoami")).get("bookmaker_id")
+
+
+async def test_nobody_who_sees_finished_matches_only_learns_of_others_by_their_entrants(
+    client: httpx.AsyncClient, issue: IssueKey, store: Store
+) -> None:
+    """What a match named first, and no file, is known with the match that named it."""
+    world = await furnish(
+        store,
+        tournament=Tournament(OWN + 1, "Hidden Cup"),
+        home=Competitor(OWN + 1, "Hidden Home"),
+        away=Competitor(OWN + 2, "Hidden Away"),
+    )
+    async with store.transaction() as tx:
+        await tx.execute("DELETE FROM match WHERE status = 'finished'")
+    limited = Reader(client, {"X-API-Key": await issue(bundles=("cs2.scoretock",))}, world)
+    full = Reader(client, {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}, world)
+    names = [node.get("name") for node in await full("/v1/sports/{locale}/tournaments")]
+    assert names == ["Hidden Cup"]
+    assert len(await limited("/v1/sports/{locale}/tournaments")) == 0
+    for template in (INFO, "/v1/sports/{locale}/competitors/{competitor}/profile"):
+        await full(template)
+        with pytest.raises(AssertionError, match="NOT_FOUND"):
+            await limited(template)
+
+
+@pytest.fixture
+async def ticking(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a service for which a second goes by whenever it looks at its clock."""
+    ticks = count(APRIL_2031, 1000)
+    async with serving(settings, lambda: next(ticks)) as client:
+        yield client
+
+
+async def test_a_document_is_made_once_until_it_changes(
+    ticking: httpx.AsyncClient, issue: IssueKey, world: World, store: Store
+) -> None:
+    """Schedules once for all who take the same; the moment of making tells."""
+    slugs = ("alpha", "beta")
+    readers = [
+        Reader(ticking, {"X-API-Key": await issue(slug, bundles=("cs2.odds.basic",))}, world)
+        for slug in slugs
+    ]
+
+    async def made(template: str) -> set[str]:
+        return {(await read(template)).get("generated_at") for read in readers for _ in range(2)}
+
+    alone = {SUMMARY, FIXTURE, "/v1/users/whoami"}
+    for template in PATHS:
+        if template != "/v1/sports/{locale}/fixtures/changes":
+            wanted = 2 if template in alone else 1
+            await eventually(partial(made, template), lambda seen, most=wanted: len(seen) == most)
+    (before,) = await made(PRE)
+    async with store.transaction() as tx:
+        await entrants.put(tx, entrants.TEAMS, [replace(world.home, country="Finland")])
+    await eventually(partial(made, PRE), lambda seen: len(seen) == 1 and before not in seen)

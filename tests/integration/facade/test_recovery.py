@@ -1,0 +1,193 @@
+"""The three requests to be told again: what is acknowledged, and what is refused."""
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.domain import scopes
+from app.domain.ids import match_urn
+from app.domain.match import Match, Status
+from app.domain.recovery import Kind
+from app.store import jobs, tenants
+from app.store.connections import Store
+from tests.support.facade import detail, document
+from tests.support.story import Story
+from tests.support.web import IssueKey
+
+Headers = dict[str, str]
+ALL = "/v1/live/recovery/initiate_request"
+ODDS = "/v1/live/odds/events/{event}/initiate_request"
+STATEFUL = "/v1/live/stateful_messages/events/{event}/initiate_request"
+EVENTS = {ODDS: Kind.EVENT_ODDS, STATEFUL: Kind.EVENT_STATEFUL}
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@pytest.fixture
+async def provisioned(store: Store, basic: Headers) -> Headers:
+    """The bookmaker's key, whose tenant has a vhost."""
+    async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        await tenants.save(tx, replace(tenant, amqp=True))
+    return basic
+
+
+@pytest.fixture
+async def match(store: Store) -> Match:
+    return await Story(store).match(Status.LIVE)
+
+
+class Asking:
+    """A client that asks with one key; a node for each request, so that none waits for another."""
+
+    def __init__(self, client: httpx.AsyncClient, headers: Headers, store: Store) -> None:
+        self._client, self._headers, self._store = client, headers, store
+        self._nodes = iter(range(1, 1000))
+
+    async def __call__(self, path: str, **params: Any) -> httpx.Response:
+        given = {"node_id": next(self._nodes)} | params
+        return await self._client.post(path, headers=self._headers, params=given)
+
+    async def job(self, request_id: str) -> Any:
+        async with self._store.transaction() as tx:
+            tenant = await tenants.by_slug(tx, "acme")
+            return await jobs.find(tx, tenant.id, request_id)
+
+
+@pytest.fixture
+def ask(client: httpx.AsyncClient, provisioned: Headers, store: Store) -> Asking:
+    return Asking(client, provisioned, store)
+
+
+def taken_on(answer: httpx.Response) -> dict[str, str]:
+    found = document(answer, "response", 202)
+    assert [node.tag for node in found] == ["action", "message"]
+    assert found.get("response_code") == "ACCEPTED"
+    assert all(node.text for node in found)
+    return dict(found.attrib)
+
+
+async def test_everything_is_acknowledged(ask: Asking) -> None:
+    before, after = now(), now() - 60_000
+    said = taken_on(await ask(ALL, request_id="12345678901234567890", after=after, node_id=3))
+    assert before <= int(said.pop("scheduled_at")) <= now()
+    assert said == {
+        "response_code": "ACCEPTED",
+        "request_id": "12345678901234567890",
+        "node_id": "3",
+        "after": str(after),
+    }
+    job = await ask.job("12345678901234567890")
+    assert (job.asked.kind, job.asked.after, job.asked.node_id) == (Kind.GLOBAL, after, "3")
+
+
+@pytest.mark.parametrize("product", ["live", "2"])
+async def test_the_product_goes_by_id_scope_or_name(ask: Asking, match: Match, product: str) -> None:
+    for path in (ALL, *EVENTS):
+        address = path.replace("/live/", f"/{product}/").format(event=match.id)
+        taken_on(await ask(address, request_id="7", product="another"))
+
+
+@pytest.mark.parametrize(
+    "product",
+    ["pre", "prematch", "1", "3", "LIVE", "02", "x", "live%20", "sports", "descriptions", "schemas", "users"],
+)
+async def test_any_other_product_is_422(ask: Asking, match: Match, product: str) -> None:
+    for path in (ALL, *EVENTS):
+        address = path.replace("/live/", f"/{product}/").format(event=match.id)
+        (field,) = detail(await ask(address, request_id="7", product="2"), 422)
+        assert field["loc"] == ["path", "product"]
+
+
+@pytest.mark.parametrize("path", EVENTS)
+async def test_one_match_may_go_without_an_id_and_is_told_one(ask: Asking, match: Match, path: str) -> None:
+    for reference in (match_urn(match.number), str(match.id), f"od%3Amatch%3A{match.number}"):
+        said = taken_on(await ask(path.format(event=reference)))
+        assert int(said["request_id"]) > 0
+        assert "after" not in said
+        job = await ask.job(said["request_id"])
+        assert (job.asked.kind, job.asked.match_id) == (EVENTS[path], match.id)
+    assert taken_on(await ask(path.format(event=match.id), request_id="77"))["request_id"] == "77"
+
+
+async def test_everything_needs_an_id(ask: Asking) -> None:
+    (field,) = detail(await ask(ALL), 422)
+    assert field["loc"] == ["query", "request_id"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"request_id": "0"}, "request_id"),
+        ({"request_id": "x"}, "request_id"),
+        ({"request_id": "1" * 65}, "request_id"),
+        ({"request_id": ""}, "request_id"),
+        ({"request_id": "7", "node_id": "01"}, "node_id"),
+    ],
+)
+async def test_ids_that_do_not_fit_are_named(
+    ask: Asking, match: Match, given: dict[str, str], wrong: str
+) -> None:
+    for path in (ALL, *EVENTS):
+        (field,) = detail(await ask(path.format(event=match.id), **given), 422)
+        assert field["loc"] == ["query", wrong]
+
+
+@pytest.mark.parametrize("after", ["soon", "-1", "1", "99999999999999"])
+async def test_the_window_holds_for_everything_and_one_match_has_none(
+    ask: Asking, match: Match, after: str
+) -> None:
+    (field,) = detail(await ask(ALL, request_id="7", after=after), 422)
+    assert field["loc"] == ["query", "after"]
+    taken_on(await ask(ODDS.format(event=match.id), after=after))
+
+
+async def test_one_at_a_time_for_each_node(ask: Asking, match: Match) -> None:
+    taken_on(await ask(ALL, request_id="7", node_id=5))
+    for path in (ALL, *EVENTS):
+        answer = await ask(path.format(event=match.id), request_id="8", node_id=5)
+        assert "request_id 7," in detail(answer, 409)
+        assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_a_match_that_the_tenant_does_not_have_is_404(ask: Asking, match: Match, store: Store) -> None:
+    async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        await tenants.unbook(tx, tenant.id, match.id)
+    for path in EVENTS:
+        for reference in (match.id, match_urn(404404), "x"):
+            assert str(reference) in detail(await ask(path.format(event=reference)), 404)
+
+
+async def test_who_sees_finished_matches_only_learns_of_no_other(
+    client: httpx.AsyncClient, provisioned: Headers, match: Match, issue: IssueKey, store: Store
+) -> None:
+    limited = {"X-API-Key": await issue(scopes=(scopes.RECOVERY,), finished_only=True)}
+    for node, path in enumerate(EVENTS, start=1):
+        address = path.format(event=match_urn(match.number))
+        known = await client.post(address, headers=limited, params={"node_id": node})
+        unknown = await client.post(path.format(event="od:match:404404"), headers=limited)
+        assert match_urn(match.number) in detail(known, 404)
+        assert detail(unknown, 404).replace("404404", str(match.number)) == detail(known, 404)
+    await Story(store).finish(match)
+    taken_on(await client.post(address, headers=limited))
+
+
+async def test_without_a_vhost_it_is_409(client: httpx.AsyncClient, basic: Headers, match: Match) -> None:
+    for path in (ALL, *EVENTS):
+        answer = await client.post(path.format(event=match.id), headers=basic, params={"request_id": "7"})
+        assert "vhost" in detail(answer, 409)
+
+
+async def test_a_body_that_nobody_asked_for_is_not_read(
+    client: httpx.AsyncClient, provisioned: Headers
+) -> None:
+    """One client sends XML that is not even in the encoding that it claims."""
+    body = b'<?xml version="1.0" encoding="utf-16"?><request/>'
+    headers = provisioned | {"content-type": "application/xml"}
+    taken_on(await client.post(ALL, headers=headers, params={"request_id": "7"}, content=body))

@@ -1,0 +1,187 @@
+"""Every match leads to two teams and a tournament, every player to a person."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from app.domain.analytics import PlayerOnMap, PlayerTally
+from app.domain.entrants import OWN, Competitor, Player, Tournament
+from app.domain.player import Player as Nick
+from app.ingest import commands as c
+from app.ingest import linking, operator
+from app.ingest.operator import NewMatch
+from app.kit.errors import Invalid
+from app.store import entrants, matches
+from app.store.connections import Store
+from app.store.entrants import PLAYERS, TEAMS, TOURNAMENTS
+from app.store.piccolo_migrations import matchfeed_0050_links as migration
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+
+ASKED = NewMatch(home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
+
+
+async def create(store: Store, **fields: Any) -> Any:
+    return await operator.create(store, replace(ASKED, **fields), NOW, TERMS)
+
+
+async def test_names_that_nobody_bears_are_given_numbers_that_stay(store: Store) -> None:
+    first = await create(store)
+    again = await create(store, home="HARBOUR", away=" north  wind", event="cup ")
+    assert len({first.home_id, first.away_id, again.away_id}) == 3
+    assert min(first.home_id, first.away_id, again.away_id, first.tournament_id) > OWN
+    assert (again.home_id, again.tournament_id) == (first.away_id, first.tournament_id)
+    async with store.reading() as tx:
+        teams = await entrants.some(tx, TEAMS, [first.home_id, first.away_id, again.away_id])
+        tournament = await entrants.get(tx, TOURNAMENTS, first.tournament_id)
+    assert [team.name for team in teams] == ["Northwind", "Harbour", "north  wind"]
+    assert tournament and tournament.name == "Cup"
+
+
+async def test_matches_that_are_created_at_once_agree(store: Store) -> None:
+    made = await asyncio.gather(*(create(store) for _ in range(4)))
+    assert len({(match.home_id, match.away_id, match.tournament_id) for match in made}) == 1
+    async with store.reading() as tx:
+        assert len(await entrants.page(tx, TEAMS, after=0, limit=10)) == 2
+
+
+async def test_a_file_goes_before_what_a_match_named(store: Store) -> None:
+    own = (await create(store)).home_id
+    async with store.transaction() as tx:
+        await entrants.put(tx, TEAMS, [Competitor(7, "NorthWind", strength=1600)])
+    match = await create(store)
+    assert (own > OWN, match.home_id, match.home_strength) == (True, 7, 1600)
+
+
+@pytest.fixture
+async def twins(store: Store) -> None:
+    async with store.transaction() as tx:
+        await entrants.put(tx, TEAMS, [Competitor(5, "Twins", strength=1500), Competitor(6, "twins")])
+        await entrants.put(tx, TOURNAMENTS, [Tournament(1, "Open"), Tournament(2, "Open")])
+
+
+def field(refused: pytest.ExceptionInfo[Invalid]) -> tuple[Any, str]:
+    return refused.value.fields[0].loc[-1], refused.value.fields[0].type
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"home": "Twins"}, ("id_a", "ambiguous_name")),
+        ({"event": "Open"}, ("tournament_id", "ambiguous_name")),
+        ({"away_id": 99}, ("id_b", "unknown_team")),
+        ({"tournament_id": 3}, ("tournament_id", "unknown_tournament")),
+        ({"home_id": 5, "away_id": 5}, ("id_b", "same_team")),
+        ({"home": "harbour"}, ("id_b", "same_team")),
+    ],
+)
+@pytest.mark.usefixtures("twins")
+async def test_who_is_not_known_is_refused_by_name(
+    store: Store, asked: dict[str, Any], named: tuple[str, str]
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        await create(store, **asked)
+    assert field(refused) == named
+    async with store.reading() as tx:
+        assert await tx.value("SELECT count(*) FROM match") == 0
+        assert await entrants.next_own(tx, TEAMS) == OWN + 1
+
+
+@pytest.mark.usefixtures("twins")
+async def test_a_number_tells_two_of_one_name_apart(store: Store) -> None:
+    match = await create(store, home="Twins", home_id=5, event="Open", tournament_id=2)
+    assert (match.home_id, match.tournament_id, match.home_strength) == (5, 2, 1500)
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (c.SetTeams(team_a="A", team_b="B", id_a=99), "id_a"),
+        (c.SetTeams(team_a="A", team_b="Twins"), "id_b"),
+        (c.Describe(tournament_id=99), "tournament_id"),
+    ],
+)
+@pytest.mark.usefixtures("twins")
+async def test_commands_name_only_who_is_known(store: Store, command: c.Command, named: str) -> None:
+    match = await create(store)
+    with pytest.raises(Invalid) as refused:
+        await operator.order(store, str(match.id), command, by="tester", now=NOW, terms=TERMS)
+    assert field(refused)[0] == named
+
+
+@pytest.mark.usefixtures("twins")
+async def test_commands_keep_a_match_linked(store: Store) -> None:
+    match = await create(store)
+
+    async def order(command: c.Command) -> Any:
+        return await operator.order(store, str(match.id), command, by="tester", now=NOW, terms=TERMS)
+
+    described = await order(c.Describe(tournament_id=2))
+    assert described.tournament_id == 2
+    assert (await order(c.Describe())).tournament_id == match.tournament_id
+    renamed = await order(c.RenameTeam(team="team_a", name="Twins"))
+    assert renamed.home_id == match.home_id
+    others = await order(c.SetTeams(team_a="Newcomers", team_b="Northwind"))
+    assert others.away_id == match.home_id and others.home_id > match.away_id
+
+
+async def test_who_played_is_known_when_the_match_is_over(store: Store, server: Server) -> None:
+    known = Player(3, "Known", account=101, full_name="A. Known")
+    async with store.transaction() as tx:
+        await entrants.put(tx, PLAYERS, [known])
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    await server.send(*logs.freeze(1, 0))
+    award = c.AwardMatch(winner="team_a")
+    match = await operator.order(store, str(server.match.id), award, by="t", now=NOW, terms=TERMS)
+    async with store.reading() as tx:
+        found = await entrants.of_accounts(tx, range(101, 206))
+    assert found[0] == known
+    assert {(one.name, one.account, one.team_id) for one in found[1:]} == {
+        (f"t{seat}", 200 + seat, match.away_id) for seat in range(1, 6)
+    }
+    assert min(one.id for one in found[1:]) > OWN
+    moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
+    async with store.transaction() as tx:
+        await linking.players(tx, moved)
+    await operator.order(store, str(match.id), c.Describe(), by="t", now=NOW, terms=TERMS)
+    async with store.reading() as tx:
+        (player,) = await entrants.of_accounts(tx, [201])
+    assert (player.name, player.team_id) == ("Moved", 1)
+
+
+async def test_a_player_has_the_name_and_the_team_that_they_were_last_seen_with(store: Store) -> None:
+    async def seen(name: str, team_id: int) -> list[Player]:
+        played = [
+            PlayerOnMap(1, "de_nuke", Nick(account, name), "", team_id, PlayerTally()) for account in (9, 0)
+        ]
+        async with store.transaction() as tx:
+            await linking.players(tx, played)
+            return await entrants.page(tx, PLAYERS, after=0, limit=9)
+
+    (first,) = await seen("quill", 1)
+    assert await seen("quill", 1) == [first]
+    assert await seen("Quill!", 2) == [replace(first, name="Quill!", team_id=2)]
+
+
+async def test_older_matches_are_linked_by_the_migration(store: Store) -> None:
+    made = [await create(store), await create(store, home="Harbour ", away="NEW", event="Cup")]
+    async with store.transaction() as tx:
+        for shelf in ("team", "tournament"):
+            await tx.execute(f"DELETE FROM {shelf}")
+        for match in made:
+            await matches.save(tx, replace(match, home_id=None, away_id=None, tournament_id=None))
+        await entrants.put(tx, TEAMS, [Competitor(4, "new")])
+        for link in migration.LINKS:
+            for statement in migration.linked(*link):
+                await tx.execute(statement)
+        first, second = [await matches.get(tx, match.id) for match in made]
+        assert first and second
+        teams = await entrants.some(tx, TEAMS, [first.home_id or 0, first.away_id or 0, second.away_id or 0])
+        tournaments = await entrants.page(tx, TOURNAMENTS, after=0, limit=9)
+    assert {team.name for team in teams} == {"new", "Northwind", "Harbour"}
+    assert (second.home_id, second.away_id) == (first.away_id, 4)
+    assert [(one.id, one.name) for one in tournaments] == [(first.tournament_id, "Cup")]
+    assert second.tournament_id == first.tournament_id > OWN

@@ -1,0 +1,89 @@
+"""A process that keeps bodies says what one says that keeps none, at every step of a match."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.access import admin
+from app.domain import scopes
+from app.ingest import operator as commands
+from app.ingest.commands import Cancel
+from app.ingest.operator import NewMatch
+from app.settings import Settings
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+from tests.support.eventually import eventually
+from tests.support.queues import private_vhost
+from tests.support.web import IssueKey, serving
+
+PATHS = (
+    "/cs2/v1/matches",
+    "/cs2/v1/matches?status=live",
+    "/cs2/v1/matches/{id}",
+    "/cs2/v1/matches/{id}/summary",
+    "/cs2/v1/matches/{id}/markets",
+    "/cs2/v1/matches/{id}/rounds",
+    "/cs2/v1/matches/{id}/timeline",
+    "/cs2/v1/matches/{id}/settlements",
+)
+KEYS: tuple[dict[str, Any], ...] = (
+    {"bundles": ("cs2.operator",)},
+    {"bundles": ("cs2.odds.basic",), "slug": "beta"},
+    {"scopes": (scopes.LIST, scopes.MARKETS)},
+    {"bundles": ("cs2.scoretock",)},
+)
+Clients = tuple[httpx.AsyncClient, httpx.AsyncClient]
+
+
+@pytest.fixture
+async def clients(settings: Settings) -> AsyncIterator[Clients]:
+    """One that keeps bodies, and one that does not."""
+    async with private_vhost(settings) as private:
+        forgetful = replace(private, kept_bytes=0)
+        async with serving(private) as keeping, serving(forgetful) as reading:
+            yield keeping, reading
+
+
+async def compare(clients: Clients, match_id: str, keys: list[dict[str, str]]) -> None:
+    keeping, reading = clients
+    for path in PATHS:
+        address = path.format(id=match_id)
+        for key in keys:
+            for accept in ("application/json", "application/xml"):
+                headers = key | {"Accept": accept}
+                truth = await reading.get(address, headers=headers)
+
+                async def asked(address: str = address, headers: dict[str, str] = headers) -> bytes:
+                    return (await keeping.get(address, headers=headers)).content
+
+                await eventually(asked, lambda said, truth=truth: said == truth.content)
+                assert await asked() == truth.content
+
+
+async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> None:
+    keys = [{"X-API-Key": await issue(**properties)} for properties in KEYS]
+    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW)
+    match = await commands.create(store, asked, NOW, TERMS)
+    server = Server(store, match)
+    await compare(clients, str(match.id), keys)
+    steps = [
+        logs.kick_off(),
+        logs.live(),
+        (logs.kill(logs.CT[0], logs.T[0]),),
+        logs.ct_win(1, 0),
+        logs.freeze(1, 0),
+        (*logs.live(), logs.kill(logs.T[1], logs.CT[2])),
+    ]
+    for lines in steps:
+        await server.send(*lines)
+        await compare(clients, str(match.id), keys)
+    async with store.transaction() as tx:
+        await admin.set_booked(tx, "beta", str(match.id), False, by="test", now=1)
+    await compare(clients, str(match.id), keys)
+    order = Cancel(request_id="cancel")
+    await commands.order(store, str(match.id), order, by="test", now=server.now, terms=TERMS)
+    await compare(clients, str(match.id), keys)

@@ -1,0 +1,63 @@
+"""Previews of matches that nobody has told us anything else about."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from app.domain.lineup import lineup
+from app.domain.match import Status
+from app.ingest import commands as c
+from app.ingest import operator
+from app.ingest.operator import NewMatch
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS
+from tests.support.story import Story
+
+
+async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) -> Any:
+    answer = await client.get(f"/cs2/v1/{path}", headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def test_the_veto_says_which_maps_are_shown(
+    client: httpx.AsyncClient, store: Store, basic: dict[str, str]
+) -> None:
+    match = await operator.create(store, NewMatch(home="A", away="B", event="Cup", best_of=3), NOW, TERMS)
+    steps = (
+        c.VetoStep(action="ban", map="de_nuke", team="team_a"),
+        c.VetoStep(action="pick", map="de_mirage", team="team_b"),
+        c.VetoStep(action="decider", map="de_new"),
+    )
+    order = c.SetMaps(vetoes=steps)
+    await operator.order(store, str(match.id), order, by="tester", now=NOW, terms=TERMS)
+    seen = await data(client, f"matches/{match.id}/prematch", basic)
+    assert seen["veto"] == [
+        {"action": "ban", "map_name": "de_nuke", "team": "team_a"},
+        {"action": "pick", "map_name": "de_mirage", "team": "team_b"},
+        {"action": "decider", "map_name": "de_new", "team": None},
+    ]
+    assert seen["picked_maps"] == ["de_mirage", "de_new"]
+    assert [row["map_name"] for row in seen["global_map_stats"]] == ["de_mirage", "de_new"]
+    for side in "ab":
+        rows = seen[f"team_{side}_map_stats"]
+        assert [(row["map_name"], row["maps_played"]) for row in rows] == [
+            ("all", 0),
+            ("de_mirage", 0),
+            ("de_new", 0),
+        ]
+
+
+@pytest.mark.parametrize("status", [Status.UPCOMING, Status.FINISHED])
+async def test_a_match_that_leads_to_nobody_has_stand_ins(
+    client: httpx.AsyncClient, store: Store, basic: dict[str, str], status: Status
+) -> None:
+    match = await Story(store).match(status)
+    seen = await data(client, f"matches/{match.id}/prematch", basic)
+    home, away = lineup(match).home, lineup(match).away
+    assert (seen["team_a"]["external_id"], seen["team_b"]["name"]) == (home.id, match.away)
+    assert (await data(client, f"teams/{home.id}", basic))["name"] == match.home
+    meetings = await data(client, f"teams/{home.id}/h2h/{away.id}", basic)
+    assert meetings["summary"]["total_matches"] == 0
+    assert (await data(client, f"teams/{away.id}/extras", basic))["race_to_rates"]["sample_maps"] == 0

@@ -1,0 +1,154 @@
+"""The settlement ledger of all matches: whoever follows it misses nothing and sees nothing twice."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from app.domain import scopes
+from app.domain.match import Match
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.store import changes, matches
+from app.store.changes import Draft
+from app.store.connections import Store
+from app.store.transaction import Tx
+from tests.support.eventually import eventually
+from tests.support.story import Story, offer
+from tests.support.web import IssueKey
+
+Read = Callable[..., Awaitable[list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def story(store: Store) -> Story:
+    return Story(store)
+
+
+@pytest.fixture
+def read(client: httpx.AsyncClient, basic: dict[str, str]) -> Read:
+    """Entries after an id, with a bookmaker's key or another."""
+
+    async def ask(since: int = 0, limit: int = 200, headers: dict[str, str] = basic) -> list[dict[str, Any]]:
+        query = {"since_id": since, "limit": limit}
+        answer = await client.get("/cs2/v1/settlements", params=query, headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["meta"] == {"count": len(answer.json()["data"]), "limit": limit}
+        return list(answer.json()["data"])
+
+    return ask
+
+
+async def settled(story: Story, match: Match, *rounds: int) -> None:
+    offers = [offer(number) for number in rounds]
+    await story.offer(match, *offers)
+    await story.settle(match, *offers)
+
+
+async def followed(read: Read, limit: int) -> list[dict[str, Any]]:
+    """Everything, page by page."""
+    found: list[dict[str, Any]] = []
+    while page := await read(found[-1]["id"] if found else 0, limit):
+        found += page
+    return found
+
+
+async def test_pages_show_every_entry_once_in_order(story: Story, read: Read) -> None:
+    one, other = await story.match(), await story.match()
+    await settled(story, one, 1, 2, 3)
+    await settled(story, other, 1, 2)
+    await story.take_back(one, offer(2))
+    await story.offer(other, offer(3))
+    await story.void(other, offer(3))
+    whole = await read()
+    assert len(whole) == 7 and {entry["match_id"] for entry in whole} == {str(one.id), str(other.id)}
+    ids = [entry["id"] for entry in whole]
+    assert ids == sorted(set(ids))
+    for limit in (1, 2, 3, 7):
+        assert await followed(read, limit) == whole
+    moves = [(entry["previous_status"], entry["new_status"], entry["outcome"]) for entry in whole[-2:]]
+    assert moves == [("settled", "pending", None), ("pending", "voided", "void")]
+
+
+async def tell(tx: Tx, match: Match) -> int:
+    """Write one settlement in this transaction; the entry's id."""
+    states = LedgerStatus.PENDING, LedgerStatus.SETTLED
+    entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "told by the test")
+    draft = Draft("settlement", "13/", "bet_settlement", entry.message, msgspec.json.encode(entry))
+    return (await changes.append(tx, await matches.lock(tx, match.id), [draft], 1)).seqs[0]
+
+
+async def test_a_late_commit_is_not_passed_by(store: Store, story: Story, read: Read) -> None:
+    """The second transaction cannot take its number before the first is visible: so nobody can read a
+    higher number while a lower one is still to come."""
+    slow, quick = await story.match(), await story.match()
+    done: list[int] = []
+
+    async def second() -> None:
+        async with store.transaction() as tx:
+            done.append(await tell(tx, quick))
+
+    async with store.transaction() as tx:
+        first = await tell(tx, slow)
+        running = asyncio.create_task(second())
+        async with store.reading() as other:
+            await eventually(lambda: _waits(other))
+        assert (done, await read()) == ([], [])
+    await running
+    assert first < done[0]
+    assert [entry["id"] for entry in await followed(read, 1)] == [first, done[0]]
+
+
+async def _waits(tx: Tx) -> bool:
+    """Whether somebody waits for the lock under which numbers are given out."""
+    waiting: bool = await tx.value(
+        "SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+        " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database())"
+    )
+    return waiting
+
+
+async def test_keys_for_finished_matches_see_theirs_and_miss_none(
+    store: Store, story: Story, read: Read, issue: IssueKey
+) -> None:
+    raw = await issue("late", scopes=(scopes.SETTLEMENTS,), finished_only=True)
+    headers = {"X-API-Key": raw}
+    early, other, off = await story.match(), await story.match(), await story.match()
+    await settled(story, off, 1)
+    await settled(story, early, 1)
+    await story.finish(early)
+    await settled(story, other, 1)
+    await settled(story, early, 2)
+    assert await read(headers=headers) == []
+    await story.cancel(off)
+    (first,) = await read(headers=headers)
+    assert first["match_id"] == str(early.id)
+    assert await read(first["id"], headers=headers) == []
+    await story.finish(other)
+    rest = await read(first["id"], headers=headers)
+    assert [entry["match_id"] for entry in rest] == [str(other.id), str(early.id)]
+    whole = await read()
+    assert [entry for entry in whole if entry["match_id"] != str(off.id)] == [first, *rest]
+
+
+@pytest.mark.parametrize(
+    "query", ["since_id=-1", "since_id=x", f"since_id={2**63}", "limit=0", "limit=201", "x=1"]
+)
+async def test_what_does_not_fit_is_refused(
+    client: httpx.AsyncClient, basic: dict[str, str], query: str
+) -> None:
+    answer = await client.get(f"/cs2/v1/settlements?{query}", headers=basic)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["query", query.split("=")[0]]
+
+
+async def test_the_largest_id_has_none_after_it(read: Read) -> None:
+    assert await read(2**63 - 1) == []
+
+
+async def test_only_who_may_see_settlements_sees_them(client: httpx.AsyncClient, issue: IssueKey) -> None:
+    headers = {"X-API-Key": await issue("stats", bundles=("cs2.stats",))}
+    refused = await client.get("/cs2/v1/settlements", headers=headers)
+    assert refused.status_code == 403 and scopes.SETTLEMENTS in refused.json()["detail"]

@@ -1,0 +1,105 @@
+"""Soccer's profiles, found by number or by whoever's URN."""
+
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.domain.soccer import Country, Season, SoccerCompetitor, SoccerTournament
+from app.settings import Settings
+from app.store import entrants
+from app.store.connections import Store
+from tests.support.queues import private_vhost
+from tests.support.web import IssueKey, serving
+
+
+@pytest.fixture
+async def headers(store: Store, issue: IssueKey) -> dict[str, str]:
+    clubs = [SoccerCompetitor(number, f"Club {number}") for number in range(2, 9)]
+    known = SoccerCompetitor(1, "Port Alder", "Norland", "NOR", "PAL", False, "men", "https://img.test/1.svg")
+    season = Season("2030/31", "2030-08-01", "2031-05-20")
+    cup = SoccerTournament(
+        4, "Norland Cup", "Norland Football", "men", Country("Norland", "NOR"), season, 2, "", (1, 3)
+    )
+    async with store.transaction() as tx:
+        await entrants.put(tx, entrants.SOCCER_COMPETITORS, [known, *clubs])
+        await entrants.put(tx, entrants.SOCCER_TOURNAMENTS, [cup, SoccerTournament(9, "Friendlies")])
+    return {"X-API-Key": await issue("fans", bundles=("cs2.stats",), sports=("soccer",))}
+
+
+async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) -> Any:
+    answer = await client.get(f"/soccer/v1/{path}", headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def test_a_competitor(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    assert await data(client, "competitors/1", headers) == {
+        "id": "sr:competitor:1",
+        "external_id": 1,
+        "name": "Port Alder",
+        "country": "Norland",
+        "country_code": "NOR",
+        "abbreviation": "PAL",
+        "is_national": False,
+        "gender": "men",
+        "icon_path": "https://img.test/1.svg",
+    }
+
+
+async def test_a_tournament(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    seen = await data(client, "tournaments/4", headers)
+    assert seen["category"] == {"name": "Norland", "country_code": "NOR"}
+    assert seen["season"] == {"name": "2030/31", "starts_on": "2030-08-01", "ends_on": "2031-05-20"}
+    assert (seen["name"], seen["gender"]) == ("Norland Cup", "men")
+    assert (seen["id"], seen["parent"], seen["risk_tier"], seen["icon_path"]) == (
+        "sr:competition:4",
+        "Norland Football",
+        2,
+        None,
+    )
+    assert [one["id"] for one in seen["competitors"]] == ["sr:competitor:1", "sr:competitor:3"]
+    bare = await data(client, "tournaments/9", headers)
+    assert (bare["category"], bare["season"], bare["competitors"]) == (None, None, [])
+
+
+@pytest.mark.parametrize(
+    "ref", ["competitors/1", "competitors/sr:competitor:1", "competitors/x:competitor:1", "tournaments/4"]
+)
+async def test_every_form_of_an_id(client: httpx.AsyncClient, headers: dict[str, str], ref: str) -> None:
+    kind, name = ref.split("/")
+    assert (await data(client, f"{kind}/{quote(name, safe='')}", headers)) == await data(client, ref, headers)
+
+
+@pytest.mark.parametrize("ref", ["competitors/77", "competitors/sr:competition:1", "tournaments/sr:player:4"])
+async def test_nobody_else_is_found(client: httpx.AsyncClient, headers: dict[str, str], ref: str) -> None:
+    assert (await client.get(f"/soccer/v1/{ref}", headers=headers)).status_code == 404
+
+
+async def test_pages_show_everybody_once(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    whole = await data(client, "competitors", headers)
+    assert [one["external_id"] for one in whole] == list(range(1, 9))
+    paged, cursors = [], ["0"]
+    for cursor in cursors:
+        answer = await client.get(f"/soccer/v1/competitors?limit=3&cursor={cursor}", headers=headers)
+        paged += answer.json()["data"]
+        cursors += filter(None, [answer.json()["meta"].get("next_cursor")])
+    assert (paged, cursors) == (whole, ["0", "3", "6"])
+    assert [one["external_id"] for one in await data(client, "tournaments", headers)] == [4, 9]
+
+
+async def test_soccer_is_for_keys_that_may_use_it(
+    client: httpx.AsyncClient, headers: dict[str, str], basic: dict[str, str]
+) -> None:
+    assert (await client.get("/soccer/v1/competitors/1", headers=basic)).status_code == 403
+    assert (await client.get("/cs2/v1/markets/descriptions", headers=headers)).status_code == 403
+
+
+async def test_the_prefix_of_urns_is_a_setting(
+    settings: Settings, client: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
+    async with private_vhost(replace(settings, soccer_urn_prefix="fd")) as private, serving(private) as other:
+        assert (await data(other, "competitors/1", headers))["id"] == "fd:competitor:1"
+        assert (await data(other, "tournaments/sr:competition:4", headers))["id"] == "fd:competition:4"

@@ -1,0 +1,106 @@
+"""Tournaments: their list as asked for, and one with those who take part."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from app.domain.entrants import Category, Competitor, Tournament
+from app.ingest import operator
+from app.ingest.operator import NewMatch
+from app.store import entrants
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS
+
+MAY = 1_935_792_000_000  #: the sixth of May 2031
+
+
+@pytest.fixture
+async def known(store: Store) -> None:
+    tournaments = [
+        Tournament(1, "Masters", tier="S", is_lan=True, category_id=7, starts_at=MAY, ends_at=MAY + 1),
+        Tournament(2, "Open", tier="A", category_id=7, team_ids=(11,), prize_pool_usd=1000, format="bo3"),
+        Tournament(3, "Minor", tier="S", starts_at=MAY - 86_400_000),
+    ]
+    async with store.transaction() as tx:
+        await entrants.put(tx, entrants.CATEGORIES, [Category(7, "Norland")])
+        await entrants.put(tx, entrants.TOURNAMENTS, tournaments)
+        await entrants.put(tx, entrants.TEAMS, [Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks")])
+    asked = NewMatch(home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
+    await operator.create(store, asked, NOW, TERMS)
+    await operator.create(store, NewMatch(home="X", away="Y", event="Showmatch"), NOW, TERMS)
+
+
+async def listed(client: httpx.AsyncClient, headers: dict[str, str], query: str) -> list[str]:
+    answer = await client.get(f"/cs2/v1/tournaments?{query}", headers=headers)
+    assert answer.status_code == 200, answer.text
+    return [row["name"] for row in answer.json()["data"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", ["Masters", "Open", "Minor", "Showmatch"]),
+        ("tier=s", ["Masters", "Minor"]),
+        ("tier=D", []),
+        ("is_lan=true", ["Masters"]),
+        ("is_lan=false", ["Open", "Minor"]),
+        ("region=NORLAND", ["Masters", "Open"]),
+        ("region=nowhere", []),
+        ("from=2031-05-06", ["Masters"]),
+        ("from=2031-05-05", ["Masters", "Minor"]),
+        ("tier=S&is_lan=true&region=norland&from=2031-01-01", ["Masters"]),
+        ("limit=2", ["Masters", "Open"]),
+        ("limit=2&cursor=2", ["Minor", "Showmatch"]),
+    ],
+)
+@pytest.mark.usefixtures("known")
+async def test_the_list_is_as_asked_for(
+    client: httpx.AsyncClient, basic: dict[str, str], query: str, names: list[str]
+) -> None:
+    assert await listed(client, basic, query) == names
+
+
+@pytest.mark.parametrize(
+    "query", ["tier=Z", "tier=SS", "is_lan=2", "from=yesterday", "limit=201", "cursor=x", "day=1"]
+)
+async def test_what_does_not_fit_is_refused(
+    client: httpx.AsyncClient, basic: dict[str, str], query: str
+) -> None:
+    refused = await client.get(f"/cs2/v1/tournaments?{query}", headers=basic)
+    assert refused.status_code == 422
+    assert refused.json()["detail"][0]["loc"] == ["query", query.split("=")[0]]
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_tournament_with_those_who_take_part(
+    client: httpx.AsyncClient, basic: dict[str, str]
+) -> None:
+    seen: dict[str, Any] = (await client.get("/cs2/v1/tournaments/mf:tournament:2", headers=basic)).json()[
+        "data"
+    ]
+    teams = seen.pop("teams")
+    assert seen == {
+        "id": "mf:tournament:2",
+        "external_id": 2,
+        "name": "Open",
+        "tier": "A",
+        "is_lan": False,
+        "region": "Norland",
+        "prize_pool_usd": 1000,
+        "format": "bo3",
+        "starts_at": None,
+        "ends_at": None,
+        "logo_url": None,
+    }
+    assert [team["name"] for team in teams] == ["Copper Owls", "Dune Larks", "Newcomers"]
+    dates = (await client.get("/cs2/v1/tournaments/1", headers=basic)).json()["data"]
+    assert dates["starts_at"] == "2031-05-06T00:00:00+00:00"
+
+
+@pytest.mark.usefixtures("known")
+async def test_nobody_told_us_whether_a_showmatch_is_on_lan(
+    client: httpx.AsyncClient, basic: dict[str, str]
+) -> None:
+    rows = (await client.get("/cs2/v1/tournaments", headers=basic)).json()["data"]
+    assert {row["name"]: row["is_lan"] for row in rows}["Showmatch"] is None

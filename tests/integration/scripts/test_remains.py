@@ -1,0 +1,58 @@
+"""Two checkouts on the same servers: neither takes what is the other's."""
+
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.broker.management import Management
+from scripts.demonstration import places
+from scripts.demonstration.remains import claimed, released
+from scripts.services import Services
+
+pytestmark = pytest.mark.anyio
+Names = tuple[str, list[str]]
+
+
+@pytest.fixture
+async def management(services: Services) -> AsyncIterator[Management]:
+    async with Management(services.rabbitmq_api_url) as management:
+        yield management
+
+
+@pytest.fixture
+async def names(management: Management) -> AsyncIterator[Names]:
+    """Names for two claims and the tenants that both want."""
+    mark = secrets.token_hex(4)
+    tenants = [f"acme-{mark}", f"beta-{mark}"]
+    yield mark, tenants
+    for vhost in (*tenants, f"ours-{mark}", f"theirs-{mark}"):
+        await management.delete_vhost(vhost)
+
+
+async def test_what_another_demo_has_is_neither_claimed_nor_removed(
+    management: Management, names: Names
+) -> None:
+    mark, tenants = names
+    assert await claimed(management, f"theirs-{mark}", tenants) == []
+    for tenant in tenants:
+        await management.put_vhost(tenant)
+    assert await claimed(management, f"ours-{mark}", tenants) == tenants
+    await released(management, f"ours-{mark}", tenants)
+    assert {f"theirs-{mark}", *tenants} <= set(await management.vhosts())
+
+
+async def test_ours_is_claimed_again_after_a_crash_and_free_once_released(
+    management: Management, names: Names
+) -> None:
+    mark, tenants = names
+    await claimed(management, f"ours-{mark}", tenants)
+    await management.put_vhost(tenants[0])
+    assert await claimed(management, f"ours-{mark}", tenants) == []
+    await released(management, f"ours-{mark}", tenants)
+    assert await claimed(management, f"theirs-{mark}", tenants) == []
+
+
+def test_names_differ_by_checkout() -> None:
+    for name in (places.DATABASE, places.INTERNAL_VHOST, places.CLAIM):
+        assert name.endswith(places.MARK)

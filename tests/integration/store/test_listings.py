@@ -1,0 +1,66 @@
+"""Lists of matches as rows, and their number."""
+
+import asyncio
+
+from msgspec.structs import replace
+
+from app.domain.match import MapPlay, Match, Status
+from app.store import listings, matches
+from app.store.connections import Store
+from app.store.listings import LAST, Place, Window
+from tests.integration.store.conftest import NewMatch
+
+
+async def page(store: Store, *statuses: Status, limit: int = 50) -> list[tuple[Match, Place]]:
+    async with store.reading() as tx:
+        return await listings.page(tx, statuses, limit=limit, window=Window())
+
+
+async def test_an_outline_shows_what_the_match_does(store: Store, new_match: NewMatch) -> None:
+    play = MapPlay(2, "de_nuke", "live", home_score=4)
+    whole = await new_match(
+        best_of=3, score_home=1, maps=(MapPlay(1, "de_mirage", "finished"), play), started_at=7
+    )
+    ((outline, place),) = await page(store, Status.LIVE)
+    assert place == Place(7, whole.number)
+    assert outline.map and outline.map.name == "de_nuke"
+    assert replace(outline, maps=()) == replace(whole, maps=())
+    async with store.transaction() as tx:
+        await matches.save(tx, replace(whole, score_away=1, maps=(), scheduled_at=5))
+    ((outline, place),) = await page(store, Status.LIVE)
+    assert (outline.score_away, outline.maps, place.at) == (1, (), 5)
+
+
+async def test_nobody_knows_when_comes_last(store: Store, new_match: NewMatch) -> None:
+    unknown = await new_match(status=Status.DISCOVERED)
+    late = await new_match(status=Status.UPCOMING, scheduled_at=9)
+    soon = await new_match(status=Status.DISCOVERED, scheduled_at=1)
+    found = await page(store, Status.UPCOMING, Status.DISCOVERED)
+    assert [match.number for match, _ in found] == [soon.number, late.number, unknown.number]
+    assert found[-1][1].at == LAST
+
+
+async def test_totals_follow_every_write(store: Store, new_match: NewMatch) -> None:
+    async def total(*statuses: Status) -> int:
+        async with store.reading() as tx:
+            counted = await listings.total(tx, statuses, Window())
+            assert counted == await listings.total(tx, statuses, Window(0, LAST - 1))
+        return counted
+
+    made = [await new_match(status=Status.UPCOMING, scheduled_at=at) for at in range(8)]
+    assert await total(Status.UPCOMING) == 8 and await total(*Status) == 8
+
+    async def move(match: Match, status: Status) -> None:
+        async with store.transaction() as tx:
+            changed = replace(await matches.lock(tx, match.id), status=status, started_at=match.number)
+            await matches.save(tx, changed)
+
+    await asyncio.gather(*(move(match, Status.LIVE) for match in made[:4]))
+    await asyncio.gather(*(move(match, Status.FINISHED) for match in made[2:6]))
+    assert [await total(one) for one in (Status.UPCOMING, Status.LIVE, Status.FINISHED)] == [2, 2, 4]
+    async with store.transaction() as tx:
+        await matches.save(tx, replace(made[7], status=Status.CANCELLED))
+    assert await total(Status.CANCELLED) == 0 and await total(*Status) == 7
+    async with store.transaction() as tx:
+        await tx.execute("DELETE FROM match WHERE status = 'finished'")
+    assert await total(*Status) == 3

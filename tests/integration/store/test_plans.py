@@ -1,0 +1,120 @@
+"""Reads of large tables go by indexes: what a request costs does not grow with what is stored."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.store import entrants, history, meetings, search, statistics
+from app.store.connections import Store
+from app.store.entrants import OWN, PLAYERS, TEAMS, TOURNAMENTS
+from app.store.transaction import Row, Tx
+
+#: Rows enough that reading all of them would be the dearer way.
+_FILL = (
+    """
+    INSERT INTO team (id, folded, body)
+    SELECT n, md5(n::text), json_build_object('id', n, 'name', md5(n::text), 'region', 'R' || n % 50,
+        'active', n % 100 > 0) FROM (SELECT i + i % 2 * 2000000000 AS n FROM generate_series(1, 4000) i) t
+    """,
+    """
+    INSERT INTO tournament (id, folded, parent, body)
+    SELECT n, md5(n::text), n % 100, json_build_object('id', n, 'name', md5(n::text), 'tier',
+        CASE n % 40 WHEN 0 THEN 'S' ELSE 'D' END, 'is_lan', n % 50 = 0, 'starts_at', n)
+    FROM generate_series(1, 4000) n
+    """,
+    """
+    INSERT INTO player (id, folded, parent, body)
+    SELECT n, md5(n::text), n % 1000, json_build_object('id', n, 'name', md5(n::text), 'account', n)
+    FROM generate_series(1, 8000) n
+    """,
+    """
+    INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at,
+        finished_at, state)
+    SELECT md5(n::text)::uuid, n, CASE n % 200 WHEN 0 THEN 'live' ELSE 'finished' END, 'a', 'b', 'c',
+        1 + n % 4000, 1 + (n + 7) % 4000, 1 + n % 4000, n, n, '{}' FROM generate_series(1, 40000) n
+    """,
+    """
+    INSERT INTO team_map (match_id, map, slot, team, team_id, map_name, finished_at, body)
+    SELECT md5(n::text)::uuid, 1, slot, 'a', 1 + n % 4000, 'de_' || n % 8, n, '{}'
+    FROM generate_series(1, 40000) n, unnest(ARRAY['home', 'away']) slot
+    """,
+    """
+    INSERT INTO player_map (match_id, map, account, name, team, map_name, finished_at, body)
+    SELECT md5(n::text)::uuid, 1, n % 8000, n::text, 'a', 'de_nuke', n, '{}' FROM generate_series(1, 40000) n
+    """,
+    """
+    INSERT INTO ledger_entry (id, match_id, type_id, specifiers, at, body)
+    SELECT n, md5((n / 2)::text)::uuid, 1, '', n, '{}' FROM generate_series(1, 80000) n
+    """,
+    "ANALYZE",
+)
+_LARGE = ("team", "tournament", "player", "match", "team_map", "player_map", "ledger_entry", "name_piece")
+#: Where pieces of names have told whom to look at, it may still be cheaper to read a short shelf whole.
+_NAMES = ("team", "tournament", "player")
+
+
+class Explained(Tx):
+    """Has statements planned instead of run: nothing is found, and the plans are kept."""
+
+    __slots__ = ("plans",)
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection)
+        self.plans: list[str] = []
+
+    async def fetch(self, sql: str, *args: Any) -> list[Row]:
+        rows = await super().fetch(f"EXPLAIN {sql}", *args)
+        self.plans.append("\n".join(row["QUERY PLAN"] for row in rows))
+        return []
+
+    async def value(self, sql: str, *args: Any) -> Any:
+        await self.fetch(sql, *args)
+
+
+@pytest.fixture
+async def explained(store: Store) -> AsyncIterator[Explained]:
+    async with store.transaction() as tx:
+        for statement in _FILL:
+            await tx.execute(statement)
+    async with store.reading() as tx:
+        yield Explained(tx.connection)
+
+
+Read = Callable[[Tx], Awaitable[Any]]
+READS: dict[str, Read] = {
+    "maps of a team": lambda tx: statistics.of_team(tx, 7, since=9, limit=5000),
+    "maps of a match": lambda tx: statistics.of_matches(tx, 7, [UUID(int=1)]),
+    "a map": lambda tx: statistics.of_maps(tx, ["de_1", "de_2"], since=9, limit=1000),
+    "a player": lambda tx: statistics.of_players(tx, [5, 6], since=9, limit=500),
+    "matches of a team": lambda tx: meetings.of_team(tx, 7, limit=1000),
+    "matches of two": lambda tx: meetings.between(tx, 7, 14, limit=1000),
+    "ledger": lambda tx: history.ledger_since(tx, 70_000, 50),
+    "ledger of finished matches": lambda tx: history.ledger_since(tx, 70_000, 50, finished_only=True),
+    "search for teams": lambda tx: search.named(tx, TEAMS, "3f2a", limit=20, finished_only=False),
+    "search for two letters": lambda tx: search.named(tx, PLAYERS, "3f", limit=20, finished_only=False),
+    "search of finished": lambda tx: search.named(tx, TOURNAMENTS, "3f2a", limit=20, finished_only=True),
+    "search for matches": lambda tx: search.matches(tx, {7: 1.0}, {9: 1.0}, limit=20, finished_only=True),
+    "players by account": lambda tx: entrants.of_accounts(tx, [5, 6]),
+    "names": lambda tx: entrants.named(tx, TEAMS, ["a", "b"]),
+    "page of teams": lambda tx: entrants.listing(tx, TEAMS, after=100, limit=50, finished_only=True),
+    "region": lambda tx: entrants.listing(tx, TEAMS, after=0, limit=50, region="r7"),
+    "inactive": lambda tx: entrants.listing(tx, TEAMS, after=0, limit=50, active=False),
+    "tier": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, tier="S"),
+    "on lan": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, is_lan=True),
+    "begins": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, starts_from=3_990),
+    "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
+    "known to the public": lambda tx: entrants.public(tx, TEAMS, OWN + 1),
+}
+
+
+async def test_no_large_table_is_read_whole(explained: Explained) -> None:
+    for name, read in READS.items():
+        explained.plans.clear()
+        await read(explained)
+        assert explained.plans, name
+        for plan in explained.plans:
+            spared = _NAMES if name.startswith("search") else ()
+            whole = [table for table in _LARGE if table not in spared and f"Seq Scan on {table} " in plan]
+            assert not whole, f"{name}\n{plan}"

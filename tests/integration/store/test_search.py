@@ -1,0 +1,56 @@
+"""Names by their pieces: kept by the database, cut alike on both sides."""
+
+from app.domain.entrants import Competitor, Player
+from app.store import entrants, search
+from app.store.connections import Store
+from app.store.entrants import PLAYERS, TEAMS, folded
+from app.store.piccolo_migrations import matchfeed_0051_search as migration
+
+NAMES = (
+    *("A", "ab", "Northwind", "north  WIND", "Größe ẞ", "Северный Ветер", "🦊🦊🦊", "e\u0301clair"),
+    *("100%", "__init__", "it's", '"', "\\x", "aaaaaaa", "x" * 300, "İstanbul", "ﬁne"),
+)
+
+
+async def test_the_query_is_cut_as_the_names_are(store: Store) -> None:
+    async with store.reading() as tx:
+        for name in map(folded, NAMES):
+            rows = await tx.fetch("SELECT piece FROM name_pieces($1) AS piece", name[:200])
+            assert sorted(row["piece"] for row in rows) == search.pieces(name[:200])[0]
+
+
+async def test_every_name_finds_itself(store: Store) -> None:
+    async with store.transaction() as tx:
+        await entrants.put(tx, TEAMS, [Competitor(n, name) for n, name in enumerate(NAMES, start=1)])
+        for number, name in enumerate(NAMES, start=1):
+            found = await search.named(tx, TEAMS, name[:100], limit=50, finished_only=False)
+            scores = {team.id: score for team, score in found}
+            if len(folded(name)) < search.LEAST:
+                assert found == []
+            elif len(name) > 100:
+                assert 0.9 <= scores[number] < 1
+            else:
+                assert [team for team, score in scores.items() if score == 1] == [number]
+
+
+async def test_pieces_follow_what_lies_on_the_shelf(store: Store) -> None:
+    async def kept() -> list[tuple[object, ...]]:
+        rows = await tx.fetch("SELECT shelf, piece, id, pieces FROM name_piece ORDER BY 1, 3, 2")
+        return [tuple(row.values()) for row in rows]
+
+    async with store.transaction() as tx:
+        await entrants.put(tx, TEAMS, [Competitor(1, "Northwind"), Competitor(2, "Harbour")])
+        await entrants.put(tx, PLAYERS, [Player(1, "quill")])
+        before = await kept()
+        await entrants.put(tx, TEAMS, [Competitor(1, "NORTHWIND", region="EU")])
+        assert await kept() == before
+        await tx.execute("DELETE FROM name_piece")
+        for statement in migration.STATEMENTS:
+            if "INSERT INTO name_piece" in statement and "CREATE" not in statement:
+                await tx.execute(statement)
+        assert await kept() == before
+        await entrants.put(tx, TEAMS, [Competitor(1, "Southwind")])
+        await tx.execute("DELETE FROM team WHERE id = 2")
+        await tx.execute("DELETE FROM player")
+        rows = await kept()
+    assert {(row[0], row[2], row[3]) for row in rows} == {("team", 1, len("southwind") + 1)}

@@ -1,0 +1,244 @@
+"""Whoever folds what the stream tells holds what REST shows: across reconnects, resumes and processes."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import httpx
+from hypothesis import Phase
+from hypothesis import settings as tuned
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from app.access import admin
+from app.domain import scopes
+from app.domain.match import Match
+from app.ingest import commands, operator
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.kit.clock import system_clock
+from app.kit.errors import Conflict, NotFound
+from app.settings import Settings
+from app.simulator.oddities import Oddities
+from app.simulator.series import Plan, simulate
+from app.simulator.world import world
+from app.store import history
+from app.store.connections import open_store
+from scripts.services import Services
+from tests.support import databases
+from tests.support.audience import Client, Service
+from tests.support.eventually import eventually
+from tests.support.folding import Message, in_order
+from tests.support.streaming import streaming
+from tests.support.web import issuing
+
+T = TypeVar("T")
+TERMS = Terms()
+TROUBLE = Oddities(restore=0.15, restart=0.05, crash=0.05, pause=0.05, reconnect=0.1, repeat=0.02)
+#: Each step waits for a real service: a failure is told as it was found.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
+_WATCH = {scopes.LIST, scopes.READ, scopes.DETAIL, scopes.MARKETS, scopes.SCOREBOARD}
+_STREAMS = {scopes.STREAM_MATCHES, scopes.STREAM_MARKETS, scopes.STREAM_SCOREBOARD}
+KEYS: dict[str, dict[str, Any]] = {
+    "bookmaker": {"bundles": ("cs2.odds.basic", "cs2.odds.scoreboard-addon")},
+    "house": {"bundles": ("cs2.operator",)},
+    "without market frames": {"scopes": tuple(_WATCH | {scopes.STREAM_MATCHES})},
+    "list only": {"scopes": (scopes.LIST, scopes.STREAM_MATCHES)},
+    "markets only": {"scopes": (scopes.MARKETS, scopes.STREAM_MARKETS)},
+    "finished only": {"scopes": tuple(_WATCH | _STREAMS | {scopes.SETTLEMENTS}), "finished_only": True},
+    "statistics": {"bundles": ("cs2.stats",)},
+}
+
+
+class Life(RuleBasedStateMachine):
+    """Matches are played and meddled with, while clients come, go, and come back elsewhere."""
+
+    def __init__(self, service: Service, runner: asyncio.Runner) -> None:
+        super().__init__()
+        self.service, self.runner = service, runner
+        self.matches: list[Match] = []
+        self.logs: list[list[str]] = []
+        self.clients: list[Client] = []
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    @rule(seed=st.integers(0, 50))
+    @precondition(lambda self: len(self.matches) < 3)
+    def announce(self, seed: int) -> None:
+        home, away = world().squads[:2]
+        plan = Plan(home, away, seed, system_clock(), brief=True, oddities=TROUBLE)
+        self.logs.append([line.text for line in simulate(plan)[0]])
+        asked = NewMatch(home=home.name, away=away.name, event="Cup", scheduled_at=system_clock())
+        self.matches.append(self.run(operator.create(self.service.store, asked, system_clock(), TERMS)))
+
+    @rule(which=st.integers(0, 2), lines=st.integers(1, 400), batches=st.integers(1, 4))
+    @precondition(lambda self: self.matches)
+    def play(self, which: int, lines: int, batches: int) -> None:
+        for _ in range(batches):
+            match, log = self._one(which)
+            body = "".join(f"{line}\n" for line in log[:lines]).encode()
+            del log[:lines]
+            now = system_clock()
+            name = f"{match.id}/{next(self.service.names)}"
+            batch = Batch(id=name, match_id=match.id, number=match.number, arrived_at=now, body=body)
+            self.run(apply(self.service.store, batch, now, TERMS))
+
+    @rule(
+        which=st.integers(0, 2),
+        command=st.sampled_from(
+            [
+                commands.Suspend(reason="a doubt"),
+                commands.Unsuspend(),
+                commands.Describe(demo_url="https://demos.example/1.dem"),
+                commands.AwardMap(winner="team_a"),
+                commands.AwardMatch(winner="team_b"),
+                commands.Cancel(),
+                commands.RenameTeam(team="team_a", name="New & Improved"),
+            ]
+        ),
+    )
+    @precondition(lambda self: self.matches)
+    def meddle(self, which: int, command: commands.Command) -> None:
+        store, match = self.service.store, self._one(which)[0]
+        with suppress(Conflict, NotFound):
+            self.run(operator.order(store, str(match.id), command, by="t", now=system_clock(), terms=TERMS))
+
+    @rule(which=st.integers(0, 2), booked=st.booleans())
+    @precondition(lambda self: self.matches)
+    def book(self, which: int, booked: bool) -> None:
+        self.run(self._book(str(self._one(which)[0].id), booked))
+
+    @rule(
+        key=st.sampled_from(sorted(KEYS)),
+        host=st.integers(0, 1),
+        only=st.integers(-2, 2),
+        sparing=st.booleans(),
+    )
+    @precondition(lambda self: len(self.clients) < 6)
+    def come(self, key: str, host: int, only: int, sparing: bool) -> None:
+        one = only >= 0 and self.matches and KEYS[key].get("finished_only") is None
+        ref = str(self._one(only)[0].id) if one else ""
+        client = Client(self.service, key, ref, sparing)
+        self.clients.append(client)
+        self.run(client.connect(self.service.hosts[host], resume=False))
+
+    @rule(which=st.integers(0, 5), host=st.integers(0, 1), resume=st.booleans())
+    @precondition(lambda self: self.clients)
+    def go_and_come_back(self, which: int, host: int, resume: bool) -> None:
+        client = self.clients[which % len(self.clients)]
+        if client.connected:
+            self.run(client.leave())
+        else:
+            self.run(client.connect(self.service.hosts[host], resume))
+
+    @rule(seconds=st.sampled_from([0.02, 0.15, 0.3]))
+    def wait(self, seconds: float) -> None:
+        self.run(asyncio.sleep(seconds))
+
+    @rule()
+    @precondition(lambda self: any(client.connected for client in self.clients))
+    def compare(self) -> None:
+        self.run(self._compare())
+
+    def teardown(self) -> None:
+        self.run(self._compare())
+        for client in self.clients:
+            self.run(client.leave())
+        for match in self.matches:
+            self.meddle(self.matches.index(match), commands.Cancel())
+
+    def _one(self, which: int) -> tuple[Match, list[str]]:
+        index = which % len(self.matches)
+        return self.matches[index], self.logs[index]
+
+    async def _book(self, ref: str, booked: bool) -> None:
+        async with self.service.store.transaction() as tx:
+            await admin.set_booked(tx, "acme", ref, booked, by="t", now=system_clock())
+
+    async def _compare(self) -> None:
+        head = await self.service.head()
+        for client in self.clients:
+            if client.connected:
+                await client.caught_up(head)
+                await self._check(client)
+
+    async def _check(self, client: Client) -> None:
+        granted = await self._granted(client.key)
+        service, folded = self.service, client.folded
+        for match_id, held in folded.matches.items():
+            await eventually(
+                partial(self._differences, client.key, match_id, held), lambda found: not found, 5
+            )
+        if scopes.STREAM_MARKETS in granted and not KEYS[client.key].get("finished_only"):
+            for match in (
+                self.matches if not client.ref else [m for m in self.matches if str(m.id) == client.ref]
+            ):
+                path, held = f"/matches/{match.id}/markets", folded.offers.get(str(match.id), {})
+                shown = (200, in_order(held.values()))
+                await eventually(partial(service.rest, client.key, path), shown.__eq__, 5)
+            await self._check_settlements(client)
+        if not granted & _STREAMS:
+            assert {frame["type"] for frame in folded.heard} == {"alive"}
+        if scopes.STREAM_MATCHES in granted and not client.ref and not KEYS[client.key].get("finished_only"):
+            _, live = await service.rest("house", "/matches?status=live&limit=200")
+            assert {row["id"] for row in live} <= set(folded.matches)
+        if KEYS[client.key].get("finished_only"):
+            assert all(match["status"] == "finished" for match in folded.matches.values())
+
+    async def _differences(self, key: str, match_id: str, held: Message) -> dict[str, Any]:
+        """Where REST, whose answers may be some milliseconds old, and a client differ about a match."""
+        status, shown = await self.service.rest(key, f"/matches/{match_id}")
+        assert status == 200 and held.keys() == shown.keys()
+        return {name: (held[name], shown[name]) for name in held if held[name] != shown[name]}
+
+    async def _check_settlements(self, client: Client) -> None:
+        """None is lost since the last snapshot."""
+        wanted: set[int] = set()
+        async with self.service.store.reading() as tx:
+            for match in self.matches:
+                if client.ref in ("", str(match.id)):
+                    wanted |= {entry.id for entry in await history.ledger(tx, match.id)}
+        assert {one for one in wanted if one > (client.begun or 0)} <= client.folded.settlements.keys()
+
+    async def _granted(self, key: str) -> set[str]:
+        async with httpx.AsyncClient(base_url=f"http://{self.service.hosts[0]}") as rest:
+            said = await rest.get("/v1/whoami", headers={"X-API-Key": self.service.keys[key]})
+        return set(said.json()["data"]["scopes"])
+
+
+async def start(stack: AsyncExitStack, services: Services, template: str, vhost: str) -> Service:
+    url = await stack.enter_async_context(databases.copied(services.database_url, template))
+    settings = Settings(
+        database_url=url,
+        redis_url=services.redis_url,
+        rabbitmq_url=services.rabbitmq_url,
+        rabbitmq_api_url=services.rabbitmq_api_url,
+        rabbitmq_internal_vhost=vhost,
+        stream_poll_all_millis=100,
+        stream_poll_match_millis=100,
+        stream_backlog=100_000,
+        alive_seconds=1,
+    )
+    store = await stack.enter_async_context(await open_store(settings.database_url, 2))
+    issue = issuing(store, settings.secret_key)
+    keys = {name: await issue(rate_limit_rpm=1_000_000, **given) for name, given in KEYS.items()}
+    hosts = [await stack.enter_async_context(streaming(settings)) for _ in range(2)]
+    return Service(hosts, store, keys)
+
+
+def test_what_is_folded_is_what_rest_shows(services: Services, template: str, vhost: str) -> None:
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        service = runner.run(start(stack, services, template, vhost))
+        try:
+            run_state_machine_as_test(
+                lambda: Life(service, runner),
+                settings=tuned(max_examples=10, stateful_step_count=25, deadline=None, phases=PHASES),
+            )
+        finally:
+            runner.run(stack.aclose())

@@ -1,0 +1,292 @@
+"""Who is let in, who must leave, and with which words."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from app.access.keys import generate
+from app.domain import scopes
+from app.domain.match import Status
+from app.kit.clock import system_clock
+from app.kit.errors import Unavailable
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.eventually import eventually
+from tests.support.story import Story
+from tests.support.streaming import refusal, streaming, told, until_alive, watching
+from tests.support.web import IssueKey
+
+TIMES = 100
+
+
+async def closed(client: ClientConnection) -> tuple[int, str]:
+    """With which code and words the server ends it, whatever it says before."""
+    async with asyncio.timeout(15):
+        with pytest.raises(ConnectionClosed):
+            while True:
+                await client.recv()
+    return client.close_code or 0, client.close_reason or ""
+
+
+async def test_a_refused_upgrade_is_an_http_answer(host: str, issue: IssueKey, story: Story) -> None:
+    match = await story.match()
+    good, soccer = (
+        await issue(bundles=("cs2.stats",)),
+        await issue(bundles=("cs2.stats",), sports=("soccer",)),
+    )
+    over = await issue(bundles=("cs2.scoretock",))
+    stream, one = "/cs2/v1/stream", f"/cs2/v1/stream/{match.id}"
+    expected: dict[str, tuple[int, str]] = {
+        stream: (401, "api_key"),
+        f"{stream}?api_key=": (401, "api_key"),
+        f"{one}?since=4": (401, "api_key"),
+        f"{stream}?api_key={generate()}": (403, "not valid"),
+        f"{stream}?api_key=nonsense": (403, "not valid"),
+        f"{stream}?api_key={good}&api_key={generate()}": (400, "api_key"),
+        f"{stream}?api_key={soccer}": (403, "cs2"),
+        f"{stream}/od:match:404404?api_key={good}": (404, "od:match:404404"),
+        f"{stream}/nonsense?api_key={good}": (404, "nonsense"),
+        f"{one}?api_key={over}": (404, str(match.id)),
+        f"{stream}?api_key={good}&since=x": (422, "since"),
+        f"{stream}?api_key={good}&since=-1": (422, "since"),
+        f"{stream}?api_key={good}&sinse=1": (422, "sinse"),
+        f"{stream}s?api_key={good}": (404, "address"),
+        f"{one}/more?api_key={good}": (404, "address"),
+    }
+    for path, (status, word) in expected.items():
+        answer = await refusal(host, path)
+        said = msgspec.json.decode(answer.body)
+        assert (answer.status_code, set(said)) == (status, {"detail"}), path
+        assert word in str(said["detail"]), path
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["x-request-id"]
+
+
+async def test_headers_are_no_way_in(host: str, raw: str) -> None:
+    answer = await refusal(host, "/cs2/v1/stream", additional_headers={"X-API-Key": raw})
+    assert answer.status_code == 401
+
+
+async def test_a_match_is_named_either_way(host: str, raw: str, story: Story) -> None:
+    match = await story.match(Status.UPCOMING)
+    for ref in (str(match.id), f"od:match:{match.number}", f"od%3Amatch%3A{match.number}"):
+        async with watching(host, raw, ref) as client:
+            shown, alive = await until_alive(client)
+            assert (shown["type"], shown["data"]["id"]) == ("match.updated", str(match.id))
+            assert client.response and client.response.headers["x-request-id"]
+
+
+async def test_a_key_without_stream_scopes_hears_that_we_live(
+    host: str, issue: IssueKey, story: Story
+) -> None:
+    raw = await issue(bundles=("cs2.stats",))
+    match = await story.match()
+    async with watching(host, raw) as client:
+        begun = await told(client)
+        await story.start(match)
+        next_one = await told(client)
+    assert (begun["type"], next_one["type"]) == ("alive", "alive")
+    async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
+        shape = (await rest.get("/v1/alive", headers={"X-API-Key": raw})).json()["data"]
+    assert begun["data"].keys() == shape.keys()
+    assert next_one["meta"]["seq"] > begun["meta"]["seq"]
+
+
+async def test_a_finished_only_key_hears_of_the_end_alone(host: str, issue: IssueKey, story: Story) -> None:
+    everything = tuple(sorted(scopes.ALL))
+    raw = await issue(scopes=everything, finished_only=True)
+    match = await story.match()
+    async with watching(host, raw) as client:
+        (alive,) = await until_alive(client)
+        await story.start(match)
+        await until_alive(client)
+        await story.finish(match)
+        frames = await until_alive(client)
+    assert [(frame["type"], frame["data"].get("status")) for frame in frames[:-1]] == [
+        ("match.finished", "finished")
+    ]
+
+
+async def test_pages_of_other_origins_may_not_connect(settings: Settings, raw: str) -> None:
+    given = {
+        "public_url": "https://feed.example/base/",
+        "stream_origins": "https://a.example, https://b.example",
+    }
+    async with streaming(msgspec.structs.replace(settings, **given)) as host:
+        path = f"/cs2/v1/stream?api_key={raw}"
+        for origin in ("https://evil.example", "null", "https://feed.example.evil"):
+            answer = await refusal(host, path, origin=origin)
+            assert answer.status_code == 403
+        for origin in ("https://a.example", "https://b.example", "https://feed.example", None):
+            async with watching(host, raw, origin=origin) as client:
+                await until_alive(client)
+
+
+async def test_a_tenant_holds_so_many_streams(settings: Settings, issue: IssueKey) -> None:
+    first, second = await issue(bundles=("cs2.stats",)), await issue(bundles=("cs2.stats",))
+    other = await issue("other", bundles=("cs2.stats",))
+    async with streaming(msgspec.structs.replace(settings, stream_connections=2)) as host:
+        async with watching(host, first), watching(host, second):
+            answer = await refusal(host, f"/cs2/v1/stream?api_key={first}")
+            assert answer.status_code == 429
+            assert int(answer.headers["retry-after"]) > 0
+            async with watching(host, other) as client:
+                await until_alive(client)
+
+        async def again() -> bool:
+            async with watching(host, first) as client:
+                return bool(await until_alive(client))
+
+        assert await again()
+
+
+async def test_strangers_are_held_back_as_on_rest(settings: Settings, raw: str) -> None:
+    """On a clock that stands still, so that nobody is forgiven."""
+    now = system_clock()
+    async with (
+        streaming(settings, lambda: now) as host,
+        httpx.AsyncClient(base_url=f"http://{host}") as rest,
+    ):
+        knocks = 0
+        while (await rest.get("/v1/whoami")).status_code == 401:
+            if knocks % 100 == 0:
+                assert (await rest.get("/v1/whoami", headers={"X-API-Key": raw})).status_code == 200
+                assert (await refusal(host, "/cs2/v1/stream?api_key=nonsense")).status_code == 403
+            knocks += 1
+        assert knocks < 600  # what was refused on the stream counted too
+        refused = await refusal(host, "/cs2/v1/stream")
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) > 0
+        async with watching(host, raw) as client:
+            await until_alive(client)
+
+
+async def test_who_talks_too_much_is_shown_out(host: str, raw: str) -> None:
+    async with watching(host, raw) as client:
+        for _ in range(30):
+            await client.send("hello")
+        assert (await closed(client))[0] == 1008
+    async with watching(host, raw) as client:
+        await client.send("x" * 5000)
+        assert (await closed(client))[0] == 1009
+    async with watching(host, raw) as client:
+        for _ in range(30):
+            await client.ping()
+        assert (await closed(client))[0] == 1008
+    async with watching(host, raw) as client:
+        await client.send(b"a few are well")
+        await client.send("and left unread")
+        await (await client.ping())
+        await until_alive(client)
+
+
+NOWHERE = "redis://127.0.0.1:1/0"  #: a Redis that is not there
+
+
+@pytest.mark.parametrize("redis", ["with Redis", "without Redis"])
+@pytest.mark.parametrize("ending", ["revoke", "rotate"])
+async def test_an_ended_key_ends_its_streams_within_a_second(
+    settings: Settings,
+    issue: IssueKey,
+    record_property: Callable[[str, object], None],
+    ending: str,
+    redis: str,
+) -> None:
+    if redis == "without Redis":
+        settings = msgspec.structs.replace(settings, redis_url=NOWHERE)
+    operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",), rate_limit_rpm=1_000_000)}
+    worst = 0.0
+    async with (
+        streaming(settings) as office,
+        streaming(settings) as other,
+        httpx.AsyncClient(base_url=f"http://{office}/ops/v1/tenants/house", headers=operator) as rest,
+    ):
+        for _ in range(TIMES // 2):
+            made = (await rest.post("/keys", json={"bundles": ["cs2.odds.basic"]})).json()["data"]
+            raw, key = made["api_key"], made["key"]["key_id"]
+            async with watching(office, raw) as here, watching(other, raw) as there:
+                await until_alive(here)
+                await until_alive(there)
+                begun = time.perf_counter()
+                assert (await rest.post(f"/keys/{key}/{ending}")).is_success
+                for client in (here, there):
+                    assert (await closed(client))[0] == 1008
+                worst = max(worst, time.perf_counter() - begun)
+            for host in (office, other):
+                assert (await refusal(host, f"/cs2/v1/stream?api_key={raw}")).status_code == 403
+    record_property("slowest_seconds", worst)
+    print(f"\n{ending}, {TIMES} streams in two processes: slowest {worst * 1000:.1f} ms")
+    assert worst < 1
+
+
+async def test_a_revoked_tenant_and_a_moved_key_lose_their_streams(
+    host: str, issue: IssueKey, settings: Settings
+) -> None:
+    operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+    raw, kept = await issue("acme", bundles=("cs2.stats",)), await issue("kept", bundles=("cs2.stats",))
+    async with (
+        httpx.AsyncClient(base_url=f"http://{host}/ops/v1/tenants", headers=operator) as rest,
+        watching(host, raw) as client,
+        watching(host, kept) as other,
+    ):
+        assert (await rest.post("/acme/revoke")).is_success
+        assert (await closed(client))[0] == 1008
+        assert (await rest.post("/acme/reactivate")).is_success
+        (key,) = (await rest.get("/kept/keys")).json()["data"]
+        await until_alive(other)
+        change = {"networks": ["192.0.2.0/24"]}
+        assert (await rest.patch(f"/kept/keys/{key['key_id']}", json=change)).is_success
+        assert (await closed(other))[0] == 1008
+
+
+async def test_keys_are_asked_for_while_nobody_tells_of_changes(
+    host: str, store: Any, issue: IssueKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection that hears of changes is cut, and there is no other, while a key ends."""
+    raw = await issue(bundles=("cs2.stats",))
+
+    async def cut() -> int:
+        async with store.reading() as tx:
+            return await tx.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+            )
+
+    async def away(_: Store) -> Any:
+        raise Unavailable("away")
+
+    async with watching(host, raw) as client:
+        await until_alive(client)
+        monkeypatch.setattr(Store, "dedicated", away)
+        await eventually(cut)
+        async with store.transaction() as tx:
+            await tx.execute("UPDATE api_key SET active = false")
+        begun = time.perf_counter()
+        assert (await closed(client))[0] == 1008
+        assert time.perf_counter() - begun < 1
+
+
+async def test_clients_of_a_process_that_stops_are_told_to_go_elsewhere(
+    settings: Settings, raw: str, story: Story
+) -> None:
+    match = await story.match()
+    async with streaming(settings) as other, AsyncExitStack() as process:
+        host = await process.enter_async_context(streaming(settings))
+        async with watching(host, raw) as client:
+            last = (await until_alive(client))[-1]["meta"]["seq"]
+            ending = asyncio.create_task(closed(client))
+            await process.aclose()
+            assert (await ending)[0] == 1001
+        await story.finish(match)
+        async with watching(other, raw, since=last) as again:
+            finished, alive = await until_alive(again)
+            assert finished["type"] == "match.finished"
+            assert alive["meta"]["snapshot"] is False

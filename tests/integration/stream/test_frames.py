@@ -1,0 +1,93 @@
+"""What a client is told, in which order and under which number."""
+
+import httpx
+import msgspec
+
+from app.domain.match import Status
+from tests.support.story import Story, offer
+from tests.support.streaming import Message, told, until_alive, watching
+from tests.support.web import IssueKey
+
+
+def brief(frame: Message) -> tuple[str, str]:
+    """A frame's type, and the match that it names."""
+    data = frame["data"]
+    return frame["type"], data["id"] if frame["type"].startswith("match.") else data["match_id"]
+
+
+async def test_where_things_stand_and_then_what_changes(host: str, raw: str, story: Story) -> None:
+    live, upcoming = await story.match(), await story.match(Status.UPCOMING)
+    await story.offer(live, offer(1))
+    await story.offer(upcoming, offer(2))
+    async with watching(host, raw) as client:
+        *shown, alive = await until_alive(client)
+        assert sorted(map(brief, shown)) == sorted(
+            [
+                ("match.updated", str(live.id)),
+                ("market.updated", str(live.id)),
+                ("market.updated", str(upcoming.id)),
+            ]
+        )
+        assert all(frame["meta"]["snapshot"] is True for frame in (*shown, alive))
+        seqs = [frame["meta"]["seq"] for frame in (*shown, alive)]
+        assert seqs == sorted(seqs)
+        await story.settle(live, offer(1))
+        settled, market = await told(client), await told(client)
+        assert brief(settled) == ("bet_settlement", str(live.id))
+        assert brief(market) == ("market.updated", str(live.id))
+        assert market["data"]["status"] == "settled"
+        assert alive["meta"]["seq"] < settled["meta"]["seq"] < market["meta"]["seq"]
+        assert settled["data"]["id"] == settled["meta"]["seq"]
+        assert "snapshot" not in market["meta"]
+
+
+async def test_a_settlement_looks_as_rest_shows_it(host: str, raw: str, story: Story) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1))
+    async with watching(host, raw) as client:
+        await until_alive(client)
+        await story.settle(match, offer(1))
+        settled = await told(client)
+    async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
+        (entry,) = (await rest.get(f"/cs2/v1/matches/{match.id}/settlements")).json()["data"]
+        (listed,) = (await rest.get("/cs2/v1/settlements")).json()["data"]
+    assert settled["data"] == entry == listed
+
+
+async def test_the_stream_of_one_match_tells_of_no_other(host: str, raw: str, story: Story) -> None:
+    watched, other = await story.match(), await story.match()
+    async with watching(host, raw, str(watched.id)) as client:
+        shown = await until_alive(client)
+        await story.offer(other, offer(1))
+        await story.offer(watched, offer(2))
+        frames = [*shown, *await until_alive(client)]
+        while frames[-1]["meta"]["seq"] < await head(story):
+            frames += await until_alive(client)
+    assert {brief(frame)[1] for frame in frames if frame["type"] != "alive"} == {str(watched.id)}
+
+
+async def head(story: Story) -> int:
+    async with story.store.reading() as tx:
+        newest: int = await tx.value("SELECT max(seq) FROM change")
+    return newest
+
+
+async def test_frames_are_json_whatever_is_accepted(host: str, raw: str, story: Story) -> None:
+    await story.match()
+    async with watching(host, raw, additional_headers={"Accept": "application/xml"}) as client:
+        frame = await client.recv()
+    assert isinstance(frame, str)
+    assert set(msgspec.json.decode(frame)) == {"type", "data", "meta"}
+
+
+async def test_a_stream_uses_up_nothing_of_the_keys_rate(host: str, issue: IssueKey, story: Story) -> None:
+    raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=2)
+    match = await story.match()
+    for _ in range(3):
+        async with watching(host, raw) as client:
+            await until_alive(client)
+            for number in range(1, 4):
+                await story.offer(match, offer(number))
+            await until_alive(client)
+    async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
+        assert [(await rest.get("/v1/alive")).status_code for _ in range(3)] == [200, 200, 429]

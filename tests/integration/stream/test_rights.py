@@ -1,0 +1,142 @@
+"""Every set of scopes opens the frames and the fields that the interface specification names, and no others.
+
+Its tables are written out here once more, independently of the code.
+"""
+
+import asyncio
+from itertools import combinations
+
+import httpx
+import pytest
+
+from app.domain import changes as c
+from app.domain.market import MarketStatus
+from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, TimelineEvent
+from tests.support.story import Story, offer
+from tests.support.streaming import Message, until_alive, watching
+from tests.support.web import IssueKey
+
+FRAMES = {
+    "cs2:stream:matches": {
+        *("match.created", "match.updated", "match.finished", "round.started", "round.finished"),
+        *("event.kill", "event.bomb_planted", "event.bomb_defused", "event.bomb_exploded"),
+    },
+    "cs2:stream:markets": {
+        *("market.created", "market.updated", "market.suspended", "market.unsuspended", "bet_settlement"),
+    },
+    "cs2:stream:scoreboard": {"scoreboard.frame"},
+}
+FIELDS = (
+    "cs2:matches:list",
+    "cs2:matches:read",
+    "cs2:matches:detail",
+    "cs2:markets:read",
+    "cs2:matches:scoreboard",
+    "cs2:matches:internals",
+)
+KILL = TimelineEvent(1, "kill", 1, 1, 5, 5, Player(1, "ann"), "home", "CT", Player(2, "bob"), "away", "T")
+PLAYED = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 1, 9, events=(1,))
+BOMB = ("bomb_planted", "bomb_defused", "bomb_exploded")
+
+
+async def everything_happens(story: Story) -> Match:
+    """One of each frame but `match.created`, and then other matches."""
+    match = await story.match()
+    playing = {
+        "maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),),
+        "current": RoundPlay(1, 1, "live"),
+    }
+    bombs = [TimelineEvent(3 + number, kind, 1, 1, 6, 6, site="A") for number, kind in enumerate(BOMB)]
+    happened = (c.RoundLive(map=1, round=1), c.Happened(event=KILL), *(c.Happened(event=b) for b in bombs))
+    await story.happen(match, *happened, c.RoundFinished(round=PLAYED), **playing)
+    await story.offer(match, offer(1))
+    await story.offer(match, offer(1, status=MarketStatus.SUSPENDED))
+    await story.offer(match, offer(1))
+    await story.settle(match, offer(1))
+    await story.finish(match)
+    await story.announce()
+    await story.happen(await story.match(), event="Another Cup")  # not overtaken by its end
+    return match
+
+
+@pytest.mark.parametrize("finished_only", [False, True])
+async def test_stream_scopes_let_their_frames_through(
+    host: str, issue: IssueKey, story: Story, finished_only: bool
+) -> None:
+    sets = [chosen for size in range(4) for chosen in combinations(sorted(FRAMES), size)]
+    keys = [await issue(scopes=("cs2:matches:read", *one), finished_only=finished_only) for one in sets]
+
+    async def hear(raw: str, ready: asyncio.Event) -> list[Message]:
+        async with watching(host, raw) as client:
+            heard = (await until_alive(client))[-1:]
+            ready.set()
+            while not done.is_set() or heard[-1]["meta"]["seq"] < head[0]:
+                heard += await until_alive(client)
+        return heard
+
+    done, head = asyncio.Event(), [0]
+    ready = [asyncio.Event() for _ in keys]
+    listening = [asyncio.create_task(hear(*one)) for one in zip(keys, ready, strict=True)]
+    for one in ready:
+        await one.wait()
+    await everything_happens(story)
+    async with story.store.reading() as tx:
+        head[0] = await tx.value("SELECT max(seq) FROM change")
+    done.set()
+    for chosen, task in zip(sets, listening, strict=True):
+        heard = await task
+        opened = {kind for scope in chosen for kind in FRAMES[scope]} | {"alive"}
+        if finished_only:
+            kinds = {frame["type"] for frame in heard}
+            assert kinds <= opened
+            assert ("match.finished" in kinds) is ("cs2:stream:matches" in chosen)
+            assert all(frame["data"]["status"] == "finished" for frame in heard if "match." in frame["type"])
+            assert "match.created" not in kinds
+        else:
+            assert {frame["type"] for frame in heard} == opened, chosen
+
+
+async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story: Story) -> None:
+    match = await story.match()
+    playing = {
+        "maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),),
+        "current": RoundPlay(1, 1, "live"),
+    }
+    await story.happen(match, c.Happened(event=KILL), c.RoundFinished(round=PLAYED), **playing)
+    await story.offer(match, offer(1))
+    async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
+        for size in range(len(FIELDS) + 1):
+            for chosen in combinations(FIELDS, size):
+                raw = await issue(scopes=(*chosen, "cs2:stream:matches"))
+                answer = await rest.get(f"/cs2/v1/matches/{match.id}", headers={"X-API-Key": raw})
+                async with watching(host, raw, str(match.id)) as client:
+                    shown, _ = await until_alive(client)
+                if answer.status_code == 200:
+                    assert shown["data"] == answer.json()["data"], chosen
+                else:
+                    assert not {"cs2:matches:list", "cs2:matches:read"} & set(chosen)
+                    assert shown["data"]["id"] == str(match.id)
+                    assert "team_a" not in shown["data"] and "maps" not in shown["data"]
+
+
+async def test_a_match_is_not_told_again_that_looks_the_same(
+    host: str, issue: IssueKey, story: Story
+) -> None:
+    """What only operators see has changed."""
+    plain, operator = (
+        await issue(scopes=("cs2:matches:list", "cs2:stream:matches")),
+        await issue("house", bundles=("cs2.operator",)),
+    )
+    match = await story.match()
+    async with watching(host, plain) as public, watching(host, operator) as house:
+        await until_alive(public)
+        await until_alive(house)
+        await story.happen(match, suspended="a doubt")
+        (told, *_) = await until_alive(house)
+        assert (told["type"], told["data"]["suspended"]) == ("match.updated", True)
+        (alive,) = await until_alive(public)
+        assert alive["meta"]["seq"] >= told["meta"]["seq"]
+        await story.happen(match, event="Another Cup")
+        for client in (public, house):
+            (told, *_) = await until_alive(client)
+            assert (told["type"], told["data"]["event"]) == ("match.updated", "Another Cup")

@@ -1,0 +1,101 @@
+"""Clients of several web processes, who note that all of them tell the same."""
+
+import asyncio
+from itertools import count
+from typing import Any
+
+import httpx
+import jsonschema_rs
+
+from app.channels.stream.document import DATA, frame_schema
+from app.store import changes
+from app.store.connections import Store
+from tests.support.eventually import eventually
+from tests.support.folding import Folded, Message
+from tests.support.streaming import told, watching
+
+SCHEMAS = {kind: jsonschema_rs.validator_for(frame_schema(kind)) for kind in DATA}
+
+
+class Service:
+    """Two web processes on one database, and keys of every kind."""
+
+    def __init__(self, hosts: list[str], store: Store, keys: dict[str, str]) -> None:
+        self.hosts, self.store, self.keys = hosts, store, keys
+        self.told: dict[tuple[str, int], tuple[str, str]] = {}
+        self.names = count()
+
+    async def head(self) -> int:
+        async with self.store.reading() as tx:
+            return await changes.head(tx)
+
+    async def rest(self, key: str, path: str) -> tuple[int, Any]:
+        async with httpx.AsyncClient(base_url=f"http://{self.hosts[0]}/cs2/v1") as client:
+            answer = await client.get(path, headers={"X-API-Key": self.keys[key]})
+        return answer.status_code, answer.json().get("data")
+
+    def note(self, key: str, frame: Message) -> None:
+        """Frames look as is published, and those of one number are one frame, whichever process sent it."""
+        kind, data, meta = frame["type"], frame["data"], frame["meta"]
+        SCHEMAS[kind].validate(frame)
+        if kind == "alive" or "snapshot" in meta:
+            return
+        what = data["id"] if kind.startswith("match.") else meta["hash"]
+        known = self.told.setdefault((key, meta["seq"]), (kind, what))
+        assert known == (kind, what)
+
+
+class Client:
+    """A client with one key, which watches one thing and may be connected or not."""
+
+    def __init__(self, service: Service, key: str, ref: str, sparing: bool) -> None:
+        self.service, self.key, self.ref = service, key, ref
+        self.folded = Folded(sparing=sparing)
+        self.begun: int | None = None
+        self._task: asyncio.Task[None] | None = None
+        self.failure: BaseException | None = None
+
+    @property
+    def connected(self) -> bool:
+        return self._task is not None
+
+    async def connect(self, host: str, resume: bool) -> None:
+        self.folded.connected()
+        since = self.folded.last if resume and self.begun is not None else None
+        self._task = asyncio.create_task(self._listen(host, since))
+
+    async def leave(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+        if self.failure:
+            raise self.failure
+
+    async def caught_up(self, head: int) -> None:
+        async def last() -> int:
+            if self.failure:
+                raise self.failure
+            return self.folded.last
+
+        await eventually(last, lambda seen: seen >= head)
+
+    async def _listen(self, host: str, since: int | None) -> None:
+        try:
+            async with watching(host, self.service.keys[self.key], self.ref, since) as client:
+                newest = 0
+                while True:
+                    frame = await told(client)
+                    seq = frame["meta"]["seq"]
+                    assert (
+                        seq >= newest
+                        if frame["type"] == "alive" or "snapshot" in frame["meta"]
+                        else seq > newest
+                    )
+                    newest = seq
+                    self.service.note(self.key, frame)
+                    self.folded.take(frame)
+                    if frame["type"] == "alive" and frame["meta"].get("snapshot"):
+                        self.begun = seq
+        except Exception as error:
+            self.failure = error

@@ -1,0 +1,107 @@
+"""A client of the stream that keeps what it is told, by the rules of `docs/stream.md`."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+Message = dict[str, Any]
+_LISTS = {"event": "events", "round.finished": "rounds"}
+_OPEN = ("active", "suspended")
+
+
+class Folded:
+    """`matches` as the match resource has them, `offers` by match as its markets, `settlements` by id;
+    `last` is the highest seq heard. With `sparing`, frames of a snapshot that tell nothing new are left."""
+
+    def __init__(self, *, sparing: bool = False) -> None:
+        self.matches: dict[str, Message] = {}
+        self.offers: dict[str, dict[str, Message]] = {}
+        self.settlements: dict[int, Message] = {}
+        self.last = 0
+        self.heard: list[Message] = []
+        self._sparing = sparing
+        self._known = 0
+        self._mentioned: set[tuple[str, str]] = set()
+
+    def connected(self) -> None:
+        """A new connection: numbers up to here are known."""
+        self._known = self.last
+        self._mentioned = set()
+
+    def take(self, frame: Message) -> None:
+        """Fold a frame in."""
+        kind, data, meta = frame["type"], frame["data"], frame["meta"]
+        self.heard.append(frame)
+        shown = meta.get("snapshot")
+        if shown and kind != "alive":
+            self._mentioned.add((data.get("match_id") or data["id"], data.get("market_offer_id", "")))
+        old = self._sparing and shown and meta["seq"] <= self._known
+        if kind == "alive" and shown:
+            self._forget_others()
+        elif not old:
+            self._fold(kind, data)
+        self.last = max(self.last, meta["seq"])
+
+    def _fold(self, kind: str, data: Message) -> None:
+        if kind.startswith("match."):
+            self.matches[data["id"]] = data
+        elif kind.startswith("market."):
+            self._offer(data.pop("match_id"), data)
+        elif kind == "bet_settlement":
+            self.settlements[data["id"]] = data
+        elif kind == "scoreboard.frame":
+            match = self.matches.get(data["match_id"], {})
+            if "scoreboard" in match:
+                match["scoreboard"] = data["scoreboard"]
+        elif name := _LISTS.get(kind) or _LISTS.get(kind.partition(".")[0]):
+            self._happened(name, data.pop("match_id"), data)
+
+    def _offer(self, match_id: str, market: Message) -> None:
+        offers = self.offers.setdefault(match_id, {})
+        offers.pop(market["market_offer_id"], None)
+        if market["status"] in _OPEN:
+            offers[market["market_offer_id"]] = market
+        match = self.matches.get(match_id, {})
+        if "markets" in match:
+            kept = [one for one in match["markets"] if one["market_offer_id"] != market["market_offer_id"]]
+            match["markets"] = in_order([*kept, *([market] if market["status"] in _OPEN else [])])
+
+    def _happened(self, name: str, match_id: str, one: Message) -> None:
+        match = self.matches.get(match_id, {})
+        if name in match:
+            kept = [other for other in match[name] if other["id"] != one["id"]]
+            match[name] = sorted([*kept, one], key=lambda each: each["id"])
+            match["player_stats"] = player_stats(match["events"])
+
+    def _forget_others(self) -> None:
+        """A snapshot has ended: what it did not mention is not there any more."""
+        self.matches = {one: match for one, match in self.matches.items() if (one, "") in self._mentioned}
+        self.offers = {
+            match: {name: market for name, market in offers.items() if (match, name) in self._mentioned}
+            for match, offers in self.offers.items()
+        }
+
+
+def in_order(markets: Iterable[Message]) -> list[Message]:
+    return sorted(markets, key=lambda market: (market["id"], market["specifiers"]))
+
+
+def player_stats(events: Iterable[Message]) -> list[Message]:
+    """What the match resource says of players, made from its events."""
+    names = ("kills", "deaths", "assists", "headshots")
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for event in events:
+        if event["type"] != "kill" or event.get("late") or not (event.get("actor") and event.get("target")):
+            continue
+        team, other = event["actor_team"], event["target_team"]
+        if team and other and team != other:
+            killer = counts.setdefault((team, event["actor"]), Counter())
+            killer.update(kills=1, headshots=int(event["headshot"]))
+            counts.setdefault((other, event["target"]), Counter()).update(deaths=1)
+            if event.get("assister"):
+                counts.setdefault((team, event["assister"]), Counter()).update(assists=1)
+    order = sorted(counts, key=lambda who: (who[0], -counts[who]["kills"], who[1]))
+    return [
+        {"name": name, "team": team} | {what: counts[team, name][what] for what in names}
+        for team, name in order
+    ]

@@ -1,0 +1,39 @@
+"""Recoveries as a tenant asks for them, and how they end."""
+
+from app.domain.recovery import Job, Kind, State
+from app.domain.tenant import Tenant
+from app.kit.clock import system_clock
+from app.recovery import request
+from app.recovery.request import Desk, Given
+from app.store import jobs
+from app.store.connections import Store
+from tests.support.eventually import eventually
+
+WINDOW = 4320 * 60_000
+
+
+async def recover(
+    store: Store,
+    tenant: Tenant,
+    request_id: str,
+    *,
+    after: int = 0,
+    node_id: str | None = None,
+    kind: Kind = Kind.CANONICAL,
+) -> Job:
+    """Ask for a recovery; a small `after` counts from the window's edge, to which it is raised."""
+    now = system_clock()
+    given = Given(str(max(after, now - WINDOW) if after else 0), request_id, node_id)
+    return await request.accept(Desk(store, system_clock, WINDOW), tenant, kind, given)
+
+
+async def ended(store: Store, job: Job) -> Job:
+    """The job once it has come to an end."""
+
+    async def look() -> Job:
+        async with store.reading() as tx:
+            found = await jobs.find(tx, job.tenant_id, job.asked.request_id, job.asked.node_id)
+        assert found
+        return found
+
+    return await eventually(look, lambda seen: seen.state in (State.COMPLETED, State.FAILED), 60)

@@ -1,0 +1,57 @@
+"""Simulated matches that were really played: their logs go through ingest, their truth is kept beside."""
+
+from typing import NamedTuple
+
+from app.domain.match import Match
+from app.ingest import operator
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.simulator.series import Plan, simulate
+from app.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
+from app.store import matches
+from app.store.connections import Store
+
+
+class Played(NamedTuple):
+    """A match as it stands after its log, and what really happened in it."""
+
+    match: Match
+    plan: Plan
+    truth: SeriesTruth
+
+    def slot(self, team: str) -> Slot:
+        return "home" if self.truth.home == team else "away"
+
+
+async def play(store: Store, plan: Plan, event: str, *, lines: int = 60, share: float = 1.0) -> Played:
+    """Create the plan's match and play its log, or the first `share` of it, `lines` at a time."""
+    log, truth = simulate(plan)
+    asked = NewMatch(
+        home=plan.home.name, away=plan.away.name, event=event, best_of=plan.best_of, scheduled_at=plan.begin
+    )
+    match = await operator.create(store, asked, plan.begin, Terms())
+    log = log[: round(len(log) * share)]
+    for start in range(0, len(log), lines):
+        some = log[start : start + lines]
+        body = "".join(f"{line.text}\n" for line in some).encode()
+        at = plan.begin + round(some[-1].at * 1000)
+        batch = Batch(id=str(start), match_id=match.id, number=match.number, arrived_at=at, body=body)
+        await apply(store, batch, at, Terms())
+    async with store.transaction() as tx:
+        return Played(await matches.lock(tx, match.id), plan, truth)
+
+
+def side_of(played: RoundTruth, slot: Slot) -> str:
+    """The side that a team played in a round."""
+    return played.side if played.winner == slot else {"CT": "T", "T": "CT"}[played.side]
+
+
+def kills_of(a_map: MapTruth, accounts: set[int]) -> int:
+    """Kills of opponents by these players on a map."""
+    return sum(
+        kill.killer in accounts and kill.side != kill.victim_side
+        for played in a_map.rounds
+        for kill in played.kills
+    )

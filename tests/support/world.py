@@ -1,0 +1,115 @@
+"""A small world to ask about: two teams with players, a tournament, soccer, and matches in every state.
+
+Numbers are the same each time: matches 1 to 4 are live, finished, upcoming and cancelled; the teams are 11
+and 12, the tournament is 21, players are 1101 to 1205; soccer's competitors and its tournament have the same
+numbers.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from app.domain.match import Match
+from app.ingest import commands, operator
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.ingest.operator import NewMatch
+from app.ingest.reference import importing, profiles
+from app.ingest.reference.rows import Kind
+from app.ingest.terms import Terms
+from app.kit.clock import system_clock
+from app.simulator.series import Plan, simulate
+from app.simulator.world import Squad
+from app.simulator.world import world as invented
+from app.store import matches
+from app.store.connections import Store
+
+TERMS = Terms()
+EVENT = "Norland Masters"
+_KINDS: dict[str, Kind] = {
+    "category": "category",
+    "team": "team",
+    "player": "player",
+    "tournament": "tournament",
+    "soccer competitor": "soccer_competitor",
+    "soccer tournament": "soccer_tournament",
+}
+_LINES = 200
+#: Where the live match is to be seen.
+_SHOWN = commands.Describe(
+    streams=(commands.StreamGiven(url="https://video.example/norland", language="en", name="Norland TV"),),
+    demo_url="https://demos.example/norland.dem",
+)
+
+
+class World(msgspec.Struct, frozen=True):
+    """The matches, by the state that they are in."""
+
+    live: Match
+    finished: Match
+    upcoming: Match
+    cancelled: Match
+
+
+async def made(store: Store) -> World:
+    """Fill an empty database with the world, as files, operators and game servers would."""
+    now = system_clock()
+    home, away = invented().squads[:2]
+    async with store.transaction() as tx:
+        lines = "\n".join(json.dumps(row) for row in _rows(home, away))
+        rows = profiles.read("world.jsonl", lines.encode(), _KINDS)
+        await importing.take(tx, rows, by="tester", now=now)
+    made = [await _match(store, home, away, now) for _ in range(4)]
+    await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
+    await _play(store, made[1], _plan(home, away, now, seed=5), now)
+    await operator.order(store, str(made[0].id), _SHOWN, by="tester", now=now, terms=TERMS)
+    cancel = commands.Cancel()
+    await operator.order(store, str(made[3].id), cancel, by="tester", now=now, terms=TERMS)
+    return World(*[await _present(store, match) for match in made])
+
+
+async def _present(store: Store, match: Match) -> Match:
+    async with store.reading() as tx:
+        found = await matches.get(tx, match.id)
+    assert found
+    return found
+
+
+def _rows(home: Squad, away: Squad) -> Iterator[dict[str, Any]]:
+    yield {"kind": "category", "id": 1, "name": "Norland"}
+    for number, squad in ((11, home), (12, away)):
+        yield {"kind": "team", "id": number, "name": squad.name, "country_code": "NO", "region": "EU"}
+        for seat, gamer in enumerate(squad.players, start=1):
+            about = {"account": gamer.account, "team": squad.name}
+            yield {"kind": "player", "id": number * 100 + seat, "name": gamer.name, **about}
+    teams = [home.name, away.name]
+    yield {"kind": "tournament", "id": 21, "name": EVENT, "category": "Norland", "teams": teams, "tier": "A"}
+    places = ["Port Alder", "Millbrook"]
+    for number, name in enumerate(places, start=11):
+        about = {"country": "Norland", "country_code": "NOR", "abbreviation": name[:3].upper()}
+        yield {"kind": "soccer competitor", "id": number, "name": name, **about}
+    yield {"kind": "soccer tournament", "id": 21, "name": "Norland Cup", "competitors": places}
+
+
+def _plan(home: Squad, away: Squad, now: int, *, seed: int) -> Plan:
+    return Plan(home, away, seed=seed, begin=now, best_of=1, brief=True)
+
+
+async def _match(store: Store, home: Squad, away: Squad, now: int) -> Match:
+    asked = NewMatch(home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now)
+    return await operator.create(store, asked, now, TERMS)
+
+
+async def _play(store: Store, match: Match, plan: Plan, now: int, share: float = 1.0) -> None:
+    """Apply so much of a simulated match's log, every batch as if it had just arrived."""
+    log, _ = simulate(plan)
+    for number, lines in enumerate(_cut(log[: round(len(log) * share)])):
+        body = "".join(f"{line.text}\n" for line in lines).encode()
+        batch = Batch(id=str(number), match_id=match.id, number=match.number, arrived_at=now, body=body)
+        await apply(store, batch, now, TERMS)
+
+
+def _cut(log: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (log[start : start + _LINES] for start in range(0, len(log), _LINES))

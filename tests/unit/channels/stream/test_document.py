@@ -1,0 +1,38 @@
+"""The stream's half of the AsyncAPI document says of every frame what it is."""
+
+from app.channels.stream.document import DATA, frame_schema, stream
+from app.domain import frames
+
+
+def test_every_frame_is_described() -> None:
+    assert DATA.keys() == {*frames.NEEDS, frames.ALIVE}
+    document = stream()
+    messages = document["components"]["messages"]
+    assert {message["name"] for message in messages.values()} == DATA.keys()
+    assert {message["name"]: message.get("x-scope") for message in messages.values()} == {
+        **frames.NEEDS,
+        frames.ALIVE: None,
+    }
+    for channel in document["channels"].values():
+        assert channel["messages"].keys() == messages.keys()
+
+
+def test_every_reference_leads_somewhere() -> None:
+    document = stream() | {"servers": {"stream": {}}}
+
+    def check(node: object) -> None:
+        if isinstance(node, dict):
+            if "$ref" in node:
+                place: object = document
+                for part in node["$ref"].removeprefix("#/").split("/"):
+                    assert isinstance(place, dict) and part in place, node["$ref"]
+                    place = place[part]
+            for value in node.values():
+                check(value)
+        elif isinstance(node, list):
+            for value in node:
+                check(value)
+
+    check(document)
+    for kind in DATA:
+        assert frame_schema(kind)["properties"]["type"] == {"const": kind}

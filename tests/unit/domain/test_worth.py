@@ -1,0 +1,118 @@
+"""What teams carry into rounds, and what came of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain import facts as f
+from app.domain.analytics import TeamLine, teams_on_maps
+from app.domain.changes import Happened, RoundFinished
+from app.domain.match import Slot
+from app.domain.worth import buy, of_teams, worth
+from app.simulator.arms import ARMS, GEAR, GRENADES
+from tests.unit.domain.play import TEAMS, Server
+
+SAVED = ("weapon_knife", "weapon_glock")
+FORCED = (*SAVED, "weapon_mac10", "kevlar(100)", "weapon_flashbang", "weapon_flashbang")
+BOUGHT = ("weapon_knife", "weapon_deagle", "weapon_ak47", "kevlar(100)", "helmet")
+
+
+def equip(server: Server, slot: Slot, items: tuple[str, ...], seats: int = 5) -> None:
+    side = server.side_of(slot)
+    for player in TEAMS[slot][:seats]:
+        server.tell(f.Equipped(at=server.later(), player=player, side=side, items=items))
+
+
+def told(server: Server) -> list[tuple[int | None, int | None]]:
+    return [change.round.worth for change in server.told(RoundFinished)]
+
+
+def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Slot]) -> Server:
+    """A map from its second round on: what home and away carry, and who wins."""
+    server = Server()
+    server.start_map()
+    server.rounds("home")
+    for home, away, winner in buys:
+        equip(server, "home", home)
+        equip(server, "away", away)
+        server.rounds(winner)
+    return server
+
+
+def test_a_round_tells_what_both_teams_carried_into_it() -> None:
+    server = played((BOUGHT, SAVED, "home"), (FORCED, BOUGHT, "away"))
+    assert told(server) == [(None, None), (22_000, 1_000), (11_500, 22_000)]
+
+
+def test_what_was_not_told_of_all_five_is_not_known() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home")
+    equip(server, "home", BOUGHT, seats=4)
+    equip(server, "away", (*BOUGHT, "weapon_new"))
+    server.rounds("home")
+    assert told(server)[-1] == (None, None)
+
+
+def test_only_what_a_player_first_left_with_counts() -> None:
+    server = Server()
+    server.start_map()
+    server.rounds("home")
+    equip(server, "home", SAVED)
+    equip(server, "home", BOUGHT)
+    server.rounds("home")
+    assert told(server)[-1] == (1_000, None)
+
+
+def test_buys_are_counted_by_what_came_of_them() -> None:
+    server = played(
+        (BOUGHT, SAVED, "home"),
+        (BOUGHT, BOUGHT, "away"),
+        (FORCED, BOUGHT, "home"),
+        (SAVED, FORCED, "away"),
+    )
+    for slot in ("home",) * 10:
+        server.rounds(slot)
+    server.swap()
+    server.freeze()
+    for slot in ("home",) * 12:
+        server.rounds(slot)
+    server.game_over()
+    rounds = [change.round for change in server.told(RoundFinished)]
+    lines = teams_on_maps(server.match, rounds, [change.event for change in server.told(Happened)])
+    home, away = (one.line for one in lines)
+    assert counted(home) == (1, 0, 1, 1, 2, 1, 1, 0)
+    assert counted(away) == (1, 0, 1, 1, 2, 1, 1, 1)
+
+
+def counted(line: TeamLine) -> tuple[int, ...]:
+    return (
+        *(line.ecos, line.ecos_won, line.forces, line.forces_won, line.fulls, line.fulls_won),
+        *(line.even_fulls, line.even_fulls_won),
+    )
+
+
+@given(
+    st.lists(st.sampled_from([*ARMS.values()]), max_size=3),
+    st.lists(st.sampled_from([*GRENADES]), max_size=4),
+)
+def test_prices_are_those_that_the_simulator_knows(arms: list[object], grenades: list[str]) -> None:
+    bought = [arm for arm in ARMS.values() if arm in arms and arm.price]
+    items = [f"weapon_{arm.name}" for arm in bought] + [f"weapon_{name}" for name in grenades]
+    assert worth(items) == sum(arm.price for arm in bought) + sum(GRENADES[name] for name in grenades)
+    assert worth([*items, "weapon_new"]) is None
+    for gear, price in GEAR.items():
+        assert worth([gear]) == price
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(0, "eco"), (4999, "eco"), (5000, "force"), (19_999, "force"), (20_000, "full")]
+)
+def test_a_buy_is_what_the_team_carries(value: int, kind: str) -> None:
+    assert buy(value) == kind
+
+
+def test_sides_change_and_teams_do_not() -> None:
+    carried = [(number, side, 100 * n) for n, side in enumerate(("CT", "T"), 1) for number in range(5)]
+    assert of_teams(carried, "CT") == (500, 1000)
+    assert of_teams(carried, "T") == (1000, 500)

@@ -1,0 +1,70 @@
+"""Bodies are read to the letter, and what does not fit is named."""
+
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+from litestar import Litestar, post
+from litestar.params import JSONBody
+from litestar.testing import TestClient
+from msgspec import Meta
+
+from app.http import errors
+from app.http.body import Strict
+
+
+class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    flag: bool = True
+
+
+class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    number: Annotated[int, Meta(ge=0)]
+    inner: tuple[Inner, ...] = ()
+    text: str = ""
+
+
+@post("/", status_code=200)
+async def handler(data: JSONBody[Given]) -> int:
+    return data.number
+
+
+@pytest.fixture(scope="module")
+def client() -> Any:
+    app = Litestar([handler], request_class=Strict, exception_handlers=errors.HANDLERS, openapi_config=None)
+    with TestClient(app) as client:
+        yield client
+
+
+def test_a_body_that_fits_arrives(client: Any) -> None:
+    assert client.post("/", content=b'{"number": 7, "inner": [{"flag": false}]}').json() == 7
+    assert client.post("/", content=b'{"number": 7.0}').json() == 7
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        (b'{"number": "7"}', ["body", "number"]),
+        (b'{"number": 7.5}', ["body", "number"]),
+        (b'{"number": -1}', ["body", "number"]),
+        (b'{"number": 1, "inner": [{}, {"flag": 0}]}', ["body", "inner", 1, "flag"]),
+        (b'{"number": 1, "inner": [{"x": 0}]}', ["body", "inner", 0, "x"]),
+        (rb'{"number": 1, "text": "a\u0000b"}', ["body", "text"]),
+        (rb'{"number": 1, "inner": [{}, {"\u0000x": 1}]}', ["body", "inner", 1, "x"]),
+        (b"{}", ["body", "number"]),
+        (b"[]", ["body"]),
+    ],
+)
+def test_what_does_not_fit_is_named(client: Any, body: bytes, loc: list[str | int]) -> None:
+    answer = client.post("/", content=body)
+    assert answer.status_code == 422
+    (field,) = answer.json()["detail"]
+    assert field["loc"] == loc and field["msg"] and "$" not in field["msg"]
+
+
+def test_only_a_nul_is_one(client: Any) -> None:
+    assert client.post("/", content=rb'{"number": 7, "text": "a\\u0000b \u0001"}').json() == 7
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"<given/>", rb'{"text": "\u0000'])
+def test_what_is_no_json_is_a_bad_request(client: Any, body: bytes) -> None:
+    assert client.post("/", content=body).status_code == 400

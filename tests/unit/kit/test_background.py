@@ -1,0 +1,68 @@
+"""Background work begins anew whatever ended it, until it is cancelled."""
+
+import asyncio
+
+import pytest
+
+from app.kit import background
+from app.kit.background import apart, lasting
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_failure_is_told_and_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, going = 0, asyncio.Event()
+    said: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        background.log,
+        "error",
+        lambda _, what, exc_info: said.append((what, str(exc_info))),
+        raising=False,
+    )
+
+    async def work() -> None:
+        nonlocal begun
+        begun += 1
+        if begun == 1:
+            raise RuntimeError("broken")
+        going.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(lasting("some work", work))
+    async with asyncio.timeout(5):
+        await going.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert begun == 2
+    assert said == [("some work", "broken")]
+
+
+async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
+    async def answer() -> int:
+        return 7
+
+    async def fail() -> None:
+        raise ValueError("no")
+
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    assert await apart(answer(), 5) == 7
+    with pytest.raises(ValueError, match="no"):
+        await apart(fail(), 5)
+    with pytest.raises(ConnectionError):
+        await apart(cancelled(), 5)
+    with pytest.raises(TimeoutError):
+        await apart(asyncio.Event().wait(), 0.01)
+
+
+async def test_a_cancellation_is_not_lost_in_what_is_apart() -> None:
+    answers: asyncio.Queue[int] = asyncio.Queue()
+    task = asyncio.create_task(apart(asyncio.wait_for(answers.get(), 5), 5))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    answers.put_nowait(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

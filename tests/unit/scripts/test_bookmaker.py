@@ -1,0 +1,104 @@
+"""The demonstration's bookmaker: what its book hears is what its report tells."""
+
+from io import StringIO
+from types import SimpleNamespace
+from typing import Any
+
+from rich.console import Console
+
+from scripts.demonstration.report import Latency, Report, now
+from scripts.demonstration.snapshot import Price, Settled, Snapshot, told
+from scripts.demonstration.terminal import drawn
+from scripts.demonstration.watched import Watched
+
+MATCH = "od:match:7"
+
+
+def message(body: str, seq: int = 0, prev: int = 0, arrived: int = 0) -> Any:
+    headers = {"x-seq": seq, "x-prev-seq": prev} | ({"x-arrived-at": arrived} if arrived else {})
+    return SimpleNamespace(
+        headers=headers, body=body.encode(), message_id=f"mf-{seq}", routing_key=f"hi.-.live.x.2.{MATCH}.-"
+    )
+
+
+def odds(at: int, *markets: tuple[int, float], request: str = "") -> str:
+    row = '<market id="{}" status="{}"><outcome id="1" odds="{}"/></market>'.format
+    rows = "".join(row(number, 1 if price else -1, price or 1.5) for number, price in markets)
+    asked = f' request_id="{request}"' if request else ""
+    return f'<odds_change event_id="{MATCH}" timestamp="{at}"{asked}><odds>{rows}</odds></odds_change>'
+
+
+def watched() -> Watched:
+    return Watched(Report("board"))
+
+
+def kinds(book: Watched) -> list[str]:
+    return [line.kind for line in book.report.story]
+
+
+def test_the_digest_is_the_book() -> None:
+    book = watched()
+    book.take(message(odds(10, (1, 1.85), (2, 0)), seq=5))
+    assert book.digest() == {
+        "matches": [{"match": MATCH, "seq": 5, "markets": [[1, "", 1, 1.85], [2, "", -1]]}]
+    }
+    assert (book.report.active, book.report.suspended) == (1, 1)
+
+
+def test_a_message_that_comes_again_is_told_and_changes_nothing() -> None:
+    book = watched()
+    for _ in range(2):
+        book.take(message(odds(10, (1, 1.85)), seq=5, arrived=now() - 12))
+    assert kinds(book) == ["again"]
+    assert [heard.again for heard in book.report.envelopes] == [False, True]
+    assert book.report.latency.count == 1
+
+
+def test_a_gap_and_the_loss_of_every_price_are_told() -> None:
+    book = watched()
+    book.take(message(odds(10, (1, 1.85)), seq=5))
+    book.take(message(odds(11, (1, 0)), seq=9, prev=7))
+    assert kinds(book) == ["gap", "suspended"]
+    assert book.due.is_set()
+
+
+def test_what_took_how_long_is_counted_once_in_one_bar() -> None:
+    book = watched()
+    for seq, late in ((1, 0), (2, 40), (3, 60_000)):
+        book.take(message(odds(seq, (1, 1.85)), seq=seq, arrived=now() - late))
+    told = book.report.latency
+    assert (sum(told.bars), told.count, told.bars[-1]) == (3, 3, 1)
+    assert told.slowest >= 60_000 > told.median >= 40
+
+
+def test_facts_in_words() -> None:
+    view = {"team_a": "Northwind", "team_b": "Harbour"}
+    kill = {"type": "kill", "round": 3, "actor": "a", "target": "b", "weapon": "awp", "headshot": True}
+    assert told(kill, view) == "round 3: a killed b with awp (headshot)"
+    assert told({"type": "bomb_planted", "round": 3, "actor": "a"}, view) == "round 3: bomb planted a"
+    over = {"round": 3, "winner": "team_b", "win_reason": "time", "score_a": 1, "score_b": 2}
+    assert told(over, view) == "round 3: won by Harbour (time), 1:2"
+
+
+def test_the_terminals_board_shows_prices_reasons_and_proofs() -> None:
+    snapshot = Snapshot(
+        matches=[],
+        view={"team_a": "Northwind", "team_b": "Harbour", "urn": MATCH},
+        prices=[
+            Price("Northwind to win", 1.85, True, "", 1),
+            Price("overtime", 7.5, False, "facts came late"),
+        ],
+        settled=[Settled("first kill", "won", "first kill of the round", ("round 3: a killed b with awp",))],
+        report=Report("board", state="following", active=1, latency=Latency(count=1, median=12)),
+    )
+    console = Console(width=160, height=60, record=True, file=StringIO())
+    console.print(drawn(snapshot, "http://127.0.0.1:8000/#key=k", ["a line"], 160))
+    shown = console.export_text()
+    for words in (
+        "1.85",
+        "suspended: facts came late",
+        "↳ round 3: a killed b with awp",
+        "median 12 ms",
+        "a line",
+    ):
+        assert words in shown, words

@@ -1,0 +1,60 @@
+"""What settings are believed, and which ones stop a process with a line that says what to do."""
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli import main
+from app.settings import DEVELOPMENT_SECRET, is_local, load
+
+OWN = "a secret of our own, long enough for anybody"
+
+
+def test_a_developer_needs_to_set_nothing() -> None:
+    assert load({}).secret_key == DEVELOPMENT_SECRET
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"DEPLOYMENT": "production"},
+        {"PUBLIC_URL": "https://feed.example.com"},
+        {"PUBLIC_URL": "http://192.0.2.7:8000"},
+        {"PUBLIC_URL": "nonsense"},
+        {"DEPLOYMENT": "production", "SECRET_KEY": DEVELOPMENT_SECRET},
+    ],
+)
+def test_production_refuses_the_secret_that_everybody_knows(told: dict[str, str]) -> None:
+    with pytest.raises(SystemExit, match="SECRET_KEY is the one that everybody knows") as refused:
+        load(told)
+    assert "\n" not in str(refused.value)
+    assert load(told | {"SECRET_KEY": OWN}).secret_key == OWN
+
+
+def test_a_web_process_for_others_refuses_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    done = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0"])
+    assert done.exit_code == 1
+    assert done.output == "Error: others can reach 0.0.0.0: set SECRET_KEY to one that only you know\n"
+
+
+def test_defaults_are_the_specifications() -> None:
+    told = load({})
+    assert told.recovery_window_minutes == 4320
+    assert told.alive_seconds == 10
+    assert (told.stream_poll_all_millis, told.stream_poll_match_millis) == (5000, 2000)
+    assert (told.cs2_category_icon_url, told.producer_id) == ("", 2)
+
+
+@pytest.mark.parametrize("told", [{"DEPLOYMENT": "prod"}, {"SECRET_KEY": "short"}, {"MARGIN": "0.9"}])
+def test_a_value_that_does_not_fit_is_named(told: dict[str, str]) -> None:
+    with pytest.raises(SystemExit, match=next(iter(told))):
+        load(told)
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [("localhost", True), ("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", False)]
+    + [("example.com", False), ("", False)],
+)
+def test_which_hosts_are_this_machine(host: str, local: bool) -> None:
+    assert is_local(host) is local

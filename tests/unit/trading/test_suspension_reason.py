@@ -1,0 +1,30 @@
+"""Why a market is suspended is told to everybody; an operator's own words are not."""
+
+from decimal import Decimal
+from uuid import UUID
+
+from app.domain.changes import Altered
+from app.domain.doubts import BY_OPERATOR
+from app.domain.lifecycle import suspend
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match, Status
+from app.trading import engine
+from app.wire.views.offers import market_view
+
+MATCH = Match(UUID(int=7), 7, "Northwind", "Harbour", "Cup", status=Status.LIVE)
+MARKET = Market(1, "team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
+
+
+def reasons(match: Match) -> list[object]:
+    reaction = engine.react(match, (Altered(),), {MARKET.key: MARKET}, now=1, quoting=True, margin=0.06)
+    return [market_view(market).suspended_reason for market in reaction.markets]
+
+
+def test_what_an_operator_wrote_stays_with_operators() -> None:
+    suspended, _ = suspend(MATCH, "somebody told us that it is fixed")
+    assert suspended.suspended == "somebody told us that it is fixed"
+    assert reasons(suspended) == [BY_OPERATOR]
+
+
+def test_an_active_market_has_no_reason() -> None:
+    assert not market_view(MARKET).suspended_reason
