@@ -68,7 +68,7 @@ async def test_one_whose_user_is_gone_does_not_come_back(rig: Rig) -> None:
 async def test_one_that_finds_nobody_is_closed() -> None:
     [port] = spare(1)
     url = f"amqp://guest:guest@127.0.0.1:{port}/"
-    with pytest.raises(speaking.FAILURES) as refusal:  # whose traceback keeps what was made from the collector
+    with pytest.raises(speaking.FAILURES) as refusal:  # its traceback keeps what was made
         await speaking.begin(RabbitBroker(url, logger=None), url)
     # The type is asked, not the object: some of these are proxies of what is gone, and asking one raises.
     kept = [each for each in gc.get_objects() if issubclass(type(each), Connection)]
