@@ -1,21 +1,24 @@
 """What the worker does with each batch: apply it, or find out why it cannot be applied.
 
 A queue's next batch comes after the last one's commit (prefetch 1, acknowledged after handling), so a
-match's log is applied in order. While the database is away nothing is given up: the batch waits here, and
-after a while goes back to the head of its queue. A batch that fails again and again although the database
-is healthy is laid aside, its match suspended, and the others go on.
+match's log is applied in order; where a queue changes hands (`share`), that is between two batches. While
+the database is away nothing is given up: the batch waits here, and after a while goes back to the head of
+its queue. A batch that fails again and again although the database is healthy is laid aside, its match
+suspended, and the others go on.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import aiormq
 import msgspec
 from faststream import AckPolicy
 from faststream.rabbit import Channel, RabbitMessage
 
 from app.ingest import apply, watch
 from app.ingest.batch import Batch, from_message
-from app.ingest.queues import PARTITIONS, Queues, queue
+from app.ingest.queues import FAILURES, PARTITIONS, Queues, queue
+from app.ingest.share import Share
 from app.ingest.terms import Terms
 from app.kit import metrics
 from app.kit.clock import Clock
@@ -49,6 +52,7 @@ class Consumer:
                 log.error("a log batch goes back to the head of its queue", error=repr(error))
                 raise
         metrics.log_batches.labels(outcome).inc()
+        metrics.log_batch_wait.observe(max(0, self._clock() - batch.arrived_at) / 1000)
 
     async def _settle(self, batch: Batch) -> str:
         failures = 0
@@ -78,17 +82,8 @@ class Consumer:
             return False
 
 
-def subscribe(queues: Queues, handle: Handler) -> None:
+def subscribe(queues: Queues, handle: Handler, share: Share) -> None:
     """Have `handle` called for every batch, one at a time a queue, before the queues are connected."""
-
-    async def receive(message: RabbitMessage) -> None:
-        try:
-            batch = from_message(message.message_id, message.headers, message.body)
-        except msgspec.ValidationError as error:
-            log.error("a message on an ingest queue is no log batch", error=str(error))
-            return
-        await handle(batch)
-
     for number in range(PARTITIONS):
         subscriber = queues.broker.subscriber(
             queue(number),
@@ -96,7 +91,39 @@ def subscribe(queues: Queues, handle: Handler) -> None:
             ack_policy=AckPolicy.NACK_ON_ERROR,
             decoder=_undecoded,
         )
-        subscriber(receive)
+        subscriber(_receiver(number, handle, share))
+
+
+def _receiver(number: int, handle: Handler, share: Share) -> Callable[[RabbitMessage], Awaitable[None]]:
+    async def receive(message: RabbitMessage) -> None:
+        try:
+            batch = from_message(message.message_id, message.headers, message.body)
+        except msgspec.ValidationError as error:
+            log.error("a message on an ingest queue is no log batch", error=str(error))
+            return
+        await handle(batch)
+        if share.gives_up(number):
+            await _go_to_the_tail(number, message)
+
+    return receive
+
+
+async def _go_to_the_tail(number: int, message: RabbitMessage) -> None:
+    """Let whoever waits for the queue have the next batch, and wait behind them.
+
+    Done before the batch in hand, which is applied, is acknowledged: so long nothing else comes here, and
+    nothing needs to go back. The channel is asked because FastStream cannot stop a subscriber from within.
+    """
+    channel, tag = message.raw_message.channel, message.raw_message.consumer_tag or ""
+    assert isinstance(channel, aiormq.Channel)
+    called = channel.consumers.get(tag)
+    if called is None:
+        return  # the connection was lost meanwhile, and with it the turn
+    try:
+        await channel.basic_cancel(tag)
+        await channel.basic_consume(queue(number).name, called, consumer_tag=tag)
+    except FAILURES as error:
+        log.warning("a queue's turn is given up with its connection", queue=number, error=repr(error))
 
 
 async def _undecoded(message: RabbitMessage) -> RabbitMessage:

@@ -26,7 +26,7 @@ _KNOCK_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
 _STOP_SECONDS = 5.0
 #: What a broker that is away looks like; the client says "closed" as a `RuntimeError`.
-_FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError, RuntimeError)
+FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError, RuntimeError)
 log = get_logger(__name__)
 
 
@@ -75,7 +75,7 @@ class Queues:
                     content_type="text/plain",
                     persist=True,
                 )
-        except _FAILURES as error:
+        except FAILURES as error:
             log.warning("log batch not taken", match=batch.number, error=repr(error))
             raise Unavailable("The log cannot be taken now; send it again.", retry_after=1) from error
 
@@ -96,7 +96,7 @@ class Queues:
                 for number in range(PARTITIONS):
                     await self.broker.declare_queue(queue(number))
                 self._ready.set()
-            except _FAILURES as error:
+            except FAILURES as error:
                 log.warning("no connection to the internal queues, trying again", error=repr(error))
                 await self._prepare_vhost()
                 with suppress(TimeoutError):

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from app.ingest import consumer, watch
 from app.ingest.queues import Queues
+from app.ingest.share import Share
 from app.ingest.terms import Terms
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
@@ -15,6 +16,7 @@ from app.store import beats
 from app.store.connections import Store
 
 _TICK_SECONDS = 1.0
+_GONE_MILLIS = 5000  #: without a beat for so long a worker has no queues dealt out to it
 log = get_logger(__name__)
 
 
@@ -22,21 +24,22 @@ async def run(
     store: Store, queues: Queues, terms: Terms, stopping: asyncio.Event, clock: Clock = system_clock
 ) -> None:
     """Work until `stopping` is set; batches in hand are finished, the rest stays queued."""
-    consumer.subscribe(queues, consumer.Consumer(store, terms, clock).handle)
-    name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
+    share = Share(f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}")
+    consumer.subscribe(queues, consumer.Consumer(store, terms, clock).handle, share)
     async with queues:
-        log.info("ingest works", worker=name)
+        log.info("ingest works", worker=share.name)
         while not stopping.is_set():
-            await tick(store, name, clock(), terms)
+            await tick(store, share, clock(), terms)
             await _until(stopping, _TICK_SECONDS)
-    log.info("ingest has ended", worker=name)
+    log.info("ingest has ended", worker=share.name)
 
 
-async def tick(store: Store, name: str, now: int, terms: Terms) -> None:
+async def tick(store: Store, share: Share, now: int, terms: Terms) -> None:
     """One beat, and everything that is due at `now`; a database that is away is waited for."""
     try:
         async with store.transaction() as tx:
-            await beats.beat(tx, name, beats.INGEST, now)
+            await beats.beat(tx, share.name, beats.INGEST, now)
+            share.heed(await beats.living(tx, beats.INGEST, now - _GONE_MILLIS))
         await watch.close_holes(store, now, terms)
         await watch.suspend_silent(store, now, terms)
         await watch.lift(store, watch.AWAY, now, terms)

@@ -1,4 +1,4 @@
-"""Counters and gauges of this process, by name and meaning; the web process shows its own at
+"""What this process counts and measures, by name and meaning; the web process shows its own at
 `GET /ops/v1/metrics`, the others on a port of their own (`served`).
 
 Names start with `matchfeed_`. Labels have few values: never an id of a match, a key or a person.
@@ -7,7 +7,7 @@ Names start with `matchfeed_`. Labels have few values: never an id of a match, a
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from prometheus_client import Counter, Gauge, start_http_server
+from prometheus_client import Counter, Gauge, Histogram, start_http_server
 
 from app.kit.logging import get_logger
 
@@ -15,6 +15,11 @@ log = get_logger(__name__)
 
 log_lines = Counter("matchfeed_log_lines", "Log lines read, by what became of them", ["result"])
 log_batches = Counter("matchfeed_log_batches", "Log batches applied, by outcome", ["outcome"])
+log_batch_wait = Histogram(
+    "matchfeed_log_batch_wait_seconds",
+    "How long after its arrival a log batch was done with",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
 feed_published = Counter("matchfeed_feed_published", "Envelopes confirmed by the broker", ["message"])
 feed_repeated = Counter(
     "matchfeed_feed_repeated", "Envelopes published again after a nack, return or restart"

@@ -27,6 +27,12 @@ async def newest(tx: Tx, kind: str) -> int:
     return at
 
 
+async def living(tx: Tx, kind: str, since: int) -> list[str]:
+    """The workers of `kind` that have beaten since then (ms), in no order."""
+    rows = await tx.fetch("SELECT worker FROM worker_beat WHERE kind = $1 AND at >= $2", kind, since)
+    return [row["worker"] for row in rows]
+
+
 async def leave(tx: Tx, worker: str) -> None:
     """The worker ends in good order and will not beat again."""
     await tx.execute("DELETE FROM worker_beat WHERE worker = $1", worker)

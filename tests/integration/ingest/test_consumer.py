@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from msgspec.structs import replace
+from prometheus_client import REGISTRY
 
 from app.ingest import apply as applying
 from app.ingest import cs2log, health, watch
@@ -83,6 +84,16 @@ async def test_a_database_that_is_away_costs_no_line(store: Store, server: Serve
     assert await applying.apply(store, shot, server.now, TERMS) == "repeat"
     async with store.reading() as tx:
         assert await sources.parked_count(tx) == 0
+
+
+async def test_how_long_a_batch_waited_is_measured(store: Store, server: Server) -> None:
+    def waited() -> float:
+        return REGISTRY.get_sample_value("matchfeed_log_batch_wait_seconds_sum") or 0
+
+    before = waited()
+    batch = server.cut(*logs.kick_off())
+    await Consumer(store, TERMS, lambda: batch.arrived_at + 250).handle(batch)
+    assert waited() - before == pytest.approx(0.25)
 
 
 class Flaky(Store):

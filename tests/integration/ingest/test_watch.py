@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.market import Market, MarketStatus
 from app.ingest import apply, record, watch, worker
+from app.ingest.share import Share
 from app.store import beats, changes, markets
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS, Server
@@ -86,7 +87,7 @@ async def test_suspension_is_told(store: Store, server: Server) -> None:
 
 async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
     await apply.suspend_everything(store, watch.AWAY, NOW)
-    await worker.tick(store, "w1", NOW + 5000, TERMS)
+    await worker.tick(store, Share("w1"), NOW + 5000, TERMS)
     assert await on_offer(store, server)
     async with store.reading() as tx:
         assert await beats.newest(tx, beats.INGEST) == NOW + 5000
@@ -96,7 +97,7 @@ async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, ser
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, "w1", server.now + 2500, TERMS)
+    await worker.tick(store, Share("w1"), server.now + 2500, TERMS)
     assert (await server.state()).suspended == watch.HOLE
     assert await on_offer(store, server) == []
 

@@ -1,0 +1,128 @@
+"""Several workers on the internal queues: each works its own; nothing is lost, doubled or out of order."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+import pytest
+
+from app.ingest.batch import Batch
+from app.ingest.consumer import subscribe
+from app.ingest.queues import PARTITIONS, Queues
+from app.ingest.share import Share
+from app.ingest.terms import Terms
+from app.ingest.worker import tick
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.eventually import eventually
+from tests.support.queues import private_vhost, queues_of
+
+NOW = 1_800_000_000_000
+
+
+@pytest.fixture
+async def private(settings: Settings) -> AsyncIterator[Settings]:
+    async with private_vhost(settings) as private:
+        yield private
+
+
+class Crew:
+    """Workers that note who handled what, and whether two ever had a batch of one queue in hand."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.handled: list[tuple[str, Batch]] = []
+        self.clashes: list[Batch] = []
+        self._busy: set[int] = set()
+        self._sent = 0
+
+    def worker(self, name: str) -> tuple[Queues, Share]:
+        async def handle(batch: Batch) -> None:
+            if batch.number in self._busy:
+                self.clashes.append(batch)
+            self._busy.add(batch.number)
+            await asyncio.sleep(0)
+            self.handled.append((name, batch))
+            self._busy.discard(batch.number)
+
+        queues, share = queues_of(self._settings), Share(name)
+        subscribe(queues, handle, share)
+        return queues, share
+
+    async def send(self, publishing: Queues, rounds: int) -> None:
+        """So many batches to each queue, and wait until all are handled."""
+        for _ in range(rounds):
+            self._sent += 1
+            for number in range(PARTITIONS):
+                match_id = UUID(int=number)
+                await publishing.publish(
+                    Batch(id=str(self._sent), match_id=match_id, number=number, arrived_at=0, body=b"")
+                )
+
+        async def all_handled() -> bool:
+            return len(self.handled) >= self._sent * PARTITIONS
+
+        await eventually(all_handled)
+
+    def whose(self, rounds: int) -> dict[str, set[int]]:
+        """Which queues each worker had, in the last rounds sent."""
+        seen = defaultdict(set)
+        for name, batch in self.handled:
+            if int(batch.id) > self._sent - rounds:
+                seen[name].add(batch.number)
+        return dict(seen)
+
+    def in_order(self) -> bool:
+        """Whether each queue's batches were handled once each, as they were sent."""
+        of_queue = Counter(batch.number for _, batch in self.handled)
+        ids = {number: [int(b.id) for _, b in self.handled if b.number == number] for number in of_queue}
+        return not self.clashes and all(each == list(range(1, self._sent + 1)) for each in ids.values())
+
+
+async def test_queues_are_dealt_out_anew_whenever_workers_come_and_go(private: Settings) -> None:
+    crew = Crew(private)
+    (first, a), (second, b), (third, c) = (crew.worker(name) for name in "abc")
+    async with queues_of(private) as publishing, first:
+        await publishing.ready()
+        await first.ready()
+        await crew.send(publishing, 3)
+        assert crew.whose(3) == {"a": set(range(PARTITIONS))}
+        async with second, third:
+            await second.ready()
+            await third.ready()
+            for _ in range(3):  # a turn may go to the wrong one of those who wait, who passes it on
+                for each in (a, b, c):
+                    each.heed("abc")
+                await crew.send(publishing, 5)
+            assert crew.whose(2) == {"a": {0, 3, 6}, "b": {1, 4, 7}, "c": {2, 5}}
+        for each in (a, b, c):
+            each.heed("a")
+        await crew.send(publishing, 3)
+        assert crew.whose(3) == {"a": set(range(PARTITIONS))}
+    assert crew.in_order()
+
+
+async def test_a_turn_that_nobody_waits_for_comes_back(private: Settings) -> None:
+    crew = Crew(private)
+    alone, share = crew.worker("b")
+    async with queues_of(private) as publishing, alone:
+        await publishing.ready()
+        await alone.ready()
+        for _ in range(4):
+            share.heed("ab")  # "a" has just ended
+            await crew.send(publishing, 5)
+    assert crew.whose(20) == {"b": set(range(PARTITIONS))}
+    assert crew.in_order()
+
+
+async def test_workers_learn_of_each_other_by_their_beats(store: Store) -> None:
+    a, b = Share("a"), Share("b")
+    await tick(store, a, NOW, Terms())
+    assert not any(a.gives_up(queue) for queue in range(PARTITIONS))
+    await tick(store, b, NOW, Terms())
+    await tick(store, a, NOW + 1000, Terms())
+    assert [queue for queue in range(PARTITIONS) if a.gives_up(queue)] == [1, 3, 5, 7]
+    assert [queue for queue in range(PARTITIONS) if b.gives_up(queue)] == [0, 2, 4, 6]
+    await tick(store, a, NOW + 6000, Terms())
+    assert not any(a.gives_up(queue) for queue in range(PARTITIONS))
