@@ -8,14 +8,15 @@ import msgspec
 
 from app.cli.context import opened, running, settled, show, who
 from app.domain.ids import match_urn
-from app.domain.match import Match
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match, Status
 from app.ingest import operator
-from app.ingest.commands import AnyCommand
+from app.ingest.commands import AnyCommand, OnMarket
 from app.ingest.terms import Terms
-from app.kit.clock import iso_millis, system_clock
+from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.errors import Field, Invalid, NotFound
 from app.store import audit as records
-from app.store import history, matches
+from app.store import history, markets, matches
 from app.store.transaction import Tx
 from app.trading.audit import Difference
 from app.trading.audit import audit as differences
@@ -42,7 +43,29 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
     async with opened(settings) as store:
         terms = Terms(margin=settings.margin)
         after = await operator.order(store, match, asked, by=who(), now=system_clock(), terms=terms)
-    click.echo(f"{match_urn(after.number)} is {after.status} {after.score_home}:{after.score_away}")
+        async with store.reading() as tx:
+            book = await markets.book(tx, after.id) if isinstance(asked, OnMarket) else {}
+    click.echo(_match_line(after))
+    if isinstance(asked, OnMarket):
+        click.echo(_market_line(book[asked.key]))
+
+
+def _match_line(match: Match) -> str:
+    said = f"{match_urn(match.number)} is {match.status} {match.score_home}:{match.score_away}"
+    if match.status in (Status.DISCOVERED, Status.UPCOMING) and match.scheduled_at is not None:
+        said += f", scheduled {iso_seconds(match.scheduled_at)}"
+    return f"{said}, suspended: {match.suspended}" if match.suspended else said
+
+
+def _market_line(market: Market) -> str:
+    said = {
+        MarketStatus.ACTIVE: f"open @{market.odds}",
+        MarketStatus.SUSPENDED: f"suspended: {market.reason}",
+        MarketStatus.INACTIVE: "not on offer any more",
+        MarketStatus.SETTLED: f"settled: {market.result}",
+        MarketStatus.CANCELLED: f"void, reason {market.void_reason_id}",
+    }[market.status]
+    return f"market {market.type_id} {market.specifiers}: {said}"
 
 
 def _field(text: str) -> tuple[str, Any]:

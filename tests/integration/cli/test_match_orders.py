@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -37,12 +38,30 @@ def test_orders_are_carried_out_and_on_record(run: Run) -> None:
     assert run("match", "create", logs.HOME, logs.AWAY, "--best-of", "3").exit_code == 0
     award = ("match", "order", MATCH, "award_map", "winner=team_b", "request_id=one")
     for _ in range(2):
-        assert run(*award).stdout == f"{MATCH} is upcoming 0:1\n"
+        assert re.fullmatch(rf"{MATCH} is upcoming 0:1, scheduled \S+\n", run(*award).stdout)
     wrong = run("match", "order", MATCH, "award_map", "winner=nobody")
     assert wrong.exit_code and "$.winner" in wrong.output
     award_record, creation = json.loads(run("match", "record", MATCH).stdout)
     assert (award_record["action"], award_record["details"]["winner"]) == ("match.award_map", "team_b")
     assert creation["action"] == "match.create" and creation["actor"].startswith("cli:")
+
+
+def test_an_order_says_what_has_become_of_match_and_market(run: Run) -> None:
+    assert run("match", "create", logs.HOME, logs.AWAY).exit_code == 0
+    moved = run("match", "order", MATCH, "schedule", "scheduled_at=4102444800000")
+    assert moved.stdout == f"{MATCH} is upcoming 0:0, scheduled 2100-01-01T00:00:00+00:00\n"
+    upcoming = moved.stdout
+    winner = ("market_id=1", "specifiers=team=home", "reason=test")
+    voided = run("match", "order", MATCH, "void_market", *winner)
+    assert voided.stdout == upcoming + "market 1 team=home: void, reason 4\n"
+    held = run("match", "order", MATCH, "roll_back_market", *winner)
+    assert held.stdout.startswith(upcoming + "market 1 team=home: suspended: ")
+    released = run("match", "order", MATCH, "roll_back_market", "release=true", *winner)
+    assert re.fullmatch(re.escape(upcoming) + r"market 1 team=home: open @\d\.\d+\n", released.stdout)
+    settled = run("match", "order", MATCH, "settle_market", "result=won", *winner)
+    assert settled.stdout == upcoming + "market 1 team=home: settled: won\n"
+    halted = run("match", "order", MATCH, "suspend", "reason=rain")
+    assert halted.stdout == upcoming.rstrip() + ", suspended: rain\n"
 
 
 def test_old_matches_are_forgotten_and_no_others(run: Run, settings: Settings) -> None:
