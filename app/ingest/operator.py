@@ -96,7 +96,9 @@ async def _given_before(tx: Tx, match_id: UUID, command: Command, by: str, now: 
     asked = _encode(command)
     known = await commands.take(tx, by, command.request_id, match_id, asked, now)
     if known is not None and known != Given(match_id, asked):
-        raise Conflict(f"Request {command.request_id!r} stood for another command.")
+        raise Conflict(
+            f"Request {command.request_id!r} stood for another command: give this one an id of its own."
+        )
     return known is not None
 
 

@@ -254,8 +254,9 @@ class Playing:
 
     async def _lane(self, lane: int, client: httpx.AsyncClient) -> None:
         await asyncio.sleep(lane * 0.1618)  # servers are not in step with one another
-        pace = Pace(self._speed, rush_until=200 + 37 * lane % 400, rush=100)
         for number in range(1000):
+            # Only the first is rushed into mid-play, so that lanes differ: servers send no such bursts.
+            pace = Pace(self._speed, rush_until=0 if number else 200 + 37 * lane % 400, rush=100)
             squads = world().squads
             home, away = squads[2 * lane % len(squads)], squads[(2 * lane + 1) % len(squads)]
             begin = time.time_ns() // 1_000_000
