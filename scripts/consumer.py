@@ -39,9 +39,9 @@ class Book:
         self.told = set[str]()  # the matches that it told of
         self._kept: list[tuple[ET.Element, int, int]] = []
 
-    def suspend(self) -> None:
-        """Nothing that we know may be offered until it is told again."""
-        for offers in self.offers.values():
+    def suspend(self, *matches: str) -> None:
+        """Nothing that we know of these (of none named: of all) may be offered until it is told again."""
+        for offers in [self.offers[match] for match in matches or self.offers]:
             offers.update({key: (at, SUSPENDED) for key, (at, said) in offers.items() if said})
         self.due.set()
 
@@ -69,7 +69,7 @@ class Book:
     def apply(self, root: ET.Element, seq: int, prev: int) -> None:
         match, at, replay = root.get("event_id", ""), int(root.get("timestamp", "0")), root.get("request_id")
         if not replay and prev > self.seqs[match]:
-            self.due.set()
+            self.suspend(match)
         self.seqs[match] = max(self.seqs[match], seq)
         self.after = self.after if replay else max(self.after, at)  # cut short, it is asked for again
         self.told.add(match)  # live ones wait while it is told
@@ -133,17 +133,18 @@ def post(base_url: str, key: str, after: int, request_id: str) -> tuple[int, flo
             status, pause = answer.status, 0.0
     except OSError as error:  # a refusal has a status and says when to ask again
         status = getattr(error, "code", 503)
-        pause = float(getattr(error, "headers", {}).get("Retry-After") or 1)
+        # What is in flight takes seconds, may end before we listen, and 409 tells the latest moment.
+        pause = 3.0 if status == 409 else float(getattr(error, "headers", {}).get("Retry-After") or 1)
     print(f"recovery {request_id}: {status}", flush=True)
     return status, pause
 
 
-async def main(url: str, base_url: str = "", key: str = "") -> None:
+async def main(url: str, base_url: str = "", key: str = "", *, book: Book | None = None) -> None:
     if "://" not in url:
         demo = json.loads(DEMO.read_text())
         tenant = next(each for each in demo["tenants"] if each["slug"] == url)
         url, base_url, key = tenant["amqp_url"], demo["base_url"], tenant["api_key"]
-    book, ask = Book(), lambda *asked: asyncio.to_thread(post, base_url, key, *asked)
+    book, ask = book or Book(), lambda *asked: asyncio.to_thread(post, base_url, key, *asked)
     while True:
         try:
             await consume(url, EXCHANGE, book, ask)

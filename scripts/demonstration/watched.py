@@ -27,10 +27,10 @@ class Watched(Book):
         story.append(Line(story[-1].id + 1 if story else 1, now(), kind, text))
         del story[:-STORY]
 
-    def suspend(self) -> None:
-        super().suspend()
+    def suspend(self, *matches: str) -> None:
+        super().suspend(*matches)
         self.count()
-        if self.report.suspended:
+        if self.report.suspended and not matches:
             self.tell(
                 "suspended", f"all {self.report.suspended} offers are suspended until they are told again"
             )
