@@ -6,13 +6,16 @@ and is counted as unchecked. Strangers (no key, or none of ours) are held back p
 
 import math
 from collections import OrderedDict
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
+from typing import NoReturn
 
 import msgspec
 
+from app.access.grants import Grants
 from app.domain.tenant import Grant
 from app.kit.clock import Clock, system_clock
-from app.kit.errors import Unavailable
+from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated, Unavailable
 from app.kit.metrics import rate_limit_unchecked
 from app.store.counters import WINDOW_MILLIS, Counters
 
@@ -72,6 +75,30 @@ class Strangers:
             return 0
         owed = self._clear_at.get(_place(address), 0) - self._clock()
         return max(0, math.ceil((owed - 1000 * (_KNOCKS - 1) / _KNOCKS_PER_SECOND) / 1000))
+
+
+async def let_in(grants: Grants, strangers: Strangers, address: str, shown: Callable[[], str]) -> Grant:
+    """What the key that is `shown` may do; raises what refuses it, and what showing it does.
+
+    An address that was refused too often is turned away, unless it shows a key known to be good; who is
+    refused here is a stranger who knocked.
+    """
+    try:
+        raw_key = shown()
+        seconds = strangers.wait(address)
+        if seconds and not grants.knows(raw_key):
+            _turn_away(seconds)
+        return await grants.of(raw_key, address)
+    except (BadRequest, Unauthenticated, Forbidden):
+        if seconds := strangers.wait(address):
+            _turn_away(seconds)
+        strangers.refused(address)
+        raise
+
+
+def _turn_away(seconds: int) -> NoReturn:
+    what = "Too many requests without a valid key came from this address; slow down."
+    raise TooManyRequests(what, retry_after=seconds)
 
 
 def _place(address: str) -> str:

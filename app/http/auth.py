@@ -9,6 +9,7 @@ from typing import Any
 
 from litestar import Request
 from litestar.datastructures import State
+from litestar.types import Scope
 
 from app.domain.tenant import Grant
 from app.kit.errors import BadRequest, Forbidden, Unauthenticated
@@ -28,6 +29,12 @@ def presented_key(headers: Iterable[tuple[bytes, bytes]]) -> str:
     if len(keys) > 1:
         raise BadRequest("The headers X-API-Key and x-access-token carry different keys: send one.")
     return keys.pop().decode("latin-1")
+
+
+def address_of(scope: Scope) -> str:
+    """The address that a request or an upgrade comes from; empty where the server does not know it."""
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 def admit(grant: Grant, wanted: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ Routes with `open` need no key: only 5 and 6 concern them. WebSockets pass by; `
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from litestar.enums import ScopeType
@@ -19,15 +20,15 @@ from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from app.access.grants import Grants
-from app.access.rate_limit import Strangers
+from app.access.rate_limit import Strangers, let_in
 from app.domain.tenant import Grant
 from app.http import media, rate_limit, request_id
-from app.http.auth import admit, presented_key
+from app.http.auth import address_of, admit, presented_key
 from app.http.kept import Bodies, Seen
 from app.http.media import Format
 from app.http.query import refuse_misread, refuse_nul, refuse_unknown
 from app.http.sending import Body, deliver
-from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated
+from app.kit.errors import BadRequest, Forbidden, Unauthenticated
 from app.kit.logging import bind
 from app.store.counters import Counters
 
@@ -81,23 +82,13 @@ class Door(ASGIMiddleware):
                 settle(scope, scope["route_handler"].opt)
                 await next_app(scope, receive, send)
             except (BadRequest, Unauthenticated, Forbidden):
-                self._strangers.refused(_address(scope))
+                self._strangers.refused(address_of(scope))
                 raise
 
     async def _known(self, scope: Scope) -> Grant:
         """The grant of the key that is shown; raises what refuses it."""
-        address = _address(scope)
-        try:
-            raw_key = presented_key(scope["headers"])
-            seconds = self._strangers.wait(address)
-            if seconds and not self._grants().knows(raw_key):
-                _turn_away(seconds)
-            return await self._grants().of(raw_key, address)
-        except (BadRequest, Unauthenticated, Forbidden):
-            if seconds := self._strangers.wait(address):
-                _turn_away(seconds)
-            self._strangers.refused(address)
-            raise
+        shown = partial(presented_key, scope["headers"])
+        return await let_in(self._grants(), self._strangers, address_of(scope), shown)
 
 
 def settle(scope: Scope, opt: dict[str, Any]) -> None:
@@ -122,13 +113,3 @@ def settle(scope: Scope, opt: dict[str, Any]) -> None:
 def siblings(path: str) -> list[str]:
     """A path and its `.xml` sibling, for routes whose `opt` says `sibling`."""
     return [path, path + SIBLING]
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return client[0] if client else ""
-
-
-def _turn_away(seconds: int) -> None:
-    what = "Too many requests without a valid key came from this address; slow down."
-    raise TooManyRequests(what, retry_after=seconds)

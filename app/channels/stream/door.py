@@ -5,39 +5,29 @@ were refused too often are turned away as on REST, and share that count with it.
 """
 
 from collections.abc import Collection
+from functools import partial
 from urllib.parse import parse_qsl
 
 from litestar.types import Scope
 
 from app.access.grants import Grants, Presented
-from app.access.rate_limit import Strangers
-from app.http.auth import admit
+from app.access.rate_limit import Strangers, let_in
+from app.http.auth import address_of, admit
 from app.http.query import refuse_nul, refuse_unknown
-from app.kit.errors import BadRequest, Field, Forbidden, Invalid, TooManyRequests, Unauthenticated
+from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated
 
 KEY, SINCE = "api_key", "since"
 _MOST_DIGITS = 18
 
 
-async def enter(scope: Scope, grants: Grants, strangers: Strangers) -> tuple[Presented, str]:
-    """Whoever knocks, and the key that was shown; raises what refuses it."""
-    client = scope.get("client")
-    address = client[0] if client else ""
-    try:
-        raw = shown_key(scope)
-        seconds = strangers.wait(address)
-        if seconds and not grants.knows(raw):
-            _turn_away(seconds)
-        grant = await grants.of(raw, address)
-    except (BadRequest, Unauthenticated, Forbidden):
-        if seconds := strangers.wait(address):
-            _turn_away(seconds)
-        strangers.refused(address)
-        raise
+async def enter(scope: Scope, grants: Grants, strangers: Strangers) -> Presented:
+    """Whoever knocks; raises what refuses them."""
+    address = address_of(scope)
+    grant = await let_in(grants, strangers, address, partial(shown_key, scope))
     admit(grant, scope["route_handler"].opt)
     refuse_nul(scope)
     refuse_unknown(scope["query_string"], (KEY, SINCE))
-    return Presented(grant, address), raw
+    return Presented(grant, address)
 
 
 def shown_key(scope: Scope) -> str:
@@ -72,8 +62,3 @@ def check_origin(scope: Scope, welcome: Collection[str]) -> None:
 def _given(scope: Scope, name: str) -> list[str]:
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     return [value for key, value in pairs if key == name]
-
-
-def _turn_away(seconds: int) -> None:
-    what = "Too many requests without a valid key came from this address; slow down."
-    raise TooManyRequests(what, retry_after=seconds)

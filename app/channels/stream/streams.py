@@ -16,7 +16,7 @@ from app.access.grants import Grants, Presented
 from app.access.rate_limit import Strangers
 from app.channels.stream.closing import REVOKED, Code
 from app.channels.stream.connection import Connection
-from app.channels.stream.door import asked_since, check_origin, enter
+from app.channels.stream.door import asked_since, check_origin, enter, shown_key
 from app.channels.stream.lines import DIRECT, DirectWebSockets, ServerLine
 from app.channels.stream.poller import Poller
 from app.channels.stream.terms import Terms
@@ -86,11 +86,11 @@ class Streams:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
         check_origin(scope, self._terms.origins)
-        presented, raw = await enter(scope, self._grants, self._strangers)
+        presented = await enter(scope, self._grants, self._strangers)
         since = asked_since(scope)
         match_id = None if ref is None else await self._match(presented.grant, ref)
         with self._counted(presented.grant), bind(tenant=presented.grant.tenant.slug):
-            await self._hold(scope, receive, send, Asked(presented, raw, match_id, since))
+            await self._hold(scope, receive, send, Asked(presented, shown_key(scope), match_id, since))
 
     async def run(self) -> None:
         """Close the connections of keys that have been ended, until cancelled."""
