@@ -18,7 +18,7 @@ from app.domain import frames
 from app.domain.ids import match_urn
 from app.domain.match import headline
 from app.domain.tenant import Tenant
-from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.kit.errors import Conflict, Field, Invalid
 from app.store import audit, changes, keys, matches, tenants
 from app.store.changes import Draft
 from app.store.connections import Store
@@ -168,9 +168,7 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     """Let the tenant have the match that `ref` names (UUID or `od:match:<n>`), or keep it back; whether
     that changed anything. The stream tells of it: this is the transaction's last act. Raises `NotFound`."""
     tenant = await tenants.lock(tx, slug)
-    match = await matches.find(tx, ref)
-    if match is None:
-        raise NotFound(f"There is no match {ref!r}.")
+    match = await matches.by_ref(tx, ref)
     change = tenants.book if booked else tenants.unbook
     changed = await change(tx, tenant.id, match.id)
     if changed:

@@ -15,7 +15,6 @@ from app.ingest import operator, tokens
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit.clock import iso_seconds, system_clock
-from app.kit.errors import NotFound
 from app.settings import Settings
 from app.simulator.pace import Pace
 from app.simulator.sender import Sender, read_log
@@ -78,9 +77,7 @@ async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> 
     """Play the log FILE (plain or .gz) into a match as its game server would, SPEED times as fast."""
     settings = settled()
     async with opened(settings) as store, store.reading() as tx:
-        found = await matches.find(tx, ref)
-    if found is None:
-        raise NotFound(f"There is no match {ref!r}.")
+        found = await matches.by_ref(tx, ref)
     lines = list(read_log(file))
     url = sink_url(settings, found, base_url or settings.public_url)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:

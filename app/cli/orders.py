@@ -14,10 +14,9 @@ from app.ingest import operator
 from app.ingest.commands import AnyCommand, OnMarket
 from app.ingest.terms import Terms
 from app.kit.clock import iso_millis, iso_seconds, system_clock
-from app.kit.errors import Field, Invalid, NotFound
+from app.kit.errors import Field, Invalid
 from app.store import audit as records
 from app.store import history, markets, matches
-from app.store.transaction import Tx
 from app.trading.audit import Difference
 from app.trading.audit import audit as differences
 
@@ -93,7 +92,7 @@ def _command(fields: dict[str, Any]) -> AnyCommand:
 async def match_record(match: str, limit: int) -> None:
     """What operators did to MATCH, newest first."""
     async with opened(settled()) as store, store.reading() as tx:
-        found = await records.about(tx, str((await _found(tx, match)).id), limit)
+        found = await records.about(tx, str((await matches.by_ref(tx, match)).id), limit)
     show([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
 
 
@@ -103,7 +102,7 @@ async def match_record(match: str, limit: int) -> None:
 async def audit(match: str) -> None:
     """Recompute every settlement of MATCH from its stored facts; print what differs, and fail if any does."""
     async with opened(settled()) as store, store.reading() as tx:
-        found = await _found(tx, match)
+        found = await matches.by_ref(tx, match)
         ledger = await history.ledger(tx, found.id)
         facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
     wrong = differences(found, *facts, ledger)
@@ -117,10 +116,3 @@ async def audit(match: str) -> None:
 
 def _line(each: Difference) -> str:
     return f"market {each.type_id} {each.specifiers}: {each.problem}"
-
-
-async def _found(tx: Tx, ref: str) -> Match:
-    found = await matches.find(tx, ref)
-    if found is None:
-        raise NotFound(f"There is no match {ref!r}.")
-    return found

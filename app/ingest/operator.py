@@ -13,7 +13,7 @@ from app.ingest import linking, record
 from app.ingest.commands import Command
 from app.ingest.orders import carried_out
 from app.ingest.terms import Terms
-from app.kit.errors import Conflict, NotFound
+from app.kit.errors import Conflict
 from app.store import audit, commands, matches, references
 from app.store.audit import Record
 from app.store.commands import Given
@@ -67,9 +67,7 @@ async def order(store: Store, ref: str, command: Command, *, by: str, now: int, 
     command. In each of these cases nothing has happened.
     """
     async with store.transaction() as tx:
-        found = await matches.find(tx, ref)
-        if found is None:
-            raise NotFound(f"There is no match {ref!r}.")
+        found = await matches.by_ref(tx, ref)
         done = await _given_before(tx, found.id, command, by, now)
         match = await matches.lock(tx, found.id)
         if done:

@@ -13,7 +13,6 @@ from app.ingest import operator
 from app.ingest.commands import AnyCommand, Command
 from app.ingest.intake import Intake
 from app.kit.clock import iso_millis
-from app.kit.errors import NotFound
 from app.store import audit, matches
 from app.store.audit import Record
 from app.wire.views.match import MatchView, basic_view
@@ -61,9 +60,7 @@ async def show_record(
 ) -> Single[list[Recorded]]:
     """What operators did to the match, newest first."""
     async with intake.store.reading() as tx:
-        match = await matches.find(tx, match_id)
-        if match is None:
-            raise NotFound(f"There is no match {match_id!r}.")
+        match = await matches.by_ref(tx, match_id)
         records = await audit.about(tx, str(match.id), limit)
     return Single([_shown(record) for record in records])
 

@@ -19,7 +19,7 @@ from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
 from app.ingest.commands import Cancel, Number
 from app.ingest.intake import Intake as Intake
-from app.kit.errors import Field, Invalid, NotFound
+from app.kit.errors import Field, Invalid
 from app.store import matches
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
@@ -134,9 +134,7 @@ async def create_match(
 async def show_match(intake: NamedDependency[Intake], match_id: FromPath[str]) -> Single[Created]:
     """A match and the address for its game server's log."""
     async with intake.store.reading() as tx:
-        match = await matches.find(tx, match_id)
-    if match is None:
-        raise NotFound(f"There is no match {match_id!r}.")
+        match = await matches.by_ref(tx, match_id)
     return Single(_created(intake, match))
 
 

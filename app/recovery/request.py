@@ -7,7 +7,6 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.match import Status
 from app.domain.recovery import Asked, InFlight, Job, Kind
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
@@ -114,9 +113,8 @@ async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None 
 
 
 async def _booked(tx: Tx, tenant: Tenant, ref: str, finished_only: bool) -> UUID:
-    match = await matches.find(tx, ref)
-    hidden = finished_only and match is not None and match.status is not Status.FINISHED
-    if match is None or hidden or not await tenants.booked(tx, tenant.id, [match.id]):
+    match = await matches.by_ref(tx, ref, finished_only=finished_only)
+    if not await tenants.booked(tx, tenant.id, [match.id]):
         raise NotFound(f"There is no match {ref!r}.")
     return match.id
 

@@ -75,7 +75,5 @@ async def _known(tx: Tx, shelf: Shelf[E], numbers: Collection[int | None]) -> di
 
 
 async def _stood_in(tx: Tx, number: int, finished_only: bool) -> Lineup | None:
-    match = await matches.find(tx, match_urn(number))
-    if match is None or (finished_only and match.status is not Status.FINISHED):
-        return None
-    return lineup(match)
+    match = await matches.find(tx, match_urn(number), finished_only=finished_only)
+    return lineup(match) if match else None

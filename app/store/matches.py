@@ -96,14 +96,23 @@ async def get(tx: Tx, match_id: UUID) -> Match | None:
     return _match(row) if row else None
 
 
-async def find(tx: Tx, ref: str) -> Match | None:
-    """The match that `ref` names: a UUID, or `od:match:<n>`; None when there is none or `ref` is neither."""
-    number = match_number(ref)
-    if number is not None:
-        row = await tx.row(f"{_STATE} WHERE number = $1", number)
-        return _match(row) if row else None
-    match_id = match_uuid(ref)
-    return await get(tx, match_id) if match_id else None
+async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None:
+    """The match that `ref` names: a UUID, or `od:match:<n>`; None when there is none or `ref` is neither.
+
+    Who sees `finished_only` may know of no other match: for them there is none either.
+    """
+    match = await _named(tx, ref)
+    if match and finished_only and match.status is not Status.FINISHED:
+        return None
+    return match
+
+
+async def by_ref(tx: Tx, ref: str, *, finished_only: bool = False) -> Match:
+    """What `find` finds; raises `NotFound` where that is nothing."""
+    match = await find(tx, ref, finished_only=finished_only)
+    if match is None:
+        raise NotFound(f"There is no match {ref!r}.")
+    return match
 
 
 async def listing(
@@ -174,6 +183,15 @@ async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
         await tx.execute(f"DELETE FROM {table} WHERE match_id = ANY($1)", ids)
     await tx.execute("DELETE FROM match WHERE id = ANY($1)", ids)
     await shown.gone(tx, ids)
+
+
+async def _named(tx: Tx, ref: str) -> Match | None:
+    number = match_number(ref)
+    if number is not None:
+        row = await tx.row(f"{_STATE} WHERE number = $1", number)
+        return _match(row) if row else None
+    match_id = match_uuid(ref)
+    return await get(tx, match_id) if match_id else None
 
 
 def _columns(match: Match) -> tuple[object, ...]:

@@ -10,7 +10,6 @@ from litestar.params import FromPath
 from app.channels.facade import asked
 from app.channels.facade.desk import Facade, missing
 from app.domain import scopes
-from app.domain.match import Status
 from app.domain.tenant import Grant
 from app.http.answer import Answer
 from app.http.auth import Caller
@@ -54,8 +53,8 @@ async def fixture(
 async def _event(facade: Facade, grant: Grant, ref: str) -> events.Event | None:
     """The match that `ref` names, as this key sees it; None for one that it may not know of."""
     async with facade.store.snapshot() as tx:
-        match = await matches.find(tx, ref)
-        if match is None or (grant.finished_only and match.status is not Status.FINISHED):
+        match = await matches.find(tx, ref, finished_only=grant.finished_only)
+        if match is None:
             return None
         (who,) = await lineups.of(tx, [match])
         booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))

@@ -20,12 +20,11 @@ from app.channels.stream.door import asked_since, check_origin, enter, shown_key
 from app.channels.stream.lines import DIRECT, DirectWebSockets, ServerLine
 from app.channels.stream.poller import Poller
 from app.channels.stream.terms import Terms
-from app.domain.match import Status
 from app.domain.tenant import Grant
 from app.http import request_id
 from app.http.upgrade import fault, refuse
 from app.kit.clock import Clock
-from app.kit.errors import NotFound, Refusal, TooManyRequests, Unavailable
+from app.kit.errors import Refusal, TooManyRequests, Unavailable
 from app.kit.logging import bind, get_logger
 from app.kit.metrics import stream_connections
 from app.store import matches
@@ -158,10 +157,7 @@ class Streams:
     async def _match(self, grant: Grant, ref: str) -> UUID:
         """The match that `ref` names, if this key may know of it; else `NotFound`, as on REST."""
         async with self._store.reading() as tx:
-            match = await matches.find(tx, ref)
-        if match is None or (grant.finished_only and match.status is not Status.FINISHED):
-            raise NotFound(f"There is no match {ref!r}.")
-        return match.id
+            return (await matches.by_ref(tx, ref, finished_only=grant.finished_only)).id
 
     @contextmanager
     def _counted(self, grant: Grant) -> Iterator[None]:
