@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack
 from app.access import amqp
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.patience import patiently
 from app.channels.feed.retention import Kept, keep_short
 from app.channels.feed.session import Lapsed, Session, Terms
 from app.channels.feed.watch import Watch
@@ -22,6 +21,7 @@ from app.ingest.queues import Queues
 from app.ingest.watch import AWAY
 from app.kit import garbage, logging, metrics
 from app.kit.clock import system_clock
+from app.kit.patience import patiently
 from app.settings import Settings
 from app.store.connections import Store, open_store
 

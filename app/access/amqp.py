@@ -13,6 +13,7 @@ from app.broker.management import Management
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.kit.patience import wait
 from app.store import signals, tenants
 from app.store.connections import Store
 
@@ -29,11 +30,7 @@ async def keep(store: Store, management: Management) -> None:
         while True:
             changed.clear()
             settled = await _settle_all(store, management)
-            try:
-                async with asyncio.timeout(_LOOK_SECONDS if settled else _RETRY_SECONDS):
-                    await changed.wait()
-            except TimeoutError:
-                continue
+            await wait(changed, _LOOK_SECONDS if settled else _RETRY_SECONDS)
 
 
 async def settle(store: Store, management: Management, tenant: Tenant) -> None:

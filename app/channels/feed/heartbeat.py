@@ -20,9 +20,9 @@ from app.channels.feed import routing, speaking
 from app.channels.feed.delivery import Delivery
 from app.channels.feed.link import Door
 from app.channels.feed.overflow import Losses
-from app.channels.feed.patience import wait
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
+from app.kit.patience import wait
 from app.store.cursors import Note, Taken
 from app.wire.envelopes import feed
 

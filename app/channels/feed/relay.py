@@ -12,11 +12,11 @@ from uuid import UUID
 from app.channels.feed.delivery import Delivery
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Press
-from app.channels.feed.patience import wait
 from app.channels.feed.recent import Recent
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.kit.patience import wait
 from app.store import changes, cursors, signals
 from app.store.connections import Store
 from app.store.cursors import Mark, Taken

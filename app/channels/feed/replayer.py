@@ -13,12 +13,12 @@ from collections.abc import Callable
 from uuid import UUID
 
 from app.channels.feed.link import Door
-from app.channels.feed.patience import patiently, wait
 from app.channels.feed.post import Away, Post, Undelivered
 from app.domain.recovery import MOST_ATTEMPTS, Job, State
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
+from app.kit.patience import patiently, wait
 from app.recovery import letter
 from app.recovery.replay import Fact, Replay, Step
 from app.store import jobs, signals

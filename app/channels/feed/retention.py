@@ -9,9 +9,9 @@ import asyncio
 
 import msgspec
 
-from app.channels.feed.patience import patiently
 from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import Clock, system_clock
+from app.kit.patience import patiently
 from app.store import changes
 from app.store.connections import Store
 

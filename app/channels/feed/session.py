@@ -24,13 +24,13 @@ from app.channels.feed.lease import Lease
 from app.channels.feed.link import Door, ShutOut, keep_linked
 from app.channels.feed.outgoing import Press
 from app.channels.feed.overflow import Losses
-from app.channels.feed.patience import patiently
 from app.channels.feed.relay import Relay
 from app.channels.feed.replayer import Replayer
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
+from app.kit.patience import patiently
 from app.store import beats, cursors, tenants
 from app.store.connections import Store
 from app.store.cursors import Note, Taken

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from app.channels.feed.patience import patiently
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
+from app.kit.patience import patiently
 from app.store import beats
 from app.store.connections import Store
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +27,7 @@ from app.kit.clock import Clock
 from app.kit.errors import Refusal, TooManyRequests, Unavailable
 from app.kit.logging import bind, get_logger
 from app.kit.metrics import stream_connections
+from app.kit.patience import wait
 from app.store import matches
 from app.store.connections import Store
 
@@ -96,9 +97,7 @@ class Streams:
         self._changed.set()  # whatever happened before is looked at once
         while True:
             # While nobody tells of changes, it is asked for them.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if self._grants.listening else _ASK_AGAIN_SECONDS):
-                    await self._changed.wait()
+            await wait(self._changed, None if self._grants.listening else _ASK_AGAIN_SECONDS)
             self._changed.clear()
             try:
                 await self._close_withdrawn()

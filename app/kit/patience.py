@@ -1,4 +1,4 @@
-"""What to do while something we depend on is away: say so once a try, and try again."""
+"""Waiting: for something that we depend on and that is away, saying so once a try; and for an event."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,8 +24,8 @@ async def patiently(what: str, step: Callable[[], Awaitable[T]]) -> T:
         pause = min(_MOST_SECONDS, 2 * pause)
 
 
-async def wait(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for `event`, at most `seconds`; whether it came."""
+async def wait(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait for `event`, at most `seconds` (None: however long it takes); whether it came."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
