@@ -10,32 +10,32 @@ from uuid import UUID
 
 import msgspec
 
+from app.store.sql import NOW
 from app.store.transaction import Tx
 
-_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _ADMIT = f"""
 INSERT INTO tenant_cursor (tenant_id, seq, said_at)
-SELECT id, (SELECT coalesce(max(seq), 0) FROM change), {_NOW} FROM tenant WHERE amqp AND active
+SELECT id, (SELECT coalesce(max(seq), 0) FROM change), {NOW} FROM tenant WHERE amqp AND active
 ON CONFLICT (tenant_id) DO NOTHING
 """
 _TAKE = f"""
 WITH free AS (
     SELECT c.tenant_id, c.holder, c.expires_at, t.slug
     FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
-    WHERE c.holder IS NULL OR c.expires_at < {_NOW}
+    WHERE c.holder IS NULL OR c.expires_at < {NOW}
     ORDER BY c.expires_at, t.slug LIMIT $2
     FOR UPDATE OF c SKIP LOCKED
 )
-UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {_NOW} + $3
+UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} + $3
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
-    CASE WHEN c.epoch > 1 THEN greatest(0, {_NOW} - c.said_at) ELSE 0 END AS silent, c.dropped, c.told_dead,
+    CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped, c.told_dead,
     c.owed
 """
 _RENEW = f"""
-UPDATE tenant_cursor c SET expires_at = {_NOW} + $2
+UPDATE tenant_cursor c SET expires_at = {NOW} + $2
 FROM tenant t
-WHERE c.holder = $1 AND c.expires_at >= {_NOW} AND t.id = c.tenant_id AND t.amqp AND t.active
+WHERE c.holder = $1 AND c.expires_at >= {NOW} AND t.id = c.tenant_id AND t.amqp AND t.active
 RETURNING c.tenant_id, c.epoch
 """
 _CHECKPOINT = """
@@ -45,17 +45,17 @@ WHERE c.tenant_id = mark.tenant_id AND c.epoch = mark.epoch AND c.holder = $1
 RETURNING c.tenant_id
 """
 _RELEASE = f"""
-UPDATE tenant_cursor SET holder = NULL, expires_at = {_NOW}
+UPDATE tenant_cursor SET holder = NULL, expires_at = {NOW}
 WHERE holder = $1 AND tenant_id = ANY ($2::uuid[])
 """
 _MOST = 100_000  #: so many envelopes behind are counted, no more
 _STANDING = f"""
-SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {_NOW} AS remaining, c.state, c.dropped,
-    greatest(0, {_NOW} - c.said_at) AS silent,
+SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
+    greatest(0, {NOW} - c.said_at) AS silent,
     (SELECT count(*) FROM (
         SELECT FROM change x WHERE x.seq > c.seq AND x.seq = x.envelope_seq AND x.message <> '' LIMIT {_MOST}
     ) AS untold) AS behind,
-    (SELECT {_NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
+    (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
         ORDER BY x.seq LIMIT 1) AS oldest
 FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active ORDER BY t.slug
 """
@@ -63,14 +63,14 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 
 _NOTE = f"""
 UPDATE tenant_cursor c
-SET state = note.state, said_at = greatest(c.said_at, {_NOW} - note.silent), dropped = note.dropped,
+SET state = note.state, said_at = greatest(c.said_at, {NOW} - note.silent), dropped = note.dropped,
     told_dead = note.told_dead, owed = note.owed
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[])
     AS note (tenant_id, state, silent, dropped, told_dead, owed)
 WHERE c.tenant_id = note.tenant_id AND c.holder = $1
 """
 _SILENT = f"""
-SELECT count(*) AS all, count(*) FILTER (WHERE c.said_at < {_NOW} - $1::bigint) AS silent
+SELECT count(*) AS all, count(*) FILTER (WHERE c.said_at < {NOW} - $1::bigint) AS silent
 FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 """
 

@@ -20,20 +20,20 @@ from app.domain.recovery import (
     State,
 )
 from app.store import signals
+from app.store.sql import NOW
 from app.store.transaction import Row, Tx
 
 CHANNEL = "recovery"  #: NOTIFY channel: a job waits; the payload is the tenant's id
 
-_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _TAKE_SLOT = f"""
-INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {_NOW} + $3::bigint)
+INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {NOW} + $3::bigint)
 ON CONFLICT (tenant_id, node) DO UPDATE SET token = slot.token + 1, expires_at = excluded.expires_at
-WHERE slot.expires_at <= {_NOW}
+WHERE slot.expires_at <= {NOW}
 RETURNING token
 """
 _FREE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
 _IN_FLIGHT = f"""
-SELECT j.request_id, j.kind, j.after, j.scheduled_at, greatest(0, s.expires_at - {_NOW}) AS remaining,
+SELECT j.request_id, j.kind, j.after, j.scheduled_at, greatest(0, s.expires_at - {NOW}) AS remaining,
     j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
 FROM recovery_slot s
 JOIN recovery_job j ON j.tenant_id = s.tenant_id AND coalesce(j.node_id, $3) = s.node AND j.token = s.token
@@ -53,25 +53,25 @@ _FORGET = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
 _OPEN = f"state IN ('{State.SCHEDULED}', '{State.RUNNING}')"
 _TAKE = f"""
 UPDATE recovery_job j SET state = '{State.RUNNING}', holder = $1, attempts = attempts + 1,
-    due_at = CASE WHEN attempts < {MOST_ATTEMPTS} THEN due_at ELSE {_NOW} + {_SLOW_MILLIS} END,
+    due_at = CASE WHEN attempts < {MOST_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
     started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0
 WHERE j.id = (
     SELECT w.id FROM recovery_job w
-    JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {_NOW}
-    WHERE w.{_OPEN} AND w.due_at <= {_NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
+    JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {NOW}
+    WHERE w.{_OPEN} AND w.due_at <= {NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
     ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
 )
 RETURNING {_COLUMNS}
 """
 _TIMELY = f"""
 SELECT EXISTS (
-    SELECT FROM recovery_slot WHERE tenant_id = $1 AND node = $2 AND token = $3 AND expires_at > {_NOW}
+    SELECT FROM recovery_slot WHERE tenant_id = $1 AND node = $2 AND token = $3 AND expires_at > {NOW}
 )
 """
 _MINE = f"id = $1 AND attempts = $2 AND state = '{State.RUNNING}'"
 _PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_MINE}"
 _POSTPONE = f"""
-UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {_NOW} + $4::bigint
+UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {NOW} + $4::bigint
 WHERE {_MINE}
 """
 _END = f"""

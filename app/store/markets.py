@@ -3,13 +3,12 @@
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from app.domain.market import OPEN, Book, Market, MarketStatus, Result
+from app.domain.market import Book, Market, MarketStatus, Result
+from app.store.sql import OPEN_MARKETS
 from app.store.transaction import Row, Tx
 
 _COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
     rests_on, settled_by, opened_at, priced_at"""
-#: Written out, not a parameter: the planner must see that the partial index of open markets fits.
-_OPEN = f"({', '.join(str(int(code)) for code in OPEN)})"
 _ENDED = f"({MarketStatus.SETTLED:d}, {MarketStatus.CANCELLED:d})"
 _SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
 _UPSERT = f"""
@@ -32,13 +31,13 @@ async def book(tx: Tx, match_id: UUID) -> Book:
 
 async def active(tx: Tx, match_id: UUID) -> list[Market]:
     """The match's markets that are neither settled nor voided nor withdrawn, by type and specifiers."""
-    rows = await tx.fetch(f"{_SELECT} AND status IN {_OPEN} ORDER BY type_id, specifiers", match_id)
+    rows = await tx.fetch(f"{_SELECT} AND status IN {OPEN_MARKETS} ORDER BY type_id, specifiers", match_id)
     return [_market(row) for row in rows]
 
 
 async def active_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
     """`active`, for many matches; those without any are left out."""
-    return await _of(tx, match_ids, _OPEN)
+    return await _of(tx, match_ids, OPEN_MARKETS)
 
 
 async def ended_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:

@@ -62,6 +62,14 @@ SELECT pg_notify('{shown.CHANNEL}', $20) FROM saved
 _STATE = "SELECT state, last_stamp, last_seq FROM match"
 
 
+class Place(msgspec.Struct, frozen=True):
+    """A match, and the change up to which everything has been told of it: the `x-seq` of the last."""
+
+    id: UUID
+    number: int
+    seq: int
+
+
 async def next_number(tx: Tx) -> int:
     """A number that no match has; numbers of failed transactions are not given out again."""
     number: int = await tx.value("SELECT nextval('match_number')")
@@ -94,6 +102,11 @@ async def save(tx: Tx, match: Match) -> None:
 async def get(tx: Tx, match_id: UUID) -> Match | None:
     row = await tx.row(f"{_STATE} WHERE id = $1", match_id)
     return _match(row) if row else None
+
+
+async def some(tx: Tx, ids: Collection[UUID]) -> list[Match]:
+    """Those of these matches that there are."""
+    return [_match(row) for row in await tx.fetch(f"{_STATE} WHERE id = ANY($1)", list(ids))]
 
 
 async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None:

@@ -3,34 +3,24 @@
 from collections.abc import Collection
 from uuid import UUID
 
-import msgspec
-
-from app.domain.market import OPEN
 from app.domain.match import Status
 from app.domain.selfcheck import Quotes
+from app.store.matches import Place
+from app.store.sql import OPEN_MARKETS, booked
 from app.store.transaction import Tx
 
-_OPEN = f"({', '.join(str(int(code)) for code in OPEN)})"
 _BOOKED = f"""
 SELECT m.id, m.number, m.last_seq AS seq FROM match m
-WHERE NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = m.id)
+WHERE {booked("$1")}
 AND (NOT $2::bool OR m.status = '{Status.FINISHED}')
 """
 _NAMED = "(m.number = ANY($3::bigint[]) OR m.id = ANY($4::uuid[]))"
-_OFFERED = f"EXISTS (SELECT FROM market k WHERE k.match_id = m.id AND k.status IN {_OPEN})"
+_OFFERED = f"EXISTS (SELECT FROM market k WHERE k.match_id = m.id AND k.status IN {OPEN_MARKETS})"
 #: The codes of what is open are 1 and -1, which is the sign that `Quotes` wants.
 _QUOTES = f"""
 SELECT match_id, type_id || ':' || specifiers AS market, status * (odds * 1000)::int AS quote FROM market
-WHERE match_id = ANY($1) AND status IN {_OPEN}
+WHERE match_id = ANY($1) AND status IN {OPEN_MARKETS}
 """
-
-
-class Place(msgspec.Struct, frozen=True):
-    """A match, and the `x-seq` of what was told of it last."""
-
-    id: UUID
-    number: int
-    seq: int
 
 
 async def places(

@@ -13,13 +13,15 @@ import msgspec
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
 from app.domain.settlement import LedgerEntry
+from app.store.matches import Place
+from app.store.sql import booked
 from app.store.transaction import Tx
 
 _decode = msgspec.json.Decoder(Match).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 _OPEN = f"('{Status.DISCOVERED}', '{Status.UPCOMING}', '{Status.LIVE}')"
 
-_BOOKED = "NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = m.id)"
+_BOOKED = booked("$1")
 _PRESENT = f"SELECT m.id FROM match m WHERE m.status IN {_OPEN} AND {_BOOKED} ORDER BY m.number"
 _ENDED = f"""
 SELECT m.id FROM match m WHERE m.status NOT IN {_OPEN} AND {_BOOKED} AND (
@@ -66,14 +68,6 @@ class Stamped(msgspec.Struct, frozen=True):
     def match(self) -> Match:
         """Decoded at each use: it may be large."""
         return _decode(self.state)
-
-
-class Place(msgspec.Struct, frozen=True):
-    """A match, and the change up to which everything has been told of it."""
-
-    id: UUID
-    number: int
-    seq: int
 
 
 class Fixture(msgspec.Struct, frozen=True):

@@ -6,22 +6,22 @@ from uuid import UUID
 import msgspec
 
 from app.domain.match import Match, Status
+from app.store.sql import booked
 from app.store.transaction import Tx
 
 _decode = msgspec.json.Decoder(Match).decode
 _WANTED = "m.status = ANY($1) AND ($2::bigint IS NULL OR m.scheduled_at >= $2 AND m.scheduled_at < $3)"
-_BOOKED = "NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $4 AND u.match_id = m.id)"
 _LISTED = f"""
-SELECT m.state FROM match m WHERE {_WANTED} AND {_BOOKED}
+SELECT m.state FROM match m WHERE {_WANTED} AND {booked("$4")}
 ORDER BY m.scheduled_at NULLS LAST, m.number LIMIT $5 OFFSET $6
 """
 _KEPT_BACK = """
 SELECT coalesce(md5(string_agg(match_id::text, ' ' ORDER BY match_id)), '') FROM unbooked WHERE tenant_id = $1
 """
-_CHANGED = """
+_CHANGED = f"""
 SELECT m.number, max(c.at) AS at FROM change c JOIN match m ON m.id = c.match_id
 WHERE c.message = 'fixture_change' AND c.at > $1 AND m.status = ANY($2)
-AND NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $3 AND u.match_id = m.id)
+AND {booked("$3")}
 GROUP BY m.number ORDER BY at, m.number
 """
 

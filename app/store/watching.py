@@ -6,16 +6,12 @@ All of it is asked for inside one `Store.snapshot`, so that state and changes be
 from collections.abc import Collection
 from uuid import UUID
 
-import msgspec
-
-from app.domain.market import OPEN
-from app.domain.match import Match, Status
+from app.domain.match import Status
 from app.store.changes import ChangeRow
-from app.store.transaction import Row, Tx
+from app.store.sql import OPEN_MARKETS
+from app.store.transaction import Tx
 
 _COLUMNS = "seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body"
-_OPEN = f"({', '.join(str(int(code)) for code in OPEN)})"
-_decode = msgspec.json.Decoder(Match).decode
 Entity = tuple[UUID, str, str]  #: match, kind of entity, a market's key
 
 
@@ -33,16 +29,13 @@ async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list
 async def relevant(tx: Tx) -> list[UUID]:
     """The matches that are live or have a market on offer or suspended."""
     rows = await tx.fetch(
-        f"SELECT id FROM match WHERE status = $1 UNION SELECT match_id FROM market WHERE status IN {_OPEN}",
+        f"""
+        SELECT id FROM match WHERE status = $1
+        UNION SELECT match_id FROM market WHERE status IN {OPEN_MARKETS}
+        """,
         Status.LIVE,
     )
     return [row["id"] for row in rows]
-
-
-async def matches(tx: Tx, ids: Collection[UUID]) -> list[Match]:
-    """Those of these matches that there are."""
-    rows = await tx.fetch("SELECT state, last_stamp, last_seq FROM match WHERE id = ANY($1)", list(ids))
-    return [_match(row) for row in rows]
 
 
 async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[Entity, int]:
@@ -60,9 +53,3 @@ async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[Entity, int]:
         list(ids),
     )
     return {(row["match_id"], row["kind"], row["key"]): row["seq"] for row in rows}
-
-
-def _match(row: Row) -> Match:
-    return msgspec.structs.replace(
-        _decode(row["state"]), last_stamp=row["last_stamp"], last_seq=row["last_seq"]
-    )

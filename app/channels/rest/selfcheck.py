@@ -18,7 +18,7 @@ from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
 from app.store import quotes
-from app.store.quotes import Place
+from app.store.matches import Place
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
 from app.wire.views.selfcheck import (

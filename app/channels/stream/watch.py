@@ -8,7 +8,7 @@ from uuid import UUID
 from app.channels.stream.standing import Standing
 from app.channels.stream.telling import Told, tell
 from app.domain.match import Match, Round, TimelineEvent
-from app.store import changes, history, markets, tenants, watching
+from app.store import changes, history, markets, matches, tenants, watching
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.transaction import Tx
@@ -108,7 +108,7 @@ class Watch:
         held = ids & self.standings.keys()
         altered = {row.match_id for row in rows if row.entity == "match" and row.frame}
         pasts = await history.of_matches(tx, altered & (held | fresh.keys()))
-        return _News(rows, fresh, await watching.matches(tx, held), pasts)
+        return _News(rows, fresh, await matches.some(tx, held), pasts)
 
     def _take(self, news: _News) -> list[Told]:
         self.standings |= news.fresh
@@ -146,5 +146,5 @@ async def load(tx: Tx, ids: Collection[UUID]) -> dict[UUID, Standing]:
             kinds[match.id],
             of_markets[match.id],
         )
-        for match in await watching.matches(tx, ids)
+        for match in await matches.some(tx, ids)
     }
