@@ -100,6 +100,12 @@ async def some(tx: Tx, shelf: Shelf[E], numbers: Collection[int]) -> list[E]:
     return [msgspec.json.decode(row["body"], type=shelf.type) for row in rows]
 
 
+async def by_number(tx: Tx, shelf: Shelf[E], numbers: Iterable[int | None]) -> dict[int | None, E]:
+    """`some`, by number; who has none (None) is nobody."""
+    wanted = {number for number in numbers if number is not None}
+    return {one.id: one for one in await some(tx, shelf, wanted)} if wanted else {}
+
+
 async def named(tx: Tx, shelf: Shelf[E], names: Collection[str]) -> list[E]:
     """Everybody with one of these names, in whatever letters, by number. Whoever a match named first is
     left out once a file has brought somebody of that name."""

@@ -4,7 +4,7 @@
 that a tournament has only by one, nor of whom only such a match has made known.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -13,7 +13,6 @@ from app.domain.ids import match_urn
 from app.domain.lineup import Lineup, lineup, match_of_competitor, match_of_tournament
 from app.domain.match import Match, Status
 from app.store import entrants, matches
-from app.store.entrants import E, Shelf
 from app.store.transaction import Tx
 
 _TAKING_PART = """
@@ -25,8 +24,8 @@ UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AN
 async def of(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
     """The entrants of each of these matches, in two reads."""
     teams = {team for match in found for team in (match.home_id, match.away_id)}
-    tournaments = await _known(tx, entrants.TOURNAMENTS, {match.tournament_id for match in found})
-    known = await _known(tx, entrants.TEAMS, teams)
+    tournaments = await entrants.by_number(tx, entrants.TOURNAMENTS, {match.tournament_id for match in found})
+    known = await entrants.by_number(tx, entrants.TEAMS, teams)
     return [
         lineup(
             match, tournaments.get(match.tournament_id), known.get(match.home_id), known.get(match.away_id)
@@ -67,11 +66,6 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
 async def player(tx: Tx, number: int) -> Player | None:
     """The player of that number."""
     return await entrants.get(tx, entrants.PLAYERS, number)
-
-
-async def _known(tx: Tx, shelf: Shelf[E], numbers: Collection[int | None]) -> dict[int | None, E]:
-    wanted = [number for number in numbers if number is not None]
-    return {one.id: one for one in await entrants.some(tx, shelf, wanted)} if wanted else {}
 
 
 async def _stood_in(tx: Tx, number: int, finished_only: bool) -> Lineup | None:

@@ -1,7 +1,6 @@
 """Whom an address names: a number, or a URN that ends in it. Raises `NotFound` for whoever nobody knows, or
 for whom this key may not know of."""
 
-from collections.abc import Collection
 from typing import TypeVar
 
 from app.domain.entrants import Category, Competitor, Player, Tournament
@@ -9,7 +8,6 @@ from app.domain.ids import entrant_number
 from app.domain.tenant import Grant
 from app.kit.errors import NotFound
 from app.store import entrants, lineups
-from app.store.entrants import E, Shelf
 from app.store.transaction import Tx
 
 T = TypeVar("T")
@@ -40,12 +38,6 @@ def known(found: T | None, what: str, ref: str) -> T:
     if found is None:
         raise NotFound(f"There is no {what} {ref!r}.")
     return found
-
-
-async def some(tx: Tx, shelf: Shelf[E], numbers: Collection[int | None]) -> dict[int | None, E]:
-    """Those of these numbers that there are."""
-    wanted = {number for number in numbers if number is not None}
-    return {one.id: one for one in await entrants.some(tx, shelf, wanted)} if wanted else {}
 
 
 async def category(tx: Tx, found: Tournament) -> Category | None:

@@ -49,7 +49,7 @@ async def listing(
             finished_only=request.auth.finished_only,
             parents=parents,
         )
-        teams = await named.some(tx, entrants.TEAMS, [player.team_id for player in found])
+        teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id for player in found])
     return page(found, limit, lambda player: player_view(player, teams.get(player.team_id)))
 
 
@@ -69,7 +69,7 @@ async def detail(
     since = begin(time_filter, reader.clock())
     async with reader.store.snapshot() as tx:
         player = await named.player(tx, player_id)
-        teams = await named.some(tx, entrants.TEAMS, [player.team_id])
+        teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])
         tallies = await statistics.of_player(tx, player.account, since=since, limit=_MAPS)
     counts = [(tally.map_name, tally.tally) for tally in tallies]
     return Single(player_detail_view(player, teams.get(player.team_id), time_filter, counts))

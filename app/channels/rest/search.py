@@ -6,7 +6,6 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest import entrants as named
 from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.domain.tenant import Grant
@@ -81,7 +80,7 @@ async def _tournaments(tx: Tx, grant: Grant, q: str, limit: int) -> list[HitView
 
 async def _players(tx: Tx, grant: Grant, q: str, limit: int) -> list[HitView]:
     found = await _named(tx, entrants.PLAYERS, grant, q, limit)
-    teams = await named.some(tx, entrants.TEAMS, [player.team_id for player, _ in found])
+    teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id for player, _ in found])
     return [player_hit(player, teams.get(player.team_id), score) for player, score in found]
 
 

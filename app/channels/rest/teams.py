@@ -98,7 +98,9 @@ async def extras(
 
 async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tuple[int, int]]:
     """How many of these matches were played and won where."""
-    tournaments = await named.some(tx, entrants.TOURNAMENTS, [match.tournament_id for match in played])
+    tournaments = await entrants.by_number(
+        tx, entrants.TOURNAMENTS, [match.tournament_id for match in played]
+    )
     counted, won = Counter[Venue](), Counter[Venue]()
     for match in played:
         tournament = tournaments.get(match.tournament_id)

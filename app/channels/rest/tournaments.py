@@ -67,7 +67,7 @@ async def listing(
             parents=None if region is None else await _categories(tx, region),
             starts_from=None if first_day is None else _begin(first_day),
         )
-        regions = await named.some(tx, entrants.CATEGORIES, [one.category_id for one in found])
+        regions = await entrants.by_number(tx, entrants.CATEGORIES, [one.category_id for one in found])
     return page(found, limit, lambda one: tournament_view(one, regions.get(one.category_id)))
 
 
