@@ -2,21 +2,15 @@
 
 A process that was stopped and wakes up would flush what it had in its buffers, long after another took
 its tenants over. So every process logs in as a user of its own, and the taker expels that user: no new
-login, and every connection ended. The broker answers the closing call only when the connection's channel
-has stopped taking messages; a second call ends a connection whose client never says goodbye.
+login, and every connection ended.
 """
 
-import asyncio
 import secrets
 
 from app.broker.management import Management
 from app.broker.provisioning import LOST
-from app.kit.errors import Unavailable
 
 PREFIX = "matchfeed-feed-"
-_WHY = "another process has taken over"
-_CLOSE_SECONDS = 10.0
-_AGAIN_SECONDS = 0.05
 
 
 def user_of(holder: str) -> str:
@@ -42,13 +36,5 @@ async def expel(management: Management, holder: str) -> None:
     Raises `Unavailable` when its connections do not end."""
     user = user_of(holder)
     await management.put_user(user, secrets.token_urlsafe(24))
-    try:
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            await management.close_user(user, _WHY)
-            while await management.connected(user):
-                await asyncio.sleep(_AGAIN_SECONDS)
-                await management.close_user(user, _WHY)
-    except TimeoutError as error:
-        what = f"The connections of {user} did not end within {_CLOSE_SECONDS:.0f} s."
-        raise Unavailable(what, retry_after=1) from error
+    await management.end_connections(user, "another process has taken over")
     await management.delete_user(user)

@@ -14,6 +14,8 @@ from app.kit.errors import Unavailable
 _SECONDS = 10.0
 #: How often, and how far apart, connections are closed again that were ending just then.
 _RACES, _RACE_SECONDS = 5, 0.1
+#: Until when a user's connections must have ended, and how far apart they are told to.
+_END_SECONDS, _AGAIN_SECONDS = 10.0, 0.05
 _QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
 
 
@@ -162,6 +164,23 @@ class Management:
                 break
             await asyncio.sleep(_RACE_SECONDS)
         self._content("DELETE", path, answer)
+
+    async def end_connections(self, user: str, reason: str) -> None:
+        """`close_user`; when this returns, none of its connections is left. Raises `Unavailable` when they do
+        not end.
+
+        The broker answers the closing call only when the connection's channel has stopped taking messages;
+        a second call ends a connection whose client never says goodbye.
+        """
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await self.close_user(user, reason)
+                while await self.connected(user):
+                    await asyncio.sleep(_AGAIN_SECONDS)
+                    await self.close_user(user, reason)
+        except TimeoutError as error:
+            what = f"The connections of {user} did not end within {_END_SECONDS:.0f} s."
+            raise Unavailable(what, retry_after=1) from error
 
     async def connected(self, user: str) -> int:
         """How many connections `user` has at this moment (`connections` may be some seconds behind)."""
