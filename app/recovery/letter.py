@@ -1,19 +1,8 @@
 """A replayed fact as its envelope; only the request id tells it from a live one."""
 
-from collections.abc import Callable, Sequence
-
 from app.domain.ids import match_urn
-from app.domain.settlement import LedgerEntry
 from app.recovery.replay import Fact
 from app.wire.envelopes import feed
-
-_Transition = Callable[[str, int, int, Sequence[LedgerEntry], str | None], bytes]
-_TRANSITIONS: dict[str, _Transition] = {
-    "bet_settlement": feed.bet_settlement,
-    "bet_cancel": feed.bet_cancel,
-    "rollback_bet_settlement": feed.rollback_bet_settlement,
-    "rollback_bet_cancel": feed.rollback_bet_cancel,
-}
 
 
 def render(fact: Fact, product: int, request_id: str) -> bytes:
@@ -23,7 +12,7 @@ def render(fact: Fact, product: int, request_id: str) -> bytes:
         return feed.odds_change(match, product, fact.at, fact.status, fact.markets, request_id)
     if fact.message == "fixture_change":
         return feed.fixture_change(match, product, fact.at, fact.change_type, request_id)
-    return _TRANSITIONS[fact.message](match, product, fact.at, fact.entries, request_id)
+    return feed.transition(fact.message, match, product, fact.at, fact.entries, request_id)
 
 
 def complete(product: int, at: int, request_id: str) -> bytes:

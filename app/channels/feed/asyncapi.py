@@ -10,7 +10,6 @@ from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 from faststream.specification import AsyncAPI
 
 from app.channels.feed import routing
-from app.domain.ids import SPORT
 from app.wire.shapes import feed_shapes
 
 Json = dict[str, Any]
@@ -52,20 +51,17 @@ def feed(exchange: str, host: str) -> Json:
 
 def _told() -> list[tuple[str, str, str, str]]:
     """Every channel: its title, its message, the routing key and what it is."""
-    node = f".{_NODE}"
-    live = [(f"live.{name}", name, _key("hi", name, ".-"), _LIVE) for name in _EVENTS]
-    replay = [(f"recovery.{name}", name, _key("lo", name, node), _REPLAYED) for name in _EVENTS]
-    complete = "-.-.-.snapshot_complete.-.-.-" + node
+    live = [(f"live.{name}", name, routing.live(name, _MATCH), _LIVE) for name in _EVENTS]
+    replay = [
+        (f"recovery.{name}", name, routing.replayed(name, _MATCH, _NODE), _REPLAYED) for name in _EVENTS
+    ]
+    complete = routing.complete(_NODE)
     return [
         *live,
         *replay,
         ("snapshot_complete", "snapshot_complete", complete, "The end of a recovery."),
         ("alive", "alive", routing.ALIVE, "Every ten seconds, as long as what happens reaches the tenant."),
     ]
-
-
-def _key(priority: str, name: str, node: str) -> str:
-    return f"{priority}.-.live.{name}.{SPORT}.od:match.{_MATCH}{node}"
 
 
 def _generated(exchange: str, host: str) -> Json:

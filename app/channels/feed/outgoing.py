@@ -1,6 +1,6 @@
 """From rows of the change log to envelopes that are ready to be written."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from uuid import UUID
 
@@ -38,10 +38,10 @@ class Envelope(msgspec.Struct, frozen=True):
 
 
 class Press(msgspec.Struct, frozen=True):
-    """Makes envelopes for one exchange and one producer."""
+    """Makes envelopes for one exchange and one product."""
 
     exchange: str
-    producer: int
+    product: int
 
     def envelopes(self, rows: Iterable[ChangeRow]) -> Iterator[Envelope]:
         """The envelopes that `rows` (whole groups, in order) make up; rows without message make none."""
@@ -74,7 +74,7 @@ class Press(msgspec.Struct, frozen=True):
         message = Message(
             exchange=self.exchange,
             routing_key=routing.live(last.message, last.number),
-            body=_BODIES[last.message](self.producer, rows),
+            body=_body(self.product, rows),
             message_id=f"mf-{last.envelope_seq}",
             at=last.at,
             headers=_headers(last),
@@ -97,35 +97,13 @@ def _headers(row: ChangeRow) -> dict[str, int | str]:
     return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers
 
 
-def _odds_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:
-    heads = [_headline(row.body) for row in rows if row.entity == "match"]
-    markets = [_market(row.body) for row in rows if row.entity == "market"]
-    status = heads[-1] if heads else None
-    return feed.odds_change(match_urn(rows[0].number), producer, rows[0].at, status, markets)
-
-
-def _fixture_change(producer: int, rows: Sequence[ChangeRow]) -> bytes:
-    kind = _fixture(rows[-1].body).change_type
-    return feed.fixture_change(match_urn(rows[0].number), producer, rows[0].at, kind)
-
-
-def _entries(rows: Sequence[ChangeRow]) -> list[LedgerEntry]:
-    return [_entry(row.body) for row in rows]
-
-
-_BODIES: dict[str, Callable[[int, Sequence[ChangeRow]], bytes]] = {
-    "odds_change": _odds_change,
-    "fixture_change": _fixture_change,
-    "bet_settlement": lambda producer, rows: feed.bet_settlement(
-        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
-    ),
-    "bet_cancel": lambda producer, rows: feed.bet_cancel(
-        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
-    ),
-    "rollback_bet_settlement": lambda producer, rows: feed.rollback_bet_settlement(
-        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
-    ),
-    "rollback_bet_cancel": lambda producer, rows: feed.rollback_bet_cancel(
-        match_urn(rows[0].number), producer, rows[0].at, _entries(rows)
-    ),
-}
+def _body(product: int, rows: Sequence[ChangeRow]) -> bytes:
+    row = rows[-1]
+    match = match_urn(row.number)
+    if row.message == "odds_change":
+        heads = [_headline(each.body) for each in rows if each.entity == "match"]
+        markets = [_market(each.body) for each in rows if each.entity == "market"]
+        return feed.odds_change(match, product, row.at, heads[-1] if heads else None, markets)
+    if row.message == "fixture_change":
+        return feed.fixture_change(match, product, row.at, _fixture(row.body).change_type)
+    return feed.transition(row.message, match, product, row.at, [_entry(each.body) for each in rows])

@@ -1,4 +1,7 @@
-"""Routing keys: eight sections, `priority.pre.live.message.sport.urn.id.node`."""
+"""Routing keys: eight sections, `priority.pre.live.message.sport.urn.id.node`.
+
+A match's number and a node's id may also be text that stands for any.
+"""
 
 from app.domain.ids import SPORT
 
@@ -15,14 +18,14 @@ EVENT_MESSAGES = frozenset(
 ALIVE = "-.-.-.alive.-.-.-.-"
 
 
-def live(message: str, number: int) -> str:
+def live(message: str, number: int | str) -> str:
     """The key of a live message about match `number`; raises `ValueError` for what is not about a match."""
     if message not in EVENT_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
     return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
 
 
-def replayed(message: str, number: int, node_id: str | None) -> str:
+def replayed(message: str, number: int | str, node_id: str | None) -> str:
     """The key of a replayed message about match `number`; raises `ValueError` like `live`."""
     if message not in EVENT_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")

@@ -99,6 +99,26 @@ def rollback_bet_cancel(
     )
 
 
+_TRANSITIONS = {
+    "bet_settlement": bet_settlement,
+    "bet_cancel": bet_cancel,
+    "rollback_bet_settlement": rollback_bet_settlement,
+    "rollback_bet_cancel": rollback_bet_cancel,
+}
+
+
+def transition(
+    message: str,
+    event_id: str,
+    product: int,
+    timestamp: int,
+    entries: Sequence[LedgerEntry],
+    request_id: str | None = None,
+) -> bytes:
+    """Markets whose settlement made the same transition: the one that `message` tells."""
+    return _TRANSITIONS[message](event_id, product, timestamp, entries, request_id)
+
+
 def fixture_change(
     event_id: str, product: int, timestamp: int, change_type: int, request_id: str | None = None
 ) -> bytes:
