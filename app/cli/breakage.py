@@ -121,7 +121,7 @@ async def rollback(demo: Demo, tenant: str) -> None:
             "release": True,
         }
         (await client.post(f"/ops/v1/matches/{match}/commands", json=command)).raise_for_status()
-    name = f"{entry['market_id']}:{entry['specifiers']}"
+    name = entry["market_offer_id"]
     _say(f"an operator takes the settlement of {name} of {match} back; the engine settles it again")
 
 

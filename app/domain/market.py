@@ -69,6 +69,11 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
 Book = dict[tuple[int, str], Market]  #: the markets of one match by `Market.key`
 
 
+def offer_name(type_id: int, specifiers: str) -> str:
+    """An offer's name within its match: ``13:map=1|round=3|team=home``."""
+    return f"{type_id}:{specifiers}"
+
+
 def specifier_values(specifiers: str) -> dict[str, str]:
     """``map=1|team=home`` as a dict; "" as an empty one."""
     return dict(part.split("=", 1) for part in specifiers.split("|")) if specifiers else {}

@@ -12,7 +12,7 @@ import msgspec
 from app.domain import changes as c
 from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
-from app.domain.market import Book, Market, MarketStatus
+from app.domain.market import Book, Market, MarketStatus, offer_name
 from app.domain.match import Match, Status, headline
 from app.domain.settlement import LedgerEntry
 from app.store.changes import Draft
@@ -63,8 +63,7 @@ def _fixture_changes(match: Match, changes: Sequence[c.Change]) -> Iterable[Draf
 
 
 def _settlement(entry: LedgerEntry) -> Draft:
-    key = f"{entry.type_id}:{entry.specifiers}"
-    return Draft("settlement", key, "bet_settlement", entry.message, _encode(entry))
+    return Draft("settlement", offer_name(*entry.key), "bet_settlement", entry.message, _encode(entry))
 
 
 def _scoreboard(before: Match | None, after: Match) -> Iterable[Draft]:
@@ -105,9 +104,8 @@ def _odds(
     elif frame:
         yield Draft("match", match_urn(after.number), frame, "", _encode(told))
     for market in markets:
-        key = f"{market.type_id}:{market.specifiers}"
         frame = _market_frame(book.get(market.key), market)
-        yield Draft("market", key, frame, "odds_change", _encode(market))
+        yield Draft("market", offer_name(*market.key), frame, "odds_change", _encode(market))
 
 
 def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]) -> str:

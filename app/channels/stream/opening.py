@@ -8,8 +8,8 @@ from app.channels.stream.frames import Frame, Look, wired
 from app.channels.stream.profile import Profile
 from app.channels.stream.standing import Standing
 from app.domain import frames, scopes
+from app.domain.market import offer_name
 from app.wire.views.frames import market_frame
-from app.wire.views.offers import offer_id
 
 _encode = msgspec.json.Encoder().encode
 
@@ -46,6 +46,6 @@ def _match(standing: Standing, profile: Profile, look: Look, now: int, all_live:
 
 def _markets(standing: Standing, now: int) -> Iterator[Frame]:
     for market in standing.markets.values():
-        seq = standing.market_seqs.get(offer_id(market.type_id, market.specifiers), standing.match.last_seq)
+        seq = standing.market_seqs.get(offer_name(*market.key), standing.match.last_seq)
         data = _encode(market_frame(standing.id, market))
         yield Frame(seq, wired(frames.MARKET_UPDATED, data, now, seq, snapshot=True))

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.market import Market, MarketStatus
+from app.domain.market import Market, MarketStatus, offer_name
 from app.domain.settlement import LedgerEntry
 from app.wire.views.slots import moment
 
@@ -54,14 +54,9 @@ class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str | None
 
 
-def offer_id(type_id: int, specifiers: str) -> str:
-    """An offer's name within its match: ``13:map=1|round=3|team=home``."""
-    return f"{type_id}:{specifiers}"
-
-
 def market_view(market: Market) -> MarketView:
     return MarketView(
-        market_offer_id=offer_id(market.type_id, market.specifiers),
+        market_offer_id=offer_name(*market.key),
         id=market.type_id,
         specifiers=market.specifiers,
         status=_STATUS[market.status],
@@ -76,7 +71,7 @@ def market_view(market: Market) -> MarketView:
 def settlement_view(match_id: UUID, entry: LedgerEntry) -> SettlementView:
     return SettlementView(
         id=entry.id,
-        market_offer_id=offer_id(entry.type_id, entry.specifiers),
+        market_offer_id=offer_name(*entry.key),
         match_id=str(match_id),
         market_id=entry.type_id,
         specifiers=entry.specifiers,

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from app.domain.market import offer_name
 from app.domain.selfcheck import Difference, Quotes
 from app.kit.errors import Field
-from app.wire.views.offers import offer_id
 
 MATCHES, MARKETS = 5_000, 50_000  #: a digest holds so many at most
 LISTED = 1_000  #: differences shown at most; `count` tells all
@@ -82,7 +82,7 @@ class SelfCheckView(msgspec.Struct, frozen=True):
 def quotes(held: HeldMatch) -> Quotes:
     """The markets of a match; of two of one name the later stands."""
     return {
-        offer_id(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
+        offer_name(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
         for each in held.markets
     }
 
