@@ -40,9 +40,9 @@ from app.http.health import Health
 from app.http.kept import Bodies
 from app.http.upgrade import Upgrades
 from app.ingest import health
+from app.ingest.intake import Intake
 from app.ingest.queues import Queues
 from app.ingest.routes import ROUTES as INGEST
-from app.ingest.routes import Intake
 from app.ingest.terms import Terms
 from app.kit import logging
 from app.kit.background import lasting

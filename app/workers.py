@@ -16,9 +16,8 @@ from app.channels.feed.session import Lapsed, Session, Terms
 from app.channels.feed.watch import Watch
 from app.ingest import terms as ingest_terms
 from app.ingest import worker
-from app.ingest.apply import suspend_everything
 from app.ingest.queues import Queues
-from app.ingest.watch import AWAY
+from app.ingest.watch import suspend_everything
 from app.kit import garbage, logging, metrics
 from app.kit.clock import system_clock
 from app.kit.patience import patiently
@@ -92,7 +91,7 @@ async def _feed_lives(
     sessions: list[Session] = []
     watch = Watch(
         store,
-        suspend=lambda: suspend_everything(store, AWAY, system_clock()),
+        suspend=lambda: suspend_everything(store, system_clock()),
         told=lambda: sessions[-1].hurry(),
         dead_seconds=settings.ingest_dead_seconds,
     )

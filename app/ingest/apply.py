@@ -6,12 +6,9 @@ from app.ingest import offsets
 from app.ingest.batch import Batch
 from app.ingest.run import Run
 from app.ingest.terms import Terms
-from app.ingest.watch import suspend_everything, suspend_silent
 from app.store import matches, sources
 from app.store.connections import Store
 from app.store.sources import Pending
-
-__all__ = ["apply", "suspend_everything", "suspend_silent"]
 
 
 async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
@@ -23,9 +20,9 @@ async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
     async with store.transaction() as tx:
         match = await matches.lock(tx, batch.match_id)
         source = await sources.get(tx, match.id)
-        if offsets.is_repeat(source, batch):
-            return "repeat"
         given = offsets.as_pending(batch)
+        if offsets.is_repeat(source, batch.id, given):
+            return "repeat"
         source = offsets.follow(source, given) if given else source
         if given is not None and offsets.is_early(source, given):
             await sources.save(tx, source)

@@ -21,12 +21,9 @@ def as_pending(batch: Batch) -> Pending | None:
     return Pending(batch.instance, batch.begin, batch.end, batch.body, batch.arrived_at)
 
 
-def is_repeat(source: Source, batch: Batch) -> bool:
-    """Whether all of it has been applied already."""
-    if batch.id == source.last_message:
-        return True
-    given = as_pending(batch)
-    return given is not None and _is_behind(source, given)
+def is_repeat(source: Source, message: str, given: Pending | None) -> bool:
+    """Whether all of the batch with that id has been applied already; `given` is its range."""
+    return message == source.last_message or (given is not None and _is_behind(source, given))
 
 
 def follow(source: Source, given: Pending) -> Source:

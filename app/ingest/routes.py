@@ -18,7 +18,7 @@ from app.http.auth import Caller
 from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
 from app.ingest.commands import Cancel, Number
-from app.ingest.intake import Intake as Intake
+from app.ingest.intake import Intake
 from app.kit.errors import Field, Invalid
 from app.store import matches
 from app.wire.views.match import MatchView, basic_view

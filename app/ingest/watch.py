@@ -12,8 +12,7 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import offsets, record
 from app.ingest.batch import Batch
-from app.ingest.run import HOLE as HOLE
-from app.ingest.run import SOURCE, Run
+from app.ingest.run import HOLE, SOURCE, Run
 from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -40,8 +39,8 @@ async def suspend_silent(store: Store, now: int, terms: Terms) -> int:
     return await _each(store, silent, lose)
 
 
-async def suspend_everything(store: Store, reason: str, now: int) -> int:
-    """Suspend every open price of every match for `reason`; how many matches had one.
+async def suspend_everything(store: Store, now: int) -> int:
+    """Suspend every open price of every match; how many matches had one.
 
     For whoever sees that no ingest worker is alive. A worker that comes back lifts it: before play at
     once (`lift`), in play with the next fresh lines.
@@ -50,15 +49,15 @@ async def suspend_everything(store: Store, reason: str, now: int) -> int:
         offered = await markets.matches_with_open(tx)
 
     async def lose(tx: Tx, match: Match) -> None:
-        await _doubt(tx, match, reason, now)
+        await _doubt(tx, match, AWAY, now)
 
     return await _each(store, offered, lose)
 
 
-async def lift(store: Store, reason: str, now: int, terms: Terms) -> int:
+async def lift(store: Store, now: int, terms: Terms) -> int:
     """Let matches that have not begun be offered again after `suspend_everything`; how many."""
     async with store.reading() as tx:
-        waiting = await sources.suspended_before_play(tx, reason)
+        waiting = await sources.suspended_before_play(tx, AWAY)
 
     async def back(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceBack(at=now)])

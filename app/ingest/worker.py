@@ -42,7 +42,7 @@ async def tick(store: Store, share: Share, now: int, terms: Terms) -> None:
             share.heed(await beats.living(tx, beats.INGEST, now - _GONE_MILLIS))
         await watch.close_holes(store, now, terms)
         await watch.suspend_silent(store, now, terms)
-        await watch.lift(store, watch.AWAY, now, terms)
+        await watch.lift(store, now, terms)
     except Unavailable as error:
         log.warning("the database is away", error=error.detail)
 

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from prometheus_client import REGISTRY
 
 from app.ingest import apply as applying
-from app.ingest import cs2log, health, watch
+from app.ingest import cs2log, health
 from app.ingest.consumer import ATTEMPTS, Consumer
+from app.ingest.run import HOLE
 from app.kit.errors import Unavailable
 from app.store import sources
 from app.store.connections import Store
@@ -47,7 +48,7 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     async with store.reading() as tx:
         (parked,) = await sources.parked(tx)
     assert (parked.message, parked.body, parked.error) == (poison.id, poison.body, "RuntimeError('bitten')")
-    assert (await server.state()).suspended == watch.HOLE
+    assert (await server.state()).suspended == HOLE
     assert await health.nothing_parked(store) != health.OK
     await consumer.handle(server.cut(*logs.ct_win(1, 0)))
     await consumer.handle(server.cut(*logs.freeze(1, 0)))

@@ -3,6 +3,7 @@
 from app.domain.match import Match
 from app.ingest import watch
 from app.ingest.batch import Batch
+from app.ingest.run import HOLE
 from app.store import changes, history, sources
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS, Server
@@ -55,10 +56,10 @@ async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(
     assert (await server.state()).suspended == ""
     assert await watch.close_holes(store, late.arrived_at + 2001, TERMS) == 1
     state = await server.state()
-    assert state.suspended == watch.HOLE
+    assert state.suspended == HOLE
     assert await kills(store, server.match) == 2
     await server.send(logs.kill(logs.CT[0], logs.T[3]))
-    assert (await server.state()).suspended == watch.HOLE
+    assert (await server.state()).suspended == HOLE
 
 
 async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, server: Server) -> None:
@@ -68,7 +69,7 @@ async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, serve
     await server.deliver(late)
     await watch.close_holes(store, late.arrived_at + 2001, TERMS)
     await server.send(*logs.ct_win(1, 0))
-    assert (await server.state()).suspended == watch.HOLE
+    assert (await server.state()).suspended == HOLE
     await server.send(*logs.freeze(1, 0))
     state = await server.state()
     assert state.suspended == ""
@@ -113,7 +114,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     assert await server.deliver(shot) == ["early"]
     assert await watch.close_holes(store, shot.arrived_at + 2001, TERMS) == 1
     state = await server.state()
-    assert (state.suspended, await kills(store, server.match)) == (watch.HOLE, 2)
+    assert (state.suspended, await kills(store, server.match)) == (HOLE, 2)
     assert state.current is not None and state.current.gap
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -136,7 +137,7 @@ async def test_what_a_run_left_unread_suspends_when_another_takes_over(store: St
     server.instance, server.offset = "restarted", 0
     await server.send(logs.kill(logs.CT[2], logs.T[2]))
     state = await server.state()
-    assert state.suspended == watch.HOLE
+    assert state.suspended == HOLE
     assert state.current is not None and state.current.gap
 
 

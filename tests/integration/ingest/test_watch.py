@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from app.domain.market import Market, MarketStatus
-from app.ingest import apply, record, watch, worker
+from app.ingest import record, watch, worker
+from app.ingest.run import HOLE
 from app.ingest.share import Share
 from app.store import beats, changes, markets
 from app.store.connections import Store
@@ -29,12 +30,12 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
 ) -> None:
     await server.begin()
     limit = server.now + TERMS.silence_millis
-    assert await apply.suspend_silent(store, limit, TERMS) == 0
+    assert await watch.suspend_silent(store, limit, TERMS) == 0
     assert await on_offer(store, server)
-    assert await apply.suspend_silent(store, limit + 1, TERMS) == 1
+    assert await watch.suspend_silent(store, limit + 1, TERMS) == 1
     assert await on_offer(store, server) == []
     assert (await server.state()).suspended == watch.SILENT
-    assert await apply.suspend_silent(store, limit + 5000, TERMS) == 0
+    assert await watch.suspend_silent(store, limit + 5000, TERMS) == 0
     server.now = limit + 60_000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert (await server.state()).suspended == ""
@@ -57,7 +58,7 @@ async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: St
 
 async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) -> None:
     await server.begin()
-    await apply.suspend_everything(store, watch.AWAY, server.now)
+    await watch.suspend_everything(store, server.now)
     shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     await server.deliver(shot, late=TERMS.fresh_millis + 1)
     assert (await server.state()).suspended == watch.AWAY
@@ -67,9 +68,9 @@ async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) 
 
 async def test_everything_is_suspended_in_play_and_before(store: Store, server: Server) -> None:
     assert await on_offer(store, server)
-    assert await apply.suspend_everything(store, watch.AWAY, NOW) == 1
+    assert await watch.suspend_everything(store, NOW) == 1
     assert await on_offer(store, server) == []
-    assert await apply.suspend_everything(store, watch.AWAY, NOW) == 0
+    assert await watch.suspend_everything(store, NOW) == 0
 
 
 async def test_suspension_is_told(store: Store, server: Server) -> None:
@@ -77,7 +78,7 @@ async def test_suspension_is_told(store: Store, server: Server) -> None:
     async with store.reading() as tx:
         head = await changes.head(tx)
     open_before = len(await on_offer(store, server))
-    await apply.suspend_everything(store, watch.AWAY, server.now)
+    await watch.suspend_everything(store, server.now)
     async with store.reading() as tx:
         rows = await changes.read(tx, head, 1000)
     assert len({row.envelope_seq for row in rows}) == 1
@@ -86,7 +87,7 @@ async def test_suspension_is_told(store: Store, server: Server) -> None:
 
 
 async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
-    await apply.suspend_everything(store, watch.AWAY, NOW)
+    await watch.suspend_everything(store, NOW)
     await worker.tick(store, Share("w1"), NOW + 5000, TERMS)
     assert await on_offer(store, server)
     async with store.reading() as tx:
@@ -98,7 +99,7 @@ async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, ser
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
     await worker.tick(store, Share("w1"), server.now + 2500, TERMS)
-    assert (await server.state()).suspended == watch.HOLE
+    assert (await server.state()).suspended == HOLE
     assert await on_offer(store, server) == []
 
 
@@ -116,6 +117,6 @@ async def test_one_match_that_fails_keeps_no_other_open(
         return await suspend(*args, **named)
 
     monkeypatch.setattr(record, "suspend", fails_first)
-    assert await apply.suspend_everything(store, watch.AWAY, server.now) == 0
-    assert await apply.suspend_everything(store, watch.AWAY, server.now) == 1
+    assert await watch.suspend_everything(store, server.now) == 0
+    assert await watch.suspend_everything(store, server.now) == 1
     assert await on_offer(store, server) == []

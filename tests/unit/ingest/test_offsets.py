@@ -42,7 +42,7 @@ def receive(batches: list[Batch]) -> tuple[bytes, list[Pending]]:
     for batch in batches:
         given = offsets.as_pending(batch)
         assert given is not None
-        if offsets.is_repeat(source, batch):
+        if offsets.is_repeat(source, batch.id, given):
             continue
         waiting.append(given)
         while (next_one := offsets.next_in_line(source, waiting)) is not None or not source.instance:
@@ -75,8 +75,8 @@ def test_overlapping_ranges_give_their_new_part() -> None:
 def test_the_same_message_is_a_repeat_even_without_offsets() -> None:
     bare = a_batch(None, None, instance="", name="m1")
     assert offsets.as_pending(bare) is None
-    assert not offsets.is_repeat(Source(match_id=MATCH), bare)
-    assert offsets.is_repeat(Source(match_id=MATCH, last_message="m1"), bare)
+    assert not offsets.is_repeat(Source(match_id=MATCH), bare.id, None)
+    assert offsets.is_repeat(Source(match_id=MATCH, last_message="m1"), bare.id, None)
 
 
 def test_impossible_offsets_count_as_none() -> None:
