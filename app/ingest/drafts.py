@@ -63,7 +63,7 @@ def _fixture_changes(match: Match, changes: Sequence[c.Change]) -> Iterable[Draf
 
 
 def _settlement(entry: LedgerEntry) -> Draft:
-    return Draft("settlement", offer_name(*entry.key), "bet_settlement", entry.message, _encode(entry))
+    return Draft("settlement", offer_name(*entry.key), "bet_settlement", entry.message, entry=entry)
 
 
 def _scoreboard(before: Match | None, after: Match) -> Iterable[Draft]:

@@ -19,7 +19,6 @@ from app.kit.errors import NotFound
 from app.store.transaction import Tx
 
 CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
-SETTLEMENT = "settlement"
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -27,14 +26,16 @@ class Draft(msgspec.Struct, frozen=True):
 
     `entity`: match, round, event, market or settlement; `key` names it within the match. `frame` is the
     WebSocket frame's type or "", `message` the feed message that tells it or "". `body` is the domain
-    struct (Headline, Market, LedgerEntry, Round, TimelineEvent) as msgspec's JSON.
+    struct (Headline, Market, Round, TimelineEvent) as msgspec's JSON; a settlement has its `entry` instead,
+    whose `id` and `at` are yet to be given.
     """
 
     entity: str
     key: str
     frame: str
     message: str
-    body: bytes
+    body: bytes = b""
+    entry: LedgerEntry | None = None
 
 
 class ChangeRow(msgspec.Struct, frozen=True):
@@ -119,7 +120,6 @@ SELECT count(*) FROM gone
 """
 _PRUNER = 7232652  #: the advisory lock of whoever prunes
 _encode = msgspec.json.Encoder().encode
-_entry = msgspec.json.Decoder(LedgerEntry).decode
 
 
 async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrived_at: int = 0) -> Appended:
@@ -134,7 +134,8 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
         return Appended((), (), match)
     first, last_stamp, last_seq = await _take(tx, match.id, len(drafts))
     places = _places(drafts, first, now, last_stamp, last_seq)
-    bodies = [_stamped(draft, place) for draft, place in zip(drafts, places, strict=True)]
+    settled = [_stamped(draft.entry, place) for draft, place in zip(drafts, places, strict=True)]
+    bodies = [_encode(entry) if entry else each.body for each, entry in zip(drafts, settled, strict=True)]
     for draft, place in zip(drafts, places, strict=True):
         if draft.message:
             last_stamp, last_seq = place.at, place.envelope_seq
@@ -145,7 +146,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
         *(list(column) for column in zip(*places, strict=True)),
         *([getattr(draft, name) for draft in drafts] for name in ("entity", "key", "frame", "message")),
         bodies,
-        *_ledger_columns(drafts, places, bodies),
+        *_ledger_columns(settled, bodies),
         last_stamp,
         last_seq,
         CHANNEL,
@@ -227,22 +228,18 @@ def _places(drafts: Sequence[Draft], first: int, now: int, last_stamp: int, last
     return places
 
 
-def _stamped(draft: Draft, place: _Place) -> bytes:
-    if draft.entity != SETTLEMENT:
-        return draft.body
-    return _encode(msgspec.structs.replace(_entry(draft.body), id=place.seq, at=place.at))
+def _stamped(entry: LedgerEntry | None, place: _Place) -> LedgerEntry | None:
+    return msgspec.structs.replace(entry, id=place.seq, at=place.at) if entry else None
 
 
 def _ledger_columns(
-    drafts: Sequence[Draft], places: Sequence[_Place], bodies: Sequence[bytes]
+    settled: Sequence[LedgerEntry | None], bodies: Sequence[bytes]
 ) -> tuple[list[object], ...]:
-    entries = [
-        (_entry(body), body) for draft, body in zip(drafts, bodies, strict=True) if draft.entity == SETTLEMENT
-    ]
+    ledger = [(entry, body) for entry, body in zip(settled, bodies, strict=True) if entry]
     return (
-        [entry.id for entry, _ in entries],
-        [entry.at for entry, _ in entries],
-        [entry.type_id for entry, _ in entries],
-        [entry.specifiers for entry, _ in entries],
-        [body for _, body in entries],
+        [entry.id for entry, _ in ledger],
+        [entry.at for entry, _ in ledger],
+        [entry.type_id for entry, _ in ledger],
+        [entry.specifiers for entry, _ in ledger],
+        [body for _, body in ledger],
     )

@@ -121,7 +121,5 @@ async def _falsify(settings: Settings) -> None:
     async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
         match = await matches.find(tx, MATCH)
         assert match is not None
-        drafts = [
-            Draft("settlement", "k", "", one.message, msgspec.json.encode(one)) for one in (entry, lost)
-        ]
+        drafts = [Draft("settlement", "k", "", one.message, entry=one) for one in (entry, lost)]
         await changes.append(tx, match, drafts, system_clock())

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
 
 from app.domain import scopes
@@ -76,7 +75,7 @@ async def tell(tx: Tx, match: Match) -> int:
     """Write one settlement in this transaction; the entry's id."""
     states = LedgerStatus.PENDING, LedgerStatus.SETTLED
     entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "told by the test")
-    draft = Draft("settlement", "13/", "bet_settlement", entry.message, msgspec.json.encode(entry))
+    draft = Draft("settlement", "13/", "bet_settlement", entry.message, entry=entry)
     return (await changes.append(tx, await matches.lock(tx, match.id), [draft], 1)).seqs[0]
 
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-import msgspec
 import pytest
 
 from app.domain.market import Market, MarketStatus, Result
@@ -71,6 +70,4 @@ def settlement() -> Draft:
     entry = LedgerEntry(
         13, "map=1|round=1", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "round won", (7,)
     )
-    return Draft(
-        "settlement", "13/map=1|round=1", "bet_settlement", entry.message, msgspec.json.encode(entry)
-    )
+    return Draft("settlement", "13/map=1|round=1", "bet_settlement", entry.message, entry=entry)

@@ -47,7 +47,7 @@ def test_a_full_transaction_in_the_order_of_the_contract() -> None:
         ("market", "market.updated", "odds_change"),
     ]
     assert msgspec.json.decode(drafts[3].body) == {"change_type": 1}
-    assert msgspec.json.decode(drafts[4].body, type=LedgerEntry) == WON
+    assert drafts[4].entry == WON
     assert msgspec.json.decode(drafts[6].body, type=Market) == settled
 
 

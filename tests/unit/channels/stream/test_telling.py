@@ -38,12 +38,8 @@ def rows(*moves: tuple[Match, Match, tuple[c.Change, ...], tuple[Market, ...]]) 
     for before, after, changes, markets in moves:
         for draft in compose(before, after, changes, book, markets, ()):
             seq = len(found) + 1
-            fields = msgspec.structs.asdict(draft)
-            found.append(
-                ChangeRow(
-                    seq=seq, match_id=MATCH.id, number=7, at=seq, envelope_seq=seq, prev_seq=0, **fields
-                )
-            )
+            said = (draft.entity, draft.key, draft.frame, draft.message)
+            found.append(ChangeRow(seq, MATCH.id, 7, *said, seq, seq, 0, draft.body))
         book |= {market.key: market for market in markets}
     return found
 
