@@ -62,21 +62,23 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     """The application; it connects when it starts and lets go of everything when it stops."""
     parts = Parts(settings, clock)
     provided = {
-        "reader": Provide(parts.get_reader),
-        "intake": Provide(parts.get_intake),
-        "desk": Provide(parts.get_desk),
-        "facade": Provide(parts.get_facade),
-        "office": Provide(parts.get_office),
-        "board": Provide(parts.get_board),
-        "streams": Provide(parts.get_streams),
-        "documents": Provide(parts.get_documents),
-        "pushed": Provide(parts.get_pushed),
+        "reader": handed(lambda: parts.reader),
+        "intake": handed(lambda: parts.intake),
+        "desk": handed(lambda: parts.desk),
+        "facade": handed(lambda: parts.facade),
+        "office": handed(lambda: parts.office),
+        "board": handed(lambda: parts.board),
+        "streams": handed(lambda: parts.streams),
+        "documents": handed(lambda: parts.documents),
+        "pushed": handed(lambda: parts.pushed),
     }
     products = str(settings.producer_id), PRODUCER
     parts.documents = documents(ROUTES, frozenset(provided), products)
     app = Litestar(
         route_handlers=(*ROUTES, *STREAM, *BOARD),
-        middleware=[Door(parts.grants, parts.counters, parts.bodies, parts.strangers)],
+        middleware=[
+            Door(lambda: parts.grants, lambda: parts.counters, lambda: parts.bodies, parts.strangers)
+        ],
         request_class=Strict,
         response_class=Rendered,
         before_send=[complete],
@@ -97,15 +99,16 @@ class Parts:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._counters: Counters
-        self._grants: Grants
-        self._bodies: Bodies
-        self._reader: Reader
-        self._intake: Intake
-        self._desk: Desk
-        self._facade: Facade
-        self._office: Office
-        self._streams: Streams
+        self.counters: Counters
+        self.grants: Grants
+        self.bodies: Bodies
+        self.reader: Reader
+        self.intake: Intake
+        self.desk: Desk
+        self.facade: Facade
+        self.office: Office
+        self.streams: Streams
+        self.board = Board(settings.board_report)
         self.strangers = Strangers(clock)
         self.documents: Documents
         self.pushed = what_is_pushed(settings)
@@ -122,16 +125,16 @@ class Parts:
             Counters(settings.redis_url) as counters,
             Management(settings.rabbitmq_api_url) as management,
         ):
-            self._counters = counters
-            self._grants = Grants(store, settings.secret_key, self._clock)
-            self._bodies = Bodies(store, settings.kept_bytes)
+            self.counters = counters
+            self.grants = Grants(store, settings.secret_key, self._clock)
+            self.bodies = Bodies(store, settings.kept_bytes)
             broker = Broker(
                 management, settings.exchange, settings.rabbitmq_public_host, parse(settings.rabbitmq_url)
             )
-            self._office = Office(store, self._grants, self._clock, settings.secret_key, broker)
-            self._desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
-            self._facade = facade(settings, store, self._clock)
-            self._reader = Reader(
+            self.office = Office(store, self.grants, self._clock, settings.secret_key, broker)
+            self.desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
+            self.facade = facade(settings, store, self._clock)
+            self.reader = Reader(
                 store,
                 self._clock,
                 self._health(store, queues),
@@ -139,13 +142,13 @@ class Parts:
                 settings.soccer_urn_prefix,
             )
             address = settings.public_url.rstrip("/")
-            self._intake = Intake(store, queues, terms(settings), self._clock, settings.secret_key, address)
-            self._streams = Streams(store, self._grants, self.strangers, self._clock, stream_terms(settings))
+            self.intake = Intake(store, queues, terms(settings), self._clock, settings.secret_key, address)
+            self.streams = Streams(store, self.grants, self.strangers, self._clock, stream_terms(settings))
             # Feed processes do this, too; a revocation must not wait for one to be started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
-                "hearing of keys": self._grants.run,
-                "hearing of changes": self._bodies.run,
-                "closing streams": self._streams.run,
+                "hearing of keys": self.grants.run,
+                "hearing of changes": self.bodies.run,
+                "closing streams": self.streams.run,
                 "admitting tenants to the broker": partial(amqp.keep, store, management),
             }
             beside = [asyncio.create_task(lasting(what, work)) for what, work in works.items()]
@@ -155,43 +158,7 @@ class Parts:
                 for task in beside:
                     task.cancel()
                 await asyncio.wait(beside)
-                await self._streams.close()
-
-    def grants(self) -> Grants:
-        return self._grants
-
-    def counters(self) -> Counters:
-        return self._counters
-
-    def bodies(self) -> Bodies:
-        return self._bodies
-
-    async def get_reader(self) -> Reader:
-        return self._reader
-
-    async def get_intake(self) -> Intake:
-        return self._intake
-
-    async def get_desk(self) -> Desk:
-        return self._desk
-
-    async def get_facade(self) -> Facade:
-        return self._facade
-
-    async def get_board(self) -> Board:
-        return Board(self._settings.board_report)
-
-    async def get_office(self) -> Office:
-        return self._office
-
-    async def get_streams(self) -> Streams:
-        return self._streams
-
-    async def get_documents(self) -> Documents:
-        return self.documents
-
-    async def get_pushed(self) -> Pushed:
-        return self.pushed
+                await self.streams.close()
 
     def _health(self, store: Store, queues: Queues) -> Health:
         dead = self._settings.ingest_dead_seconds
@@ -202,9 +169,14 @@ class Parts:
                 "feed": partial(feed_health.tenants_told, store, self._clock, self._settings.alive_seconds),
                 "ingest_worker": partial(health.worker_beats, store, self._clock, dead),
                 "log_batches": partial(health.nothing_parked, store),
-                "rate_limits": partial(rate_state, self._counters),
+                "rate_limits": partial(rate_state, self.counters),
             }
         )
+
+
+def handed(part: Callable[[], object]) -> Provide:
+    """A part for the handlers that name it. Most parts are there only once the application has started."""
+    return Provide(part, sync_to_thread=False)
 
 
 def what_is_pushed(settings: Settings) -> Pushed:

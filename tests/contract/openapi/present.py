@@ -1,6 +1,5 @@
 """The documents as the present routes make them, and where those recorded last lie."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ def made() -> dict[str, Json]:
     """Both documents, made anew."""
     documents.cache_clear()
     provided = create_app(Settings()).dependencies["documents"]
-    told: Documents = asyncio.run(provided.dependency())  # type: ignore[union-attr]
+    told: Documents = provided.dependency()  # type: ignore[union-attr]
     return {name: msgspec.json.decode(getattr(told, name).plain) for name in RECORDED}
 
 
