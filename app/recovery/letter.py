@@ -13,8 +13,3 @@ def render(fact: Fact, product: int, request_id: str) -> bytes:
     if fact.message == "fixture_change":
         return feed.fixture_change(match, product, fact.at, fact.change_type, request_id)
     return feed.transition(fact.message, match, product, fact.at, fact.entries, request_id)
-
-
-def complete(product: int, at: int, request_id: str) -> bytes:
-    """The XML that ends the recovery; `at` in Unix ms."""
-    return feed.snapshot_complete(product, at, request_id)

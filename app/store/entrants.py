@@ -129,16 +129,11 @@ async def of_accounts(tx: Tx, accounts: Collection[int]) -> list[Player]:
     return [msgspec.json.decode(row["body"], type=Player) for row in rows]
 
 
-async def page(tx: Tx, shelf: Shelf[E], *, after: int, limit: int) -> list[E]:
-    """At most `limit` values with numbers above `after`, by number."""
-    return await listing(tx, shelf, after=after, limit=limit)
-
-
 async def listing(
     tx: Tx, shelf: Shelf[E], *, after: int, limit: int, finished_only: bool = False, **wanted: Any
 ) -> list[E]:
-    """`page`, but only of those that are as `wanted` says (see `WANTED`; None: whatever). `finished_only`
-    leaves out whom only matches that are not finished have named."""
+    """At most `limit` values with numbers above `after`, by number, that are as `wanted` says (see `WANTED`;
+    None: whatever). `finished_only` leaves out whom only matches that are not finished have named."""
     asked = {name: value for name, value in wanted.items() if value is not None}
     conditions = [WANTED[name].format(f"${place}") for place, name in enumerate(asked, start=3)]
     if finished_only:

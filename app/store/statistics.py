@@ -107,11 +107,6 @@ async def of_maps(
     return [_map_line(row) for row in rows]
 
 
-async def of_player(tx: Tx, account: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapTally]:
-    """The newest `limit` maps of a player."""
-    return await of_players(tx, [account], since=since, until=until, limit=limit)
-
-
 async def of_players(
     tx: Tx, accounts: Sequence[int], *, since: int = 0, until: int = EVER, limit: int
 ) -> list[MapTally]:

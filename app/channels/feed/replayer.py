@@ -23,6 +23,7 @@ from app.recovery import letter
 from app.recovery.replay import Fact, Replay, Step
 from app.store import jobs, signals
 from app.store.connections import Store
+from app.wire.envelopes import feed
 
 _LOOK_SECONDS = 1.0
 _JOBS = 64  #: recoveries that run at once in this process
@@ -121,7 +122,7 @@ class Replayer:
                 await self._progress(job, len(steps) + 1, number, count)
             self._check_lease(job)
             now = self._clock()
-            await post.complete(letter.complete(self._product, now, asked.request_id), now)
+            await post.complete(feed.snapshot_complete(self._product, now, asked.request_id), now)
         return count
 
     async def _read(self, replay: Replay, step: Step) -> list[Fact]:

@@ -70,7 +70,7 @@ async def detail(
     async with reader.store.snapshot() as tx:
         player = await named.player(tx, player_id)
         teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])
-        tallies = await statistics.of_player(tx, player.account, since=since, limit=_MAPS)
+        tallies = await statistics.of_players(tx, [player.account], since=since, limit=_MAPS)
     counts = [(tally.map_name, tally.tally) for tally in tallies]
     return Single(player_detail_view(player, teams.get(player.team_id), time_filter, counts))
 

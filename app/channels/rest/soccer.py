@@ -31,7 +31,7 @@ async def competitors(
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
     async with reader.store.reading() as tx:
-        found = await entrants.page(tx, SOCCER_COMPETITORS, after=behind(cursor), limit=limit + 1)
+        found = await entrants.listing(tx, SOCCER_COMPETITORS, after=behind(cursor), limit=limit + 1)
     return page(found, limit, lambda one: competitor_view(one, reader.soccer_prefix))
 
 
@@ -52,7 +52,7 @@ async def tournaments(
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
     async with reader.store.reading() as tx:
-        found = await entrants.page(tx, SOCCER_TOURNAMENTS, after=behind(cursor), limit=limit + 1)
+        found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=behind(cursor), limit=limit + 1)
     return page(found, limit, lambda one: tournament_view(one, reader.soccer_prefix))
 
 

@@ -35,7 +35,7 @@ def shelf(settings: Settings) -> Callable[[Shelf[Any]], list[Any]]:
 
     async def read(shelf: Shelf[Any]) -> list[Any]:
         async with await open_store(settings.database_url, 1) as store, store.reading() as tx:
-            return await entrants.page(tx, shelf, after=0, limit=1000)
+            return await entrants.listing(tx, shelf, after=0, limit=1000)
 
     return lambda wanted: asyncio.run(read(wanted))
 

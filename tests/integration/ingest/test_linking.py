@@ -44,7 +44,7 @@ async def test_matches_that_are_created_at_once_agree(store: Store) -> None:
     made = await asyncio.gather(*(create(store) for _ in range(4)))
     assert len({(match.home_id, match.away_id, match.tournament_id) for match in made}) == 1
     async with store.reading() as tx:
-        assert len(await entrants.page(tx, TEAMS, after=0, limit=10)) == 2
+        assert len(await entrants.listing(tx, TEAMS, after=0, limit=10)) == 2
 
 
 async def test_a_file_goes_before_what_a_match_named(store: Store) -> None:
@@ -159,7 +159,7 @@ async def test_a_player_has_the_name_and_the_team_that_they_were_last_seen_with(
         ]
         async with store.transaction() as tx:
             await linking.players(tx, played)
-            return await entrants.page(tx, PLAYERS, after=0, limit=9)
+            return await entrants.listing(tx, PLAYERS, after=0, limit=9)
 
     (first,) = await seen("quill", 1)
     assert await seen("quill", 1) == [first]
@@ -180,7 +180,7 @@ async def test_older_matches_are_linked_by_the_migration(store: Store) -> None:
         first, second = [await matches.get(tx, match.id) for match in made]
         assert first and second
         teams = await entrants.some(tx, TEAMS, [first.home_id or 0, first.away_id or 0, second.away_id or 0])
-        tournaments = await entrants.page(tx, TOURNAMENTS, after=0, limit=9)
+        tournaments = await entrants.listing(tx, TOURNAMENTS, after=0, limit=9)
     assert {team.name for team in teams} == {"new", "Northwind", "Harbour"}
     assert (second.home_id, second.away_id) == (first.away_id, 4)
     assert [(one.id, one.name) for one in tournaments] == [(first.tournament_id, "Cup")]

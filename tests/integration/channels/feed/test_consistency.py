@@ -19,6 +19,7 @@ from app.recovery.replay import Fact
 from app.recovery.request import Desk, Given
 from app.store import markets
 from app.store.connections import Store
+from app.wire.envelopes import feed
 from scripts import consumer
 from scripts.consumer import SUSPENDED, Book
 from tests.faults.rig import Rig
@@ -134,10 +135,10 @@ def test_a_client_keeps_live_messages_until_its_recovery_is_complete() -> None:
     assert shown(book) == {}
     book.hear(_odds(at=300, request_id="9", told=[offer(1)]), 3)
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers)}
-    book.hear(letter.complete(2, 450, "8"))
+    book.hear(feed.snapshot_complete(2, 450, "8"))
     assert book.request == "9"
     assert book.after == 0, "cut short now, all of it is still to be asked for"
-    book.hear(letter.complete(2, 450, "9"))
+    book.hear(feed.snapshot_complete(2, 450, "9"))
     assert book.request is None
     assert book.after == 450
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers), ("13", offer(5).specifiers)}
@@ -148,9 +149,9 @@ def test_a_match_that_a_recovery_does_not_tell_of_is_over() -> None:
     book.hear(_odds(at=100, request_id="", told=[offer(1)]), 1)
     book.suspend()
     book.request, book.told = "9", set()
-    book.hear(letter.complete(2, 450, "8"))
+    book.hear(feed.snapshot_complete(2, 450, "8"))
     assert set(shown(book)) == {"od:match:7"}, "another's recovery tells nothing of ours"
-    book.hear(letter.complete(2, 450, "9"))
+    book.hear(feed.snapshot_complete(2, 450, "9"))
     assert not shown(book)
 
 
