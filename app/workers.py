@@ -77,7 +77,7 @@ async def _feed_lives(
     """One session after another; beside them the watch over ingest, and over whom the broker lets in."""
     terms = Terms(
         exchange=settings.exchange,
-        producer=settings.producer_id,
+        product=settings.producer_id,
         window=settings.feed_window,
         lease_millis=settings.feed_lease_millis,
         alive_seconds=settings.alive_seconds,

@@ -29,6 +29,7 @@ from app.channels.feed.frames import Message, marshal
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Envelope
 from app.channels.feed.recent import Recent
+from app.channels.feed.word import Word
 from app.store.cursors import Taken
 from scripts.bench.feed_plot import draw
 
@@ -62,9 +63,11 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             delivery.checkpointed(delivery.cursor)
         confirmed.set()
 
+    taken = [Taken(uuid4(), vhost, 0, 1) for vhost in vhosts]
     deliveries = [
         Delivery(
-            Taken(uuid4(), vhost, 0, 1),
+            each,
+            Word(each, 3600.0),
             window=64,
             lease=lease,
             recent=recent,
@@ -72,7 +75,7 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             starved=lambda _: None,
             moved=moved,
         )
-        for vhost in vhosts
+        for each in taken
     ]
     connections = [await connect(broker, each.slug, "bench", EXCHANGE, each) for each in deliveries]
     for delivery, connection in zip(deliveries, connections, strict=True):

@@ -9,7 +9,6 @@ Everything up to `sent` has been published or passed over, everything up to `cur
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 from uuid import UUID
 
 from app.channels.feed.connection import Connection
@@ -17,9 +16,10 @@ from app.channels.feed.frames import FRAME_MAX, marshal
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Envelope
 from app.channels.feed.recent import Recent
+from app.channels.feed.word import Word
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
-from app.store.cursors import Taken
+from app.store.cursors import Note, Taken
 
 _REFUSALS = 3  #: how often one envelope is offered to a broker that refuses it
 log = get_logger(__name__)
@@ -36,21 +36,6 @@ class _Flight:
         self.name = name
 
 
-class Voice(Protocol):
-    """Who says `alive` to the tenant."""
-
-    @property
-    def first(self) -> bool:
-        """Whether it has something to say before anything else is told."""
-
-    @property
-    def owes(self) -> bool:
-        """Whether the tenant has missed something that it has not been told of."""
-
-    def hurry(self) -> None:
-        """The tenant has missed something and should be told so."""
-
-
 class Delivery:
     """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
 
@@ -62,6 +47,7 @@ class Delivery:
     def __init__(
         self,
         taken: Taken,
+        word: Word,
         *,
         window: int,
         lease: Lease,
@@ -76,8 +62,7 @@ class Delivery:
         self.backlog: Recent | None = None
         self.connection: Connection | None = None
         self.trouble = "not connected yet"
-        self.given_up = 0
-        self.voice: Voice | None = None
+        self.word = word
         self.reachable = asyncio.Event()
         self.closing = False
         self._window, self._lease, self._recent = window, lease, recent
@@ -105,12 +90,13 @@ class Delivery:
     def held_back(self) -> bool:
         """Whether the tenant must first be told of an outage or a loss: what it has heard last is what it
         recovers from."""
-        return self.voice is not None and self.voice.first
+        return self.word.first
 
     @property
-    def owes(self) -> bool:
-        """Whether whoever tells the tenant next must tell it that it has missed something."""
-        return self.voice is not None and self.voice.owes
+    def note(self) -> Note:
+        """What is to be known of the tenant outside this process."""
+        word = self.word
+        return Note(self.state, word.silent, word.dropped, word.told_dead, word.owed)
 
     @property
     def state(self) -> str:
@@ -149,7 +135,7 @@ class Delivery:
                 self._publish(connection, envelope)
             else:  # it could not be made
                 self.sent = envelope.seq
-                self.missed()
+                self.word.missed()
         if self.cursor > self.saved:
             self._moved(self)
 
@@ -188,7 +174,7 @@ class Delivery:
         if times < _REFUSALS:
             self._rewind(min(flights[0].before, self.cursor))
         else:
-            self.missed()
+            self.word.missed()
             log.error("the broker keeps refusing an envelope; it is left out", tenant=self.slug, seq=seq)
         self.pump()
 
@@ -196,18 +182,12 @@ class Delivery:
         """The tenant lags too far, or further than the log reaches: what lies before `seq` is lost to it."""
         log.error("the tenant lags too far and is moved on", tenant=self.slug, to=seq, seq=self.sent)
         self.sent = max(self.sent, seq)
-        self.missed()
+        self.word.missed()
 
     def come_back(self, since: int) -> None:
         """The tenant is to be told again, after silence since then (ms)."""
         if self._stale(since):
             self.overrun(self._recent.head)
-
-    def missed(self) -> None:
-        """Something was lost to the tenant, which must be told so."""
-        self.given_up += 1
-        if self.voice:
-            self.voice.hurry()
 
     def unblocked(self) -> None:
         self.pump()

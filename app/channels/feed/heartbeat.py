@@ -4,8 +4,7 @@ It is withheld while what happens now would not reach the tenant (no connection,
 log that cannot be read), so that clients notice. When it could not be said for longer than clients wait,
 when messages were lost to the tenant, or when nobody tends the prices, the next one says `subscribed="0"`,
 once: the client recovers, from what it heard last. So after an outage of that length, and after a loss, it
-comes before anything else: until the broker has confirmed it, the delivery is held back. As each such word
-starts a recovery, losses that follow closely on a word about losses share the next one.
+comes before anything else: until the broker has confirmed it, the delivery is held back.
 """
 
 import asyncio
@@ -23,12 +22,10 @@ from app.channels.feed.overflow import Losses
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
 from app.kit.patience import wait
-from app.store.cursors import Note, Taken
 from app.wire.envelopes import feed
 
 _PATIENCE_SECONDS = 5.0
 _RETRY_SECONDS = 0.2
-_QUIET_BEATS = 3  #: so many times `alive` between two words about losses
 log = get_logger(__name__)
 
 
@@ -41,69 +38,22 @@ class Tidings(msgspec.Struct, frozen=True):
 
 
 class Heartbeat:
-    """Says `alive` to one tenant, every `seconds`, and holds its delivery back where that must come first."""
+    """Says `alive` to the tenant of a delivery, and the `word` that it shares with that."""
 
     def __init__(
         self,
         door: Door,
         delivery: Delivery,
-        taken: Taken,
-        tidings: Tidings,
         losses: Losses,
-        *,
+        tidings: Tidings,
         product: int,
-        seconds: float,
         clock: Clock = system_clock,
     ) -> None:
-        self._door, self._delivery, self._tidings, self._losses = door, delivery, tidings, losses
-        self._product, self._seconds, self._clock = product, seconds, clock
-        self._said_at = time.monotonic() - taken.silent / 1000
-        self._told_lost, self._told_dead = 0, taken.told_dead
-        self._told_lost_at = float("-inf")
-        self._hurried = asyncio.Event()
+        self._door, self._delivery, self._word = door, delivery, delivery.word
+        self._losses, self._tidings, self._product, self._clock = losses, tidings, product, clock
         self._exchange = RabbitExchange(door.exchange, ExchangeType.TOPIC, durable=True, declare=False)
         self._broker: RabbitBroker | None = None
         self._pending: asyncio.Task[None] | None = None
-        delivery.voice = self
-        if taken.owed:
-            delivery.missed()
-
-    @property
-    def overdue(self) -> bool:
-        """Not said for so long that clients take us for down."""
-        return time.monotonic() - self._said_at > 2 * self._seconds
-
-    @property
-    def first(self) -> bool:
-        """Whether there is an outage or a loss to tell of, before anything else."""
-        return self.overdue or (self._lost and not self._quiet)
-
-    @property
-    def note(self) -> Note:
-        """What is to be known of the tenant outside this process."""
-        return Note(self._delivery.state, self._silent, self._losses.count, self._told_dead, self.owes)
-
-    @property
-    def owes(self) -> bool:
-        """Whether there is a loss to tell of, now or after a while."""
-        return self._lost or self._losses.owed
-
-    @property
-    def _lost(self) -> bool:
-        return self._delivery.given_up > self._told_lost
-
-    @property
-    def _quiet(self) -> float:
-        """For how many seconds nothing more is said about losses."""
-        return max(0.0, self._told_lost_at + _QUIET_BEATS * self._seconds - time.monotonic())
-
-    @property
-    def _silent(self) -> int:
-        return round((time.monotonic() - self._said_at) * 1000)
-
-    def hurry(self) -> None:
-        """There may be something to say before the next time."""
-        self._hurried.set()
 
     async def run(self) -> None:
         """Say it for ever, from the moment the tenant can be reached."""
@@ -119,31 +69,30 @@ class Heartbeat:
 
     async def _rest(self) -> None:
         """Wait until it is time, or until there is a word to say."""
-        until = time.monotonic() + self._seconds - 0.01
-        while not self._owes_word() and (left := until - time.monotonic()) > 0:
-            self._hurried.clear()
-            await wait(self._hurried, min(left, self._quiet) if self._lost else left)
+        word = self._word
+        until = time.monotonic() + word.seconds - 0.01
+        while not word.due(self._tidings.dead()) and (left := until - time.monotonic()) > 0:
+            word.hurried.clear()
+            await wait(word.hurried, min(left, word.quiet) if word.untold else left)
 
     async def _say(self) -> bool:
         """Say what is true; False when it cannot be said now."""
-        if not self._delivery.healthy or self._tidings.age() > self._seconds:
+        word = self._word
+        if not self._delivery.healthy or self._tidings.age() > word.seconds:
             return False
         if not await self._settled():
             return False
-        if self.overdue:
-            self._delivery.come_back(self._clock() - self._silent)
-        if self._owes_word() and not await self._publish(subscribed=False):
+        if word.overdue:
+            self._delivery.come_back(self._clock() - word.silent)
+        if word.due(self._tidings.dead()) and not await self._publish(subscribed=False):
             return False
         said = await self._publish(subscribed=True)
         self._delivery.pump()
-        if said and self._broker and await self._losses.look(self._broker):
-            self._delivery.missed()
+        if said and self._broker:
+            if await self._losses.look(self._broker):
+                word.missed()
+            word.dropped, word.withheld = self._losses.count, self._losses.owed
         return said
-
-    def _owes_word(self) -> bool:
-        dead = self._tidings.dead()
-        died = dead is not None and dead != self._told_dead
-        return died or self.first
 
     async def _publish(self, *, subscribed: bool) -> bool:
         self._pending = asyncio.create_task(self._put(subscribed))
@@ -168,7 +117,7 @@ class Heartbeat:
         return error is None
 
     async def _put(self, subscribed: bool) -> None:
-        now, lost, dead = self._clock(), self._delivery.given_up, self._tidings.dead()
+        now, lost, dead = self._clock(), self._word.lost, self._tidings.dead()
         broker = await self._connected()
         await broker.publish(
             feed.alive(self._product, now, subscribed),
@@ -178,12 +127,7 @@ class Heartbeat:
             content_type="application/xml",
             timestamp=datetime.fromtimestamp(now // 1000, UTC),
         )
-        if not subscribed:
-            if lost > self._told_lost:
-                self._told_lost, self._told_lost_at = lost, time.monotonic()
-            self._told_dead = self._told_dead if dead is None else dead
-        if not (subscribed and self.overdue):  # one that comes so late is no news of the present
-            self._said_at = time.monotonic()
+        self._word.said(subscribed=subscribed, lost=lost, dead=dead)
 
     async def _connected(self) -> RabbitBroker:
         if self._broker is None:

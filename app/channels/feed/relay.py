@@ -13,6 +13,7 @@ from app.channels.feed.delivery import Delivery
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Press
 from app.channels.feed.recent import Recent
+from app.channels.feed.word import Word
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -67,11 +68,12 @@ class Relay:
             self._whole_after = await changes.tail(tx) - 1
             self._recent = Recent(max(0, self._whole_after, await changes.head(tx) - _KEPT_AT_START))
 
-    def adopt(self, taken: Taken) -> Delivery:
+    def adopt(self, taken: Taken, word: Word) -> Delivery:
         """A delivery for a tenant that is ours now; it publishes once it has a connection. What the log has
         forgotten is missed before the tenant is told its first word."""
         delivery = Delivery(
             taken,
+            word,
             window=self._window,
             lease=self._lease,
             recent=self._recent,
@@ -144,9 +146,7 @@ class Relay:
             for delivery in self.deliveries.values()
             if delivery.cursor > delivery.saved and not delivery.held_back
         ]
-        marks = {
-            delivery.tenant_id: Mark(delivery.epoch, delivery.cursor, delivery.owes) for delivery in moved
-        }
+        marks = {each.tenant_id: Mark(each.epoch, each.cursor, each.word.owed) for each in moved}
         if not marks:
             return
         async with self.lock, self._store.reading() as tx:

@@ -26,6 +26,7 @@ from app.channels.feed.outgoing import Press
 from app.channels.feed.overflow import Losses
 from app.channels.feed.relay import Relay
 from app.channels.feed.replayer import Replayer
+from app.channels.feed.word import Word
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -44,7 +45,7 @@ class Terms(msgspec.Struct, frozen=True):
     """How the feed is told; see `settings` for each."""
 
     exchange: str
-    producer: int
+    product: int
     window: int
     lease_millis: int
     alive_seconds: float
@@ -72,13 +73,12 @@ class Session:
         self._store, self._management, self._broker = store, management, broker
         self._terms, self._clock = terms, clock
         self._lease = Lease(terms.lease_millis)
-        press = Press(terms.exchange, terms.producer)
+        press = Press(terms.exchange, terms.product)
         self._relay = Relay(
             store, press, self._lease, self.holder, terms.window, lag_millis=terms.lag_millis, clock=clock
         )
         self._tidings = Tidings(age=lambda: self._relay.age, dead=dead)
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
-        self._beating: dict[UUID, Heartbeat] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
 
     @property
@@ -87,8 +87,8 @@ class Session:
 
     def hurry(self) -> None:
         """There may be something to say to every tenant."""
-        for heartbeat in self._beating.values():
-            heartbeat.hurry()
+        for delivery in self._relay.deliveries.values():
+            delivery.word.hurried.set()
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Tell tenants until `stopping`, then let go of them in good order. Raises `Lapsed` when
@@ -139,7 +139,7 @@ class Session:
             self._store,
             door,
             self.holder,
-            self._terms.producer,
+            self._terms.product,
             reachable=self._reachable,
             held=self._holds,
             clock=self._clock,
@@ -195,7 +195,7 @@ class Session:
         return taken
 
     def _notes(self) -> dict[UUID, Note]:
-        return {tenant_id: heartbeat.note for tenant_id, heartbeat in self._beating.items()}
+        return {tenant_id: delivery.note for tenant_id, delivery in self._relay.deliveries.items()}
 
     async def _share(self, tx: Tx) -> int:
         """How many tenants are ours to tell, as many feed processes as there are."""
@@ -216,26 +216,14 @@ class Session:
             await asyncio.shield(self._fence(taken.former))
             fenced = round((time.monotonic() - begun) * 1000)
             taken = msgspec.structs.replace(taken, silent=taken.silent + fenced)
-        delivery = self._relay.adopt(taken)
-        heartbeat = Heartbeat(
-            door,
-            delivery,
-            taken,
-            self._tidings,
-            self._losses(taken),
-            product=self._terms.producer,
-            seconds=self._terms.alive_seconds,
-            clock=self._clock,
-        )
-        self._beating[taken.tenant_id] = heartbeat
+        terms = self._terms
+        delivery = self._relay.adopt(taken, Word(taken, terms.alive_seconds))
+        losses = Losses(self._management, taken.slug, terms.exchange, taken.dropped, terms.alive_seconds)
+        heartbeat = Heartbeat(door, delivery, losses, self._tidings, terms.product, self._clock)
         log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_linked(delivery, door, lambda: self._enter(taken.slug)))
             group.create_task(heartbeat.run())
-
-    def _losses(self, taken: Taken) -> Losses:
-        terms = self._terms
-        return Losses(self._management, taken.slug, terms.exchange, taken.dropped, terms.alive_seconds)
 
     async def _enter(self, slug: str) -> None:
         await holders.admit(self._management, self.holder, slug, self._terms.exchange)
@@ -250,7 +238,6 @@ class Session:
 
     def _drop(self, tenant_id: UUID) -> None:
         self._relay.drop(tenant_id)
-        self._beating.pop(tenant_id, None)
         self._tasks.pop(tenant_id).cancel()
 
     async def _let_go(self) -> None:

@@ -15,6 +15,7 @@ from app.channels.feed.frames import FRAME_MAX, Message
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Envelope
 from app.channels.feed.recent import Recent
+from app.channels.feed.word import Word
 from app.store.cursors import Taken
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +43,14 @@ def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
     return Envelope(seq, 0, match, 0, "odds_change", message, str(seq).encode())
 
 
+class Heard(Word):
+    """A word that is said as soon as there is one."""
+
+    @property
+    def first(self) -> bool:
+        return False
+
+
 class World:
     """One tenant's delivery over a log whose every third envelope is of a match that it does not take."""
 
@@ -61,12 +70,14 @@ class World:
 
     @property
     def given_up(self) -> int:
-        return self.given_up_before + self.delivery.given_up
+        return self.given_up_before + self.delivery.word.lost
 
     def born(self) -> Delivery:
         """A delivery as a new process makes it, from what was saved."""
+        taken = Taken(TENANT, "acme", self.saved, 1)
         return Delivery(
-            Taken(TENANT, "acme", self.saved, 1),
+            taken,
+            Heard(taken, 10),
             window=WINDOW,
             lease=self.lease,
             recent=self.recent,
@@ -89,7 +100,7 @@ class World:
     def die(self) -> None:
         """The process dies and another one begins: what was sent may have arrived."""
         self.arrive(len(self.wire.tags))
-        self.given_up_before += self.delivery.given_up
+        self.given_up_before += self.delivery.word.lost
         self.delivery = self.born()
         self.connect()
 
@@ -194,7 +205,7 @@ async def test_an_envelope_that_is_always_refused_is_let_go_and_counted() -> Non
     for _ in range(3):
         world.delivery.refused(len(world.wire.tags), multiple=False)
     assert len(world.wire.tags) == 3
-    assert world.delivery.given_up == 1
+    assert world.delivery.word.lost == 1
     assert world.delivery.cursor == world.wanted[0]
 
 
@@ -237,4 +248,4 @@ async def test_an_envelope_that_cannot_be_made_is_passed_over_and_counted() -> N
     world.connect()
     world.read(3)
     assert list(published(world)) == world.wanted[1:]
-    assert world.delivery.given_up == 1
+    assert world.delivery.word.lost == 1

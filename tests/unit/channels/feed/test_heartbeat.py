@@ -12,6 +12,7 @@ from aiormq.tools import Countdown
 from app.channels.feed import overflow
 from app.channels.feed.heartbeat import Heartbeat, Tidings
 from app.channels.feed.overflow import Losses
+from app.channels.feed.word import Word
 from app.store.cursors import Taken
 
 pytestmark = pytest.mark.anyio
@@ -22,19 +23,16 @@ class Told(SimpleNamespace):
     """What a heartbeat sees of a delivery that is well."""
 
     def __init__(self) -> None:
-        super().__init__(voice=None, healthy=True, given_up=0, slug="acme", state="")
+        super().__init__(word=Word(TAKEN, 10), healthy=True, slug="acme", state="")
         self.reachable = asyncio.Event()
 
     def pump(self) -> None: ...
 
-    def missed(self) -> None:
-        self.given_up += 1
 
-
-def beating(delivery: Told, losses: Any, broker: Any, taken: Taken = TAKEN) -> Heartbeat:
+def beating(delivery: Told, losses: Any, broker: Any) -> Heartbeat:
     door: Any = SimpleNamespace(exchange="e", address=None)
     tidings = Tidings(age=lambda: 0.0, dead=lambda: None)
-    heart = Heartbeat(door, delivery, taken, tidings, losses, product=2, seconds=10)  # type: ignore[arg-type]
+    heart = Heartbeat(door, delivery, losses, tidings, 2)  # type: ignore[arg-type]
     heart._broker = broker
     return heart
 
@@ -93,11 +91,3 @@ async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_the_he
         await asked.wait()
         await waiting.reject_all(asyncio.CancelledError())
         assert await saying is False
-
-
-async def test_a_loss_that_the_last_holder_owed_a_word_for_is_told_first() -> None:
-    delivery = Told()
-    owing = Taken(UUID(int=1), "acme", 0, 2, owed=True)
-    losses: Any = SimpleNamespace(count=0, owed=False)
-    heart = beating(delivery, losses, None, owing)
-    assert heart.first and heart.note.owed

@@ -10,22 +10,12 @@ import pytest
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Press
 from app.channels.feed.relay import Relay
+from app.channels.feed.word import Word
 from app.store import changes, cursors
 from app.store.connections import Store
 from app.store.cursors import Mark, Taken
 
 pytestmark = pytest.mark.anyio
-
-
-class Word:
-    """Has something to say first, or has not."""
-
-    first = True
-
-    owes = True
-
-    def hurry(self) -> None:
-        pass
 
 
 class NoStore:
@@ -50,8 +40,9 @@ async def test_what_was_forgotten_is_not_taken_for_told(
     monkeypatch.setattr(changes, "tail", tail)
     relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
     await relay.start()
-    delivery = relay.adopt(Taken(UUID(int=1), "acme", cursor, 1))
-    assert (delivery.given_up, delivery.sent) == (missed, max(cursor, 4899))
+    taken = Taken(UUID(int=1), "acme", cursor, 1)
+    delivery = relay.adopt(taken, Word(taken, 10))
+    assert (delivery.word.lost, delivery.sent) == (missed, max(cursor, 4899))
 
 
 async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
@@ -65,11 +56,13 @@ async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
 
     monkeypatch.setattr(cursors, "checkpoint", checkpoint)
     relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
-    delivery = relay.adopt(Taken(UUID(int=1), "acme", 5, 1))
-    delivery.voice = word = Word()
+    taken = Taken(UUID(int=1), "acme", 5, 1)
+    word = Word(taken, 10)
+    delivery = relay.adopt(taken, word)
     delivery.overrun(900)
     await relay.checkpoint()
     assert not saved
-    word.first = False
+    word.said(subscribed=False, lost=1, dead=None)
+    word.missed()
     await relay.checkpoint()
     assert saved == [Mark(1, 900, owed=True)], "one that will be told later is kept with the place"
