@@ -88,11 +88,9 @@ async def _feed_lives(
         window=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
-    sessions: list[Session] = []
     watch = Watch(
         store,
         suspend=lambda: suspend_everything(store, system_clock()),
-        told=lambda: sessions[-1].hurry(),
         dead_seconds=settings.ingest_dead_seconds,
     )
     async with asyncio.TaskGroup() as group:
@@ -102,9 +100,8 @@ async def _feed_lives(
             group.create_task(keep_short(store, kept)),
         ]
         while not stopping.is_set():
-            sessions[:] = [Session(store, management, broker, terms, dead=lambda: watch.dead)]
             try:
-                await sessions[-1].run(stopping)
+                await Session(store, management, broker, terms, watch).run(stopping)
             except Lapsed as end:
                 log.warning("beginning anew under another name", why=str(end))
         for task in beside:

@@ -10,7 +10,6 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
 from uuid import UUID
 
 import msgspec
@@ -26,6 +25,7 @@ from app.channels.feed.outgoing import Press
 from app.channels.feed.overflow import Losses
 from app.channels.feed.relay import Relay
 from app.channels.feed.replayer import Replayer
+from app.channels.feed.watch import Watch
 from app.channels.feed.word import Word
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
@@ -57,8 +57,7 @@ class Lapsed(Exception):
 
 
 class Session:
-    """Run it once, with `run`. `dead` answers ingest's last beat (ms) when nobody tends the prices any more,
-    else None."""
+    """Run it once, with `run`; `watch` says whether anybody tends the prices."""
 
     def __init__(
         self,
@@ -66,29 +65,24 @@ class Session:
         management: Management,
         broker: Address,
         terms: Terms,
-        dead: Callable[[], int | None] = lambda: None,
+        watch: Watch,
         clock: Clock = system_clock,
     ) -> None:
         self.holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._store, self._management, self._broker = store, management, broker
-        self._terms, self._clock = terms, clock
+        self._terms, self._watch, self._clock = terms, watch, clock
         self._lease = Lease(terms.lease_millis)
         press = Press(terms.exchange, terms.product)
         self._relay = Relay(
             store, press, self._lease, self.holder, terms.window, lag_millis=terms.lag_millis, clock=clock
         )
-        self._tidings = Tidings(age=lambda: self._relay.age, dead=dead)
+        self._tidings = Tidings(age=lambda: self._relay.age, dead=lambda: watch.dead)
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
 
     @property
     def relay(self) -> Relay:
         return self._relay
-
-    def hurry(self) -> None:
-        """There may be something to say to every tenant."""
-        for delivery in self._relay.deliveries.values():
-            delivery.word.hurried.set()
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Tell tenants until `stopping`, then let go of them in good order. Raises `Lapsed` when
@@ -121,11 +115,20 @@ class Session:
                     group.create_task(loop())
                 group.create_task(self._replayer(door).run())
                 group.create_task(keep_gauges(self._store, self._management, self._relay))
+                group.create_task(self._hurry())
                 group.create_task(self._rounds(group, door))
         except ExceptionGroup as group:
             if group.split((Lapsed, ShutOut))[1]:
                 raise
             raise Lapsed("this life is over") from group
+
+    async def _hurry(self) -> None:
+        """Have every tenant told of a death of ingest at once."""
+        while True:
+            await self._watch.died.wait()
+            self._watch.died.clear()
+            for delivery in self._relay.deliveries.values():
+                delivery.word.hurried.set()
 
     async def _enlisted(self) -> Door:
         """How we enter vhosts, with a user of our own."""

@@ -16,23 +16,23 @@ log = get_logger(__name__)
 
 class Watch:
     """Looks each second when an ingest worker last beat; after `dead_seconds` without any, calls `suspend`
-    at every look, and `told` at the first. `dead` is then that last beat (ms, 0 when there never was one),
-    which names the death: whoever tells tenants of it can tell each of them once, whenever it comes to hold
-    the tenant."""
+    at every look, and sets `died` at the first. `dead` is then that last beat (ms, 0 when there never was
+    one), which names the death: whoever tells tenants of it can tell each of them once, whenever it comes to
+    hold the tenant."""
 
     def __init__(
         self,
         store: Store,
         suspend: SuspendEverything,
-        told: Callable[[], None],
         *,
         dead_seconds: float,
         clock: Clock = system_clock,
     ) -> None:
-        self._store, self._suspend, self._told, self._clock = store, suspend, told, clock
+        self._store, self._suspend, self._clock = store, suspend, clock
         self._dead_millis = dead_seconds * 1000
         self._since = clock()
         self.dead: int | None = None
+        self.died = asyncio.Event()
 
     async def run(self) -> None:
         while True:
@@ -50,4 +50,4 @@ class Watch:
         known, self.dead = self.dead, newest if dead else None
         if dead and known is None:
             log.error("no ingest worker beats; every open market is suspended", last_beat=newest)
-            self._told()
+            self.died.set()

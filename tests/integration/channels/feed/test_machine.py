@@ -206,7 +206,7 @@ async def feed(world: World, stopping: asyncio.Event) -> None:
     rig = world.rig
     terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
     while not stopping.is_set():
-        world.session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms)
+        world.session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
         with contextlib.suppress(Lapsed):
             await world.session.run(stopping)
 

@@ -63,7 +63,7 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
 async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
     async with Management("http://guest:guest@127.0.0.1:1") as away:
         terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
-        session = Session(rig.store, away, parse(rig.settings.rabbitmq_url), terms)
+        session = Session(rig.store, away, parse(rig.settings.rabbitmq_url), terms, rig.watch)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         await asyncio.sleep(0)
@@ -180,13 +180,12 @@ async def test_what_the_log_has_forgotten_is_told_as_a_loss(rig: Rig, feed: Runn
 
 
 async def test_the_dead_man_word_is_said_once(rig: Rig, feed: Running) -> None:
-    died: int | None = None
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
-        session = await stack.enter_async_context(feed(alive_seconds=0.5, dead=lambda: died))
+        await stack.enter_async_context(feed(alive_seconds=0.5))
         await until("alive", lambda: consumer.alives)
-        died = 7
-        session.hurry()
+        rig.watch.dead = 7
+        rig.watch.died.set()
         await until("down, then up", lambda: len(consumer.alives) >= 4)
         assert consumer.downs == 1
 
@@ -196,12 +195,13 @@ async def test_a_tenant_that_comes_later_is_told_of_the_death_too_and_nobody_twi
 ) -> None:
     async with AsyncExitStack() as stack:
         [(_, first)] = await listening(rig, stack)
-        async with feed(alive_seconds=0.5, dead=lambda: 7):
+        rig.watch.dead = 7
+        async with feed(alive_seconds=0.5):
             await until("down, then up", lambda: first.downs and len(first.alives) >= 4)
             [(_, second)] = await listening(rig, stack)
             await until("down, then up", lambda: second.downs and len(second.alives) >= 4)
         count = len(first.alives)
-        await stack.enter_async_context(feed(alive_seconds=0.5, dead=lambda: 7))
+        await stack.enter_async_context(feed(alive_seconds=0.5))
         await until("alive again", lambda: len(first.alives) >= count + 4)
         assert (first.downs, second.downs) == (1, 1)
 
