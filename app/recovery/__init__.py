@@ -1,8 +1,8 @@
 """How it is told again: a tenant that lost messages asks, and hears the present and what it missed.
 
 `request` accepts or refuses; an accepted one is a durable job before it is answered. `replay` turns a job
-into steps and each step into facts, read from state and history, never from what was once published.
-`letter` renders a fact; the feed's replayer publishes it.
+into steps and each step into letters, read from state and history, never from what was once published.
+`letter` renders one; the feed's replayer publishes it.
 
 Invariants:
 - a slot, (tenant, node), has one request in flight, for ten minutes at most;

@@ -1,15 +1,34 @@
-"""A replayed fact as its envelope; only the request id tells it from a live one."""
+"""What a recovery tells, one envelope a letter."""
+
+from collections.abc import Sequence
+
+import msgspec
 
 from app.domain.ids import match_urn
-from app.recovery.replay import Fact
+from app.domain.market import Market
+from app.domain.match import Headline
+from app.domain.settlement import LedgerEntry
 from app.wire.envelopes import feed
 
 
-def render(fact: Fact, product: int, request_id: str) -> bytes:
-    """The XML of one fact."""
-    match = match_urn(fact.number)
-    if fact.message == "odds_change":
-        return feed.odds_change(match, product, fact.at, fact.status, fact.markets, request_id)
-    if fact.message == "fixture_change":
-        return feed.fixture_change(match, product, fact.at, fact.change_type, request_id)
-    return feed.transition(fact.message, match, product, fact.at, fact.entries, request_id)
+class Letter(msgspec.Struct, frozen=True):
+    """One envelope to be: the feed message, the match's number, its stamp (ms), and the change up to which
+    everything about the match is told by it."""
+
+    message: str
+    number: int
+    at: int
+    seq: int
+    status: Headline | None = None
+    markets: Sequence[Market] = ()
+    entries: Sequence[LedgerEntry] = ()
+    change_type: int = 0
+
+    def body(self, product: int, request_id: str) -> bytes:
+        """Its XML; only the request id tells it from a live one."""
+        match = match_urn(self.number)
+        if self.message == "odds_change":
+            return feed.odds_change(match, product, self.at, self.status, self.markets, request_id)
+        if self.message == "fixture_change":
+            return feed.fixture_change(match, product, self.at, self.change_type, request_id)
+        return feed.transition(self.message, match, product, self.at, self.entries, request_id)

@@ -1,4 +1,4 @@
-"""What a recovery tells again: the job as steps, a step as facts, in the order of the specification.
+"""What a recovery tells again: the job as steps, a step as letters, in the order of the specification.
 
     fixture changes → odds of every match → settlements and voids → what was taken back
 
@@ -16,9 +16,10 @@ import msgspec
 
 from app.domain.fixture_change import FixtureChange
 from app.domain.market import Market
-from app.domain.match import Headline, headline
+from app.domain.match import headline
 from app.domain.recovery import Asked, Job, Kind
 from app.domain.settlement import LedgerEntry
+from app.recovery.letter import Letter
 from app.store import markets, replays, tenants
 from app.store.connections import Store
 from app.store.replays import Stamped
@@ -28,20 +29,6 @@ PAGE = 50
 LEDGER_PAGE = 10  #: matches in a page of the ledger, or of matches that are over: each may be long
 _SETTLED = ("bet_settlement", "bet_cancel")
 _REOPENED = ("rollback_bet_settlement", "rollback_bet_cancel")
-
-
-class Fact(msgspec.Struct, frozen=True):
-    """One envelope to be: the feed message, the match's number, its stamp (ms), and the change up to which
-    everything about the match is told by it."""
-
-    message: str
-    number: int
-    at: int
-    seq: int
-    status: Headline | None = None
-    markets: Sequence[Market] = ()
-    entries: Sequence[LedgerEntry] = ()
-    change_type: int = 0
 
 
 class Phase(Enum):
@@ -81,8 +68,8 @@ class Replay:
             ended = await replays.ended(tx, self._tenant_id, asked.after) if asked.after else []
         return list(_plan(asked, present, ended))
 
-    async def facts(self, step: Step, now: int) -> list[Fact]:
-        """The step's facts, in order; odds get a stamp of `now` (ms) or a little later."""
+    async def letters(self, step: Step, now: int) -> list[Letter]:
+        """The step's letters, in order; odds get a stamp of `now` (ms) or a little later."""
         match step.phase:
             case Phase.FIXTURES:
                 return await self._fixtures()
@@ -93,15 +80,15 @@ class Replay:
             case Phase.REOPENED:
                 return await self._transitions(step.match_ids, _REOPENED)
 
-    async def _fixtures(self) -> list[Fact]:
+    async def _fixtures(self) -> list[Letter]:
         async with self._store.reading() as tx:
             found = await replays.fixtures(tx, self._tenant_id, self._asked.after)
         return [
-            Fact("fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body))
+            Letter("fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body))
             for each in found
         ]
 
-    async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[Fact]:
+    async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[Letter]:
         """A match that is not over with all that is open on it, one that is over with how all ended."""
         async with self._store.transaction() as tx:
             stamped = await replays.stamp(tx, await self._booked(tx, match_ids), now)
@@ -111,7 +98,7 @@ class Replay:
             self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
         return [_odds(match, told.get(match.id, ())) for match in stamped]
 
-    async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Fact]:
+    async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Letter]:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
             if self._asked.kind is Kind.EVENT_STATEFUL:
@@ -119,12 +106,12 @@ class Replay:
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
             latest = await replays.latest(tx, known, self._asked.after)
-        facts = [
-            fact
+        letters = [
+            letter
             for match_id, entries in latest.items()
-            for fact in _grouped(self._numbers[match_id], self._read_at[match_id], entries, messages)
+            for letter in _grouped(self._numbers[match_id], self._read_at[match_id], entries, messages)
         ]
-        return sorted(facts, key=lambda fact: (fact.number, fact.at))
+        return sorted(letters, key=lambda letter: (letter.number, letter.at))
 
     async def _booked(self, tx: Tx, match_ids: Sequence[UUID]) -> set[UUID]:
         """Those that the tenant takes still: a job may be run long after it was planned or asked for."""
@@ -147,19 +134,19 @@ def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]
         yield Step(phase, tuple(match_ids[start : start + size]))
 
 
-def _odds(match: Stamped, told: Sequence[Market]) -> Fact:
-    return Fact(
+def _odds(match: Stamped, told: Sequence[Market]) -> Letter:
+    return Letter(
         "odds_change", match.number, match.stamp, match.seq, status=headline(match.match), markets=told
     )
 
 
 def _grouped(
     number: int, seq: int, entries: Iterable[LedgerEntry], messages: Sequence[str]
-) -> Iterator[Fact]:
-    """One fact for all markets that made the same transition at the same time."""
+) -> Iterator[Letter]:
+    """One letter for all markets that made the same transition at the same time."""
     told = sorted((entry for entry in entries if entry.message in messages), key=_moment)
     for (at, message), group in groupby(told, key=_moment):
-        yield Fact(message, number, at, seq, entries=tuple(group))
+        yield Letter(message, number, at, seq, entries=tuple(group))
 
 
 def _moment(entry: LedgerEntry) -> tuple[int, str]:

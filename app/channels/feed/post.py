@@ -11,7 +11,7 @@ from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchang
 from app.channels.feed import routing, speaking
 from app.channels.feed.link import Door
 from app.domain.recovery import Job
-from app.recovery.replay import Fact
+from app.recovery.letter import Letter
 
 _SECONDS = 15.0
 
@@ -41,14 +41,14 @@ class Post:
             logger=None,
         )
 
-    async def send(self, letters: Sequence[tuple[Fact, bytes]]) -> None:
+    async def send(self, letters: Sequence[tuple[Letter, bytes]]) -> None:
         """Publish these, in order, and wait until all are confirmed."""
         node = self._job.asked.node_id
         try:
             async with asyncio.TaskGroup() as group:
-                for fact, body in letters:
-                    key = routing.replayed(fact.message, fact.number, node)
-                    group.create_task(self._publish(key, body, fact.at, {"x-seq": fact.seq}))
+                for letter, body in letters:
+                    key = routing.replayed(letter.message, letter.number, node)
+                    group.create_task(self._publish(key, body, letter.at, {"x-seq": letter.seq}))
         except ExceptionGroup as errors:
             if errors.split(speaking.FAILURES)[1]:
                 raise

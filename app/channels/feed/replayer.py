@@ -19,8 +19,8 @@ from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
 from app.kit.patience import patiently, wait
-from app.recovery import letter
-from app.recovery.replay import Fact, Replay, Step
+from app.recovery.letter import Letter
+from app.recovery.replay import Replay, Step
 from app.store import jobs, signals
 from app.store.connections import Store
 from app.wire.envelopes import feed
@@ -115,27 +115,25 @@ class Replayer:
             await self._progress(job, len(steps) + 1, 0, count)
             for number, step in enumerate(steps, 1):
                 async with self._turns[job.tenant_id]:
-                    facts = await self._read(replay, step)
-                    await self._publish(post, job, facts)
-                count += len(facts)
-                metrics.recovery_envelopes.inc(len(facts))
+                    letters = await self._read(replay, step)
+                    await self._publish(post, job, letters)
+                count += len(letters)
+                metrics.recovery_envelopes.inc(len(letters))
                 await self._progress(job, len(steps) + 1, number, count)
             self._check_lease(job)
             now = self._clock()
             await post.complete(feed.snapshot_complete(self._product, now, asked.request_id), now)
         return count
 
-    async def _read(self, replay: Replay, step: Step) -> list[Fact]:
+    async def _read(self, replay: Replay, step: Step) -> list[Letter]:
         async with self._reading:
-            return await patiently("reading for a recovery", lambda: replay.facts(step, self._clock()))
+            return await patiently("reading for a recovery", lambda: replay.letters(step, self._clock()))
 
-    async def _publish(self, post: Post, job: Job, facts: list[Fact]) -> None:
-        for start in range(0, len(facts), post.WINDOW):
+    async def _publish(self, post: Post, job: Job, letters: list[Letter]) -> None:
+        for start in range(0, len(letters), post.WINDOW):
             self._check_lease(job)
-            page = facts[start : start + post.WINDOW]
-            await post.send(
-                [(fact, letter.render(fact, self._product, job.asked.request_id)) for fact in page]
-            )
+            page = letters[start : start + post.WINDOW]
+            await post.send([(each, each.body(self._product, job.asked.request_id)) for each in page])
 
     async def _progress(self, job: Job, steps: int, done: int, envelopes: int) -> None:
         async def keep() -> bool:

@@ -9,7 +9,8 @@ from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.recovery import Asked, Job, Kind, State
 from app.domain.tenant import Tenant
-from app.recovery.replay import Fact, Replay
+from app.recovery.letter import Letter
+from app.recovery.replay import Replay
 from app.store import matches, tenants
 from app.store.connections import Store
 from tests.support.story import Story, offer
@@ -22,17 +23,17 @@ def job(tenant: Tenant, kind: Kind = Kind.CANONICAL, after: int = 0, match: Matc
     return Job(1, tenant.id, asked, 1, State.RUNNING, 0)
 
 
-async def told(store: Store, wanted: Job, now: int = 0) -> list[Fact]:
+async def told(store: Store, wanted: Job, now: int = 0) -> list[Letter]:
     replay = Replay(store, wanted)
-    return [fact for step in await replay.steps() for fact in await replay.facts(step, now)]
+    return [letter for step in await replay.steps() for letter in await replay.letters(step, now)]
 
 
-async def told_of(match: Match, store: Store, wanted: Job, now: int) -> list[Fact]:
-    return [fact for fact in await told(store, wanted, now) if fact.number == match.number]
+async def told_of(match: Match, store: Store, wanted: Job, now: int) -> list[Letter]:
+    return [letter for letter in await told(store, wanted, now) if letter.number == match.number]
 
 
-def by_message(facts: list[Fact], message: str) -> list[Fact]:
-    return [fact for fact in facts if fact.message == message]
+def by_message(letters: list[Letter], message: str) -> list[Letter]:
+    return [letter for letter in letters if letter.message == message]
 
 
 async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
@@ -43,17 +44,19 @@ async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
     await story.settle(live, offer(1))
     await story.offer(live, replace(offer(3), status=MarketStatus.SUSPENDED, reason="paused"))
     await story.finish(over)
-    facts = await told(store, job(tenant))
-    assert [(fact.message, fact.number) for fact in facts] == [
+    letters = await told(store, job(tenant))
+    assert [(letter.message, letter.number) for letter in letters] == [
         ("odds_change", live.number),
         ("odds_change", bare.number),
     ]
-    statuses = {market.specifiers: market.status for market in facts[0].markets}
+    statuses = {market.specifiers: market.status for market in letters[0].markets}
     assert statuses == {
         offer(2).specifiers: MarketStatus.ACTIVE,
         offer(3).specifiers: MarketStatus.SUSPENDED,
     }
-    assert list(facts[1].markets) == [] and facts[1].status and facts[1].status.status is Status.UPCOMING
+    assert (
+        list(letters[1].markets) == [] and letters[1].status and letters[1].status.status is Status.UPCOMING
+    )
 
 
 async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
@@ -83,20 +86,20 @@ async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
     settled_at = story.at
     await story.settle(match, offer(4), result=Result.LOST)
     await story.void(match, offer(5))
-    facts = await told(store, job(tenant, after=after))
-    assert [fact.message for fact in facts] == [
+    letters = await told(store, job(tenant, after=after))
+    assert [letter.message for letter in letters] == [
         "odds_change",
         "bet_settlement",
         "bet_settlement",
         "bet_cancel",
     ]
-    assert [market.specifiers for market in facts[0].markets] == [offer(6).specifiers]
-    together = facts[1]
+    assert [market.specifiers for market in letters[0].markets] == [offer(6).specifiers]
+    together = letters[1]
     assert {entry.specifiers for entry in together.entries} == {offer(2).specifiers, offer(3).specifiers}
     assert all(entry.at == together.at for entry in together.entries) and together.at < settled_at
-    assert {fact.seq for fact in facts} == {facts[0].seq}
+    assert {letter.seq for letter in letters} == {letters[0].seq}
     again = await told(store, job(tenant, after=after))
-    assert again[1:] == facts[1:], "only the odds are stamped anew"
+    assert again[1:] == letters[1:], "only the odds are stamped anew"
 
 
 async def test_only_the_latest_transition_of_a_market_is_told(
@@ -115,9 +118,9 @@ async def test_only_the_latest_transition_of_a_market_is_told(
     assert [(each.specifiers, each.outcome) for each in settlement.entries] == [
         (offer(1).specifiers, Result.LOST)
     ]
-    assert {fact.message for fact in canonical} == {"odds_change", "bet_settlement"}
+    assert {letter.message for letter in canonical} == {"odds_change", "bet_settlement"}
     everything = await told(store, job(tenant, Kind.GLOBAL, after))
-    assert [fact.message for fact in everything] == [
+    assert [letter.message for letter in everything] == [
         "odds_change",
         "bet_settlement",
         "rollback_bet_settlement",
@@ -137,20 +140,20 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1), offer(2))
         await story.take_back(match, offer(2))
-    facts = await told(store, job(tenant, Kind.GLOBAL, after))
+    letters = await told(store, job(tenant, Kind.GLOBAL, after))
     order = ["fixture_change", "odds_change", "bet_settlement", "rollback_bet_settlement"]
-    assert [fact.message for fact in facts] == sorted((f.message for f in facts), key=order.index)
-    fixtures = by_message(facts, "fixture_change")
+    assert [letter.message for letter in letters] == sorted((f.message for f in letters), key=order.index)
+    fixtures = by_message(letters, "fixture_change")
     assert [(each.number, each.change_type) for each in fixtures] == [
         (started.number, 1),
         (called_off.number, 3),
     ]
     assert all(each.at > after for each in fixtures)
-    assert {fact.number for fact in by_message(facts, "odds_change")} == {
+    assert {letter.number for letter in by_message(letters, "odds_change")} == {
         match.number for match in (early, started, called_off, live)
     }
     full = await told(store, job(tenant, Kind.GLOBAL))
-    assert {fact.message for fact in full} == {"odds_change"}
+    assert {letter.message for letter in full} == {"odds_change"}
 
 
 async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
@@ -167,15 +170,15 @@ async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
     await story.take_back(begun, offer(4))
     await story.finish(begun)
     now = story.at + 60_000
-    facts = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now)
-    assert [fact.message for fact in facts] == [
+    letters = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now)
+    assert [letter.message for letter in letters] == [
         *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
         *("rollback_bet_settlement", "rollback_bet_cancel"),
     ], "the end of the match is no fixture change"
-    assert facts[0].change_type == 1
-    assert facts[1].at == now and all(fact.at < now for fact in (facts[0], *facts[2:]))
+    assert letters[0].change_type == 1
+    assert letters[1].at == now and all(letter.at < now for letter in (letters[0], *letters[2:]))
     later = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now + 60_000)
-    assert [facts[0], *facts[2:]] == [later[0], *later[2:]]
+    assert [letters[0], *letters[2:]] == [later[0], *later[2:]]
 
 
 async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, story: Story) -> None:
@@ -187,9 +190,9 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     await story.settle(match, offer(1))
     await story.void(match, offer(2))
     await story.finish(match)
-    facts = await told(store, job(tenant, after=after))
-    assert {fact.number for fact in facts} == {match.number}
-    odds = facts[0]
+    letters = await told(store, job(tenant, after=after))
+    assert {letter.number for letter in letters} == {match.number}
+    odds = letters[0]
     assert odds.status and odds.status.status.code == 4 and odds.status.winner == "home"
     assert {market.status for market in odds.markets} == {MarketStatus.SETTLED, MarketStatus.CANCELLED}
 
@@ -206,7 +209,7 @@ async def test_a_match_that_was_given_back_after_the_request_is_not_told(
     steps = await replay.steps()
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
-    assert [fact for step in steps for fact in await replay.facts(step, 0)] == []
+    assert [letter for step in steps for letter in await replay.letters(step, 0)] == []
 
 
 async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story: Story) -> None:
@@ -220,7 +223,7 @@ async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, given_back.id)
     for kind in (Kind.CANONICAL, Kind.GLOBAL):
-        assert {fact.number for fact in await told(store, job(tenant, kind, after))} == {kept.number}
+        assert {letter.number for letter in await told(store, job(tenant, kind, after))} == {kept.number}
 
 
 async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant, story: Story) -> None:
@@ -234,7 +237,7 @@ async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant,
     (odds,) = await told(store, job(tenant, Kind.EVENT_ODDS, match=match))
     assert (odds.message, odds.number, len(odds.markets)) == ("odds_change", match.number, 2)
     stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
-    assert [(fact.message, fact.number) for fact in stateful] == [
+    assert [(letter.message, letter.number) for letter in stateful] == [
         ("bet_settlement", match.number),
         ("bet_cancel", match.number),
     ]
@@ -245,8 +248,8 @@ async def test_many_matches_are_read_in_pages(store: Store, tenant: Tenant, stor
     replay = Replay(store, job(tenant))
     steps = await replay.steps()
     assert [len(step.match_ids) for step in steps] == [50, 50, 20]
-    facts = [fact for step in steps for fact in await replay.facts(step, 1)]
-    assert [fact.number for fact in facts] == numbers
+    letters = [letter for step in steps for letter in await replay.letters(step, 1)]
+    assert [letter.number for letter in letters] == numbers
 
 
 async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
@@ -258,9 +261,9 @@ async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
     await story.settle(match, offer(1))
     replay = Replay(store, job(tenant, after=after))
     odds, ledger = await replay.steps()
-    (read,) = await replay.facts(odds, 1)
+    (read,) = await replay.letters(odds, 1)
     await story.settle(match, offer(2))
-    (settlement,) = await replay.facts(ledger, 1)
+    (settlement,) = await replay.letters(ledger, 1)
     assert [entry.specifiers for entry in settlement.entries] == [offer(1).specifiers]
     assert [market.specifiers for market in read.markets] == [offer(2).specifiers]
 

@@ -14,8 +14,8 @@ from app.domain.recovery import Kind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery import letter, request
-from app.recovery.replay import Fact
+from app.recovery import request
+from app.recovery.letter import Letter
 from app.recovery.request import Desk, Given
 from app.store import markets
 from app.store.connections import Store
@@ -120,7 +120,7 @@ def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
 
 
 def _odds(at: int, request_id: str, told: list[Market]) -> bytes:
-    body = letter.render(Fact("odds_change", 7, at, 0, markets=told), 2, request_id or "1")
+    body = Letter("odds_change", 7, at, 0, markets=told).body(2, request_id or "1")
     root = etree.fromstring(body)
     if not request_id:
         del root.attrib["request_id"]
