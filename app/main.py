@@ -18,7 +18,7 @@ from app.broker.management import Management
 from app.channels.board.routes import ROUTES as BOARD
 from app.channels.board.routes import Board
 from app.channels.facade import icon
-from app.channels.facade.desk import Facade
+from app.channels.facade.facade import Facade
 from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
@@ -166,7 +166,7 @@ class Parts:
             {
                 "database": partial(health.database_answers, store),
                 "ingest_queues": partial(health.queues_answer, queues),
-                "feed": partial(feed_health.tenants_told, store, self._clock, self._settings.alive_seconds),
+                "feed": partial(feed_health.feed_state, store, self._clock, self._settings.alive_seconds),
                 "ingest_worker": partial(health.worker_beats, store, self._clock, dead),
                 "log_batches": partial(health.nothing_parked, store),
                 "rate_limits": partial(rate_state, self.counters),

@@ -81,7 +81,10 @@ class Store:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Tx]:
-        """A pooled connection without a transaction: every statement sees the present."""
+        """A pooled connection without a transaction: every statement sees the present.
+
+        A single statement may write, too: then no lock is left held by a process that is stopped behind it.
+        """
         connection = await guarded(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
         tx = Tx(connection)
         try:

@@ -47,7 +47,7 @@ async def listening(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
 
 
 async def well(rig: Rig) -> bool:
-    return await health.tenants_told(rig.store, system_clock, ALIVE) == health.OK
+    return await health.feed_state(rig.store, system_clock, ALIVE) == health.OK
 
 
 async def ill(rig: Rig) -> bool:

@@ -4,7 +4,7 @@ the marks that stand in the place of what does not exist.
 
 `catalogue` and `identity` hold what clients read once, `entrants` and `events` what they look up, `schedules`
 the lists of matches, `recovery` the requests to be told again, `icon` the picture of the category; `asked`
-reads what stands in the paths, and `desk` is what the handlers work with. Some paths go beyond the
+reads what stands in the paths, and `facade` is what the handlers work with. Some paths go beyond the
 specification, because existing clients call them: `docs/compatibility.md` lists all.
 
 Documents are rendered once and kept (`http.kept`) until what they are about changes; a schedule once for all

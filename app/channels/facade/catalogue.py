@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.channels.facade import asked
-from app.channels.facade.desk import Facade, missing
+from app.channels.facade.facade import Facade, missing
 from app.domain import catalogue
 from app.http.answer import Answer
 from app.http.kept import NOTHING

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.channels.facade import asked
-from app.channels.facade.desk import Facade, missing
+from app.channels.facade.facade import Facade, missing
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.answer import Answer

@@ -5,7 +5,7 @@ from typing import Any
 from litestar import get
 from litestar.di import NamedDependency
 
-from app.channels.facade.desk import Facade
+from app.channels.facade.facade import Facade
 from app.http.answer import Answer
 from app.http.auth import Caller
 from app.http.kept import NOTHING

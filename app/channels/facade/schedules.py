@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.facade import asked
-from app.channels.facade.desk import Facade
+from app.channels.facade.facade import Facade
 from app.domain import scopes
 from app.domain.catalogue import Locale
 from app.domain.lineup import Lineup

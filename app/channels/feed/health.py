@@ -8,7 +8,7 @@ OK = "ok"
 _BEATS_MILLIS = 15_000
 
 
-async def tenants_told(store: Store, clock: Clock, alive_seconds: int) -> str:
+async def feed_state(store: Store, clock: Clock, alive_seconds: int) -> str:
     """Whether every tenant has been told `alive` lately: while that is withheld, the feed is ill."""
     async with store.reading() as tx:
         silent, told = await cursors.silent(tx, 2 * alive_seconds * 1000)

@@ -17,7 +17,7 @@ from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 
 from app.channels.feed import routing, speaking
 from app.channels.feed.delivery import Delivery
-from app.channels.feed.link import Door
+from app.channels.feed.link import Login
 from app.channels.feed.overflow import Losses
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
@@ -42,16 +42,16 @@ class Heartbeat:
 
     def __init__(
         self,
-        door: Door,
+        login: Login,
         delivery: Delivery,
         losses: Losses,
         tidings: Tidings,
         product: int,
         clock: Clock = system_clock,
     ) -> None:
-        self._door, self._delivery, self._word = door, delivery, delivery.word
+        self._login, self._delivery, self._word = login, delivery, delivery.word
         self._losses, self._tidings, self._product, self._clock = losses, tidings, product, clock
-        self._exchange = RabbitExchange(door.exchange, ExchangeType.TOPIC, durable=True, declare=False)
+        self._exchange = RabbitExchange(login.exchange, ExchangeType.TOPIC, durable=True, declare=False)
         self._broker: RabbitBroker | None = None
         self._pending: asyncio.Task[None] | None = None
 
@@ -131,7 +131,7 @@ class Heartbeat:
 
     async def _connected(self) -> RabbitBroker:
         if self._broker is None:
-            url = self._door.address.url(self._delivery.slug)
+            url = self._login.address.url(self._delivery.slug)
             broker = RabbitBroker(url, logger=None, timeout=_PATIENCE_SECONDS, graceful_timeout=1)
             await speaking.begin(broker, url)
             self._broker = broker

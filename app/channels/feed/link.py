@@ -20,7 +20,7 @@ class ShutOut(Exception):
     """The broker does not know our user any more: another process has taken over."""
 
 
-class Door(msgspec.Struct, frozen=True):
+class Login(msgspec.Struct, frozen=True):
     """How every vhost is entered: who we are, how the connection is named, the exchange in it."""
 
     address: Address
@@ -31,7 +31,7 @@ class Door(msgspec.Struct, frozen=True):
 Enter = Callable[[], Awaitable[None]]
 
 
-async def keep_linked(delivery: Delivery, door: Door, enter: Enter) -> None:
+async def keep_linked(delivery: Delivery, login: Login, enter: Enter) -> None:
     """Connect, and connect again whenever the connection ends, for ever. Raises `ShutOut`.
 
     `enter` sees to it that the vhost lets us in; it is called before each attempt.
@@ -41,7 +41,7 @@ async def keep_linked(delivery: Delivery, door: Door, enter: Enter) -> None:
         while True:
             try:
                 await enter()
-                connection = await connect(door.address, delivery.slug, door.name, door.exchange, delivery)
+                connection = await connect(login.address, delivery.slug, login.name, login.exchange, delivery)
             except (BrokerError, OSError, Unavailable) as error:
                 if str(error).startswith("403 ACCESS_REFUSED - Login"):
                     raise ShutOut(str(error)) from error

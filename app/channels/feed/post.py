@@ -9,7 +9,7 @@ from aio_pika.exceptions import PublishError
 from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchange
 
 from app.channels.feed import routing, speaking
-from app.channels.feed.link import Door
+from app.channels.feed.link import Login
 from app.domain.recovery import Job
 from app.recovery.letter import Letter
 
@@ -29,10 +29,10 @@ class Post:
 
     WINDOW: ClassVar[int] = 32  #: envelopes that wait for the broker's confirm at once
 
-    def __init__(self, door: Door, slug: str, job: Job) -> None:
+    def __init__(self, login: Login, slug: str, job: Job) -> None:
         self._job, self._sent = job, 0
-        self._exchange = RabbitExchange(door.exchange, ExchangeType.TOPIC, durable=True, declare=False)
-        self._url = door.address.url(slug)
+        self._exchange = RabbitExchange(login.exchange, ExchangeType.TOPIC, durable=True, declare=False)
+        self._url = login.address.url(slug)
         self._broker = RabbitBroker(
             self._url,
             default_channel=Channel(on_return_raises=True),

@@ -149,7 +149,7 @@ class Relay:
         marks = {each.tenant_id: Mark(each.epoch, each.cursor, each.word.owed) for each in moved}
         if not marks:
             return
-        async with self.lock, self._store.reading() as tx:
+        async with self.lock, self._store.reading() as tx:  # one statement is whole by itself
             taken = await cursors.checkpoint(tx, self._holder, marks)
         for delivery in moved:
             if delivery.tenant_id in taken:

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from uuid import UUID
 
-from app.channels.feed.link import Door
+from app.channels.feed.link import Login
 from app.channels.feed.post import Away, Post, Undelivered
 from app.domain.recovery import MOST_ATTEMPTS, Job, State
 from app.kit import metrics
@@ -40,7 +40,7 @@ class Replayer:
     def __init__(
         self,
         store: Store,
-        door: Door,
+        login: Login,
         holder: str,
         product: int,
         *,
@@ -48,7 +48,7 @@ class Replayer:
         held: Callable[[UUID], bool],
         clock: Clock = system_clock,
     ) -> None:
-        self._store, self._door, self._holder, self._product = store, door, holder, product
+        self._store, self._login, self._holder, self._product = store, login, holder, product
         self._reachable, self._held, self._clock = reachable, held, clock
         self._wake = asyncio.Event()
         self._running: dict[int, UUID] = {}
@@ -110,7 +110,7 @@ class Replayer:
         """Tell everything again, and that it is complete; how many envelopes that took."""
         asked, count = job.asked, 0
         replay = Replay(self._store, job)
-        async with Post(self._door, slug, job) as post:
+        async with Post(self._login, slug, job) as post:
             steps = await patiently("planning a recovery", replay.steps)
             await self._progress(job, len(steps) + 1, 0, count)
             for number, step in enumerate(steps, 1):
@@ -137,7 +137,7 @@ class Replayer:
 
     async def _progress(self, job: Job, steps: int, done: int, envelopes: int) -> None:
         async def keep() -> bool:
-            async with self._store.reading() as tx:
+            async with self._store.reading() as tx:  # one statement is whole by itself
                 return await jobs.progress(tx, job, steps, done, envelopes)
 
         if not await patiently("keeping a recovery's progress", keep):

@@ -20,7 +20,7 @@ from app.broker.management import Management
 from app.channels.feed.gauges import keep_gauges
 from app.channels.feed.heartbeat import Heartbeat, Tidings
 from app.channels.feed.lease import Lease
-from app.channels.feed.link import Door, ShutOut, keep_linked
+from app.channels.feed.link import Login, ShutOut, keep_linked
 from app.channels.feed.outgoing import Press
 from app.channels.feed.overflow import Losses
 from app.channels.feed.relay import Relay
@@ -106,17 +106,17 @@ class Session:
         await self._vanish()
 
     async def _work(self) -> None:
-        door = await self._enlisted()
+        login = await self._enlisted()
         await patiently("reading the change log", self._relay.start)
         log.info("the feed works", holder=self.holder)
         try:
             async with asyncio.TaskGroup() as group:
                 for loop in (self._relay.listen, self._relay.read, self._relay.catch_up, self._relay.save):
                     group.create_task(loop())
-                group.create_task(self._replayer(door).run())
+                group.create_task(self._replayer(login).run())
                 group.create_task(keep_gauges(self._store, self._management, self._relay))
                 group.create_task(self._hurry())
-                group.create_task(self._rounds(group, door))
+                group.create_task(self._rounds(group, login))
         except ExceptionGroup as group:
             if group.split((Lapsed, ShutOut))[1]:
                 raise
@@ -130,17 +130,17 @@ class Session:
             for delivery in self._relay.deliveries.values():
                 delivery.word.hurried.set()
 
-    async def _enlisted(self) -> Door:
+    async def _enlisted(self) -> Login:
         """How we enter vhosts, with a user of our own."""
         password = await patiently("making our user", lambda: holders.enlist(self._management, self.holder))
         user = holders.user_of(self.holder)
         address = msgspec.structs.replace(self._broker, user=user, password=password)
-        return Door(address, f"matchfeed-feed/{self.holder}", self._terms.exchange)
+        return Login(address, f"matchfeed-feed/{self.holder}", self._terms.exchange)
 
-    def _replayer(self, door: Door) -> Replayer:
+    def _replayer(self, login: Login) -> Replayer:
         return Replayer(
             self._store,
-            door,
+            login,
             self.holder,
             self._terms.product,
             reachable=self._reachable,
@@ -161,12 +161,12 @@ class Session:
         delivery = self._relay.deliveries.get(tenant_id)
         return self._lease.held and delivery is not None and not delivery.closing
 
-    async def _rounds(self, group: asyncio.TaskGroup, door: Door) -> None:
+    async def _rounds(self, group: asyncio.TaskGroup, login: Login) -> None:
         """Three times a lease: renew, take what is free, drop what is not ours any more."""
         while True:
             try:
                 for taken in await self._round():
-                    self._tasks[taken.tenant_id] = group.create_task(self._serve(taken, door))
+                    self._tasks[taken.tenant_id] = group.create_task(self._serve(taken, login))
             except Unavailable as error:
                 log.warning("leases cannot be renewed", error=error.detail)
             await asyncio.sleep(self._lease.millis / 3000)
@@ -212,7 +212,7 @@ class Session:
             log.info("letting another process have a tenant", tenant=delivery.slug)
             delivery.closing = True
 
-    async def _serve(self, taken: Taken, door: Door) -> None:
+    async def _serve(self, taken: Taken, login: Login) -> None:
         """Tell one tenant until it is dropped."""
         if taken.former and taken.former != self.holder:
             begun = time.monotonic()
@@ -222,10 +222,10 @@ class Session:
         terms = self._terms
         delivery = self._relay.adopt(taken, Word(taken, terms.alive_seconds))
         losses = Losses(self._management, taken.slug, terms.exchange, taken.dropped, terms.alive_seconds)
-        heartbeat = Heartbeat(door, delivery, losses, self._tidings, terms.product, self._clock)
+        heartbeat = Heartbeat(login, delivery, losses, self._tidings, terms.product, self._clock)
         log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
         async with asyncio.TaskGroup() as group:
-            group.create_task(keep_linked(delivery, door, lambda: self._enter(taken.slug)))
+            group.create_task(keep_linked(delivery, login, lambda: self._enter(taken.slug)))
             group.create_task(heartbeat.run())
 
     async def _enter(self, slug: str) -> None:

@@ -13,13 +13,12 @@ from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeRow
 from app.wire.views.match import MatchParts
 
-_market = msgspec.json.Decoder(Market).decode
-_round = msgspec.json.Decoder(Round).decode
-_event = msgspec.json.Decoder(TimelineEvent).decode
+market_of = msgspec.json.Decoder(Market).decode
+round_of = msgspec.json.Decoder(Round).decode
+event_of = msgspec.json.Decoder(TimelineEvent).decode
 entry_of = msgspec.json.Decoder(LedgerEntry).decode
 round_live_of = msgspec.json.Decoder(RoundLive).decode
 _versions = count()
-market_of, round_of, event_of = _market, _round, _event
 
 
 class Standing:
@@ -85,17 +84,17 @@ class Standing:
         """Take in a change of anything but the match's own state, which is read anew."""
         self.version = next(_versions)
         if row.entity == "market":
-            market = _market(row.body)
+            market = market_of(row.body)
             self.market_seqs[row.key] = row.seq
             if market.open:
                 self.markets[market.key] = market
             else:
                 self.markets.pop(market.key, None)
         elif row.entity == "event":
-            event = _event(row.body)
+            event = event_of(row.body)
             self.events[event.id] = event
         elif row.entity == "round" and row.frame != "round.started":
-            played = _round(row.body)
+            played = round_of(row.body)
             self.rounds[played.id] = played
         if row.frame or row.entity != "match":
             self.seqs[row.entity if row.frame else "match"] = row.seq

@@ -54,9 +54,8 @@ async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
         offer(2).specifiers: MarketStatus.ACTIVE,
         offer(3).specifiers: MarketStatus.SUSPENDED,
     }
-    assert (
-        list(letters[1].markets) == [] and letters[1].status and letters[1].status.status is Status.UPCOMING
-    )
+    assert list(letters[1].markets) == []
+    assert letters[1].status and letters[1].status.status is Status.UPCOMING
 
 
 async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(

@@ -77,7 +77,7 @@ async def test_after_a_long_silence_the_word_comes_before_anything_else(rig: Rig
 
 async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) -> None:
     async def said() -> str:
-        return await health.tenants_told(rig.store, system_clock, 1)
+        return await health.feed_state(rig.store, system_clock, 1)
 
     async def told() -> bool:
         return await said() == health.OK

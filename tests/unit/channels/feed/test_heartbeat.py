@@ -30,9 +30,9 @@ class Told(SimpleNamespace):
 
 
 def beating(delivery: Told, losses: Any, broker: Any) -> Heartbeat:
-    door: Any = SimpleNamespace(exchange="e", address=None)
+    login: Any = SimpleNamespace(exchange="e", address=None)
     tidings = Tidings(age=lambda: 0.0, dead=lambda: None)
-    heart = Heartbeat(door, delivery, losses, tidings, 2)  # type: ignore[arg-type]
+    heart = Heartbeat(login, delivery, losses, tidings, 2)  # type: ignore[arg-type]
     heart._broker = broker
     return heart
 
