@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import secrets
 import signal
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import aio_pika
@@ -191,6 +193,11 @@ class FeedProcess:
 
     def said(self, text: str) -> bool:
         return text in self.log.read_text()
+
+    def lines(self, event: str) -> list[dict[str, Any]]:
+        """What it said of an event, oldest first."""
+        told = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in told if line["event"] == event]
 
 
 class Rig:

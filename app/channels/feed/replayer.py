@@ -10,6 +10,7 @@ died is taken up by whoever holds the tenant next.
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from app.channels.feed.link import Login
@@ -96,12 +97,8 @@ class Replayer:
             done = await patiently("ending a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(State.COMPLETED.value).inc()
             told.info("recovery told", kind=job.asked.kind.value, envelopes=count, ours=done)
-        except Undelivered as error:
-            told.info("a run of a recovery ended", why=str(error), cause=repr(error.__cause__))
-            await self._failed(job, str(error), excused=isinstance(error, Away))
         except Exception as error:  # whatever it is, one job must not stop the others
-            told.error("a recovery went wrong", exc_info=error)
-            await self._failed(job, "this run of the recovery failed within the service")
+            await self._failed(told, job, error)
         finally:
             self._running.pop(job.id, None)
             self._wake.set()
@@ -154,21 +151,21 @@ class Replayer:
         async with self._store.reading() as tx:
             return not await jobs.timely(tx, job)
 
-    async def _failed(self, job: Job, error: str, *, excused: bool = False) -> None:
+    async def _failed(self, told: Any, job: Job, error: Exception) -> None:
+        """Keep and say why a run ended; of what is a mistake of ours, the log alone says what it was."""
+        ours = not isinstance(error, Undelivered)
+        why = "this run of the recovery failed within the service" if ours else str(error)
+        excused = isinstance(error, Away)
+
         async def keep() -> State:
             async with self._store.transaction() as tx:
-                return await jobs.fail(tx, job, error, self._pause(job), self._clock(), excused=excused)
+                return await jobs.fail(tx, job, why, self._pause(job), self._clock(), excused=excused)
 
         state = await patiently("keeping a recovery's failure", keep)
         metrics.recoveries.labels(state.value).inc()
-        say = log.error if state is State.FAILED else log.warning
-        say(
-            "recovery failed",
-            request=job.asked.request_id,
-            state=state.value,
-            attempt=job.attempts,
-            error=error,
-        )
+        say = told.error if ours or state is State.FAILED else told.warning
+        cause = {"exc_info": error} if ours else {"cause": repr(error.__cause__)}
+        say("recovery failed", state=state.value, error=why, **cause)
 
     def _pause(self, job: Job) -> int:
         return int(min(_MOST_PAUSE_MILLIS, _FIRST_PAUSE_MILLIS * 2 ** min(job.attempts, 10)))

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import aio_pika
 import msgspec
@@ -187,7 +188,19 @@ async def test_a_recovery_that_nobody_hears_is_tried_again_then_failed(
         await tx.execute("UPDATE recovery_job SET attempts = $1 WHERE id = $2", MOST_ATTEMPTS - 1, job.id)
     done = await ended(store, job)
     assert done.state is State.FAILED and "not taken by any queue" in done.error
-    assert process.said("recovery failed")
+
+    async def final() -> list[dict[str, Any]]:
+        return [line for line in process.lines("recovery failed") if line["state"] == State.FAILED.value]
+
+    (line,) = await eventually(final)
+    assert {name: line[name] for name in ("tenant", "recovery", "node", "attempt", "level", "error")} == {
+        "tenant": tenant.slug,
+        "recovery": "6",
+        "node": "global",
+        "attempt": MOST_ATTEMPTS,
+        "level": "error",
+        "error": done.error,
+    }
     await ask(desk, tenant, request_id="7")
 
 
