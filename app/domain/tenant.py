@@ -30,3 +30,13 @@ class Grant(msgspec.Struct, frozen=True):
     rate_limit_rpm: int = RATE_LIMIT_RPM
     finished_only: bool = False
     operator: bool = False
+
+    @property
+    def holder(self) -> str:
+        """Whose key it is: an operator's own ids are one set, whichever of its keys it uses."""
+        return f"key:{self.tenant.slug}"
+
+    @property
+    def actor(self) -> str:
+        """Who did what was done with this key, as the audit names them."""
+        return f"{self.holder}/{self.key_id}"

@@ -59,16 +59,18 @@ async def create(store: Store, asked: NewMatch, now: int, terms: Terms, *, by: s
         return await record.react(tx, None, match, (), now=now, quoting=True, margin=terms.margin)
 
 
-async def order(store: Store, ref: str, command: Command, *, by: str, now: int, terms: Terms) -> Match:
+async def order(
+    store: Store, ref: str, command: Command, *, by: str, now: int, terms: Terms, holder: str | None = None
+) -> Match:
     """Carry out a command of `by` on the match that `ref` names, and put it on record; the match after it.
 
-    With a `request_id` that `by` has used before nothing is done again. Raises `NotFound`; `Invalid` with
-    the offending field; `Conflict` when the present state forbids it, or when that id stood for another
-    command. In each of these cases nothing has happened.
+    With a `request_id` that its `holder` (`by`, unless told) has used before nothing is done again. Raises
+    `NotFound`; `Invalid` with the offending field; `Conflict` when the present state forbids it, or when
+    that id stood for another command. In each of these cases nothing has happened.
     """
     async with store.transaction() as tx:
         found = await matches.by_ref(tx, ref)
-        done = await _given_before(tx, found.id, command, by, now)
+        done = await _given_before(tx, found.id, command, holder or by, now)
         match = await matches.lock(tx, found.id)
         if done:
             return match
@@ -88,11 +90,11 @@ async def order(store: Store, ref: str, command: Command, *, by: str, now: int, 
         )
 
 
-async def _given_before(tx: Tx, match_id: UUID, command: Command, by: str, now: int) -> bool:
+async def _given_before(tx: Tx, match_id: UUID, command: Command, holder: str, now: int) -> bool:
     if command.request_id is None:
         return False
     asked = _encode(command)
-    known = await commands.take(tx, by, command.request_id, match_id, asked, now)
+    known = await commands.take(tx, holder, command.request_id, match_id, asked, now)
     if known is not None and known != Given(match_id, asked):
         raise Conflict(
             f"Request {command.request_id!r} stood for another command: give this one an id of its own."

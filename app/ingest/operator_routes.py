@@ -42,14 +42,11 @@ async def command(
 
 async def carry_out(request: Caller, intake: Intake, ref: str, given: Command) -> Single[MatchView]:
     """The match after a command of the caller's."""
-    now, terms = intake.clock(), intake.terms
-    match = await operator.order(intake.store, ref, given, by=by(request), now=now, terms=terms)
+    caller, now, terms = request.auth, intake.clock(), intake.terms
+    match = await operator.order(
+        intake.store, ref, given, by=caller.actor, holder=caller.holder, now=now, terms=terms
+    )
     return Single(basic_view(match))
-
-
-def by(request: Caller) -> str:
-    """The caller, as the record names them."""
-    return f"key:{request.auth.tenant.slug}"
 
 
 @get("/ops/v1/matches/{match_id:str}/audit", opt=_RECORD)

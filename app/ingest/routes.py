@@ -125,7 +125,7 @@ async def create_match(
         tournament_id=data.tournament_id,
         reference=data.request_id,
     )
-    by = operator_routes.by(request)
+    by = request.auth.actor
     match = await operator.create(intake.store, asked, intake.clock(), intake.terms, by=by)
     return Single(_created(intake, match))
 
@@ -156,7 +156,7 @@ async def set_booking(
 ) -> Single[Booking]:
     """Keep a match from a tenant, or let it have the match again."""
     async with intake.store.transaction() as tx:
-        by = request.auth.tenant.slug
+        by = request.auth.actor
         await admin.set_booked(tx, slug, match_id, data.booked, by=by, now=intake.clock())
     return Single(data)
 

@@ -14,8 +14,8 @@ class Given(msgspec.Struct, frozen=True):
     asked: bytes
 
 
-async def take(tx: Tx, actor: str, reference: str, match_id: UUID, asked: bytes, now: int) -> Given | None:
-    """None when this is the first time that `actor` uses `reference`, else what it stood for then.
+async def take(tx: Tx, holder: str, reference: str, match_id: UUID, asked: bytes, now: int) -> Given | None:
+    """None when this is the first time that `holder` uses `reference`, else what it stood for then.
 
     Waits for another transaction that is about to use the same one.
     """
@@ -24,7 +24,7 @@ async def take(tx: Tx, actor: str, reference: str, match_id: UUID, asked: bytes,
         INSERT INTO operator_command (actor, reference, match_id, at, asked) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING
         """,
-        actor,
+        holder,
         reference,
         match_id,
         now,
@@ -33,6 +33,6 @@ async def take(tx: Tx, actor: str, reference: str, match_id: UUID, asked: bytes,
     if taken:
         return None
     row = await tx.row(
-        "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", actor, reference
+        "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", holder, reference
     )
     return Given(row["match_id"], row["asked"]) if row else None

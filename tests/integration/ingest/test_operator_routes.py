@@ -57,7 +57,27 @@ async def test_commands_change_the_match_and_are_on_record(
     assert (late.status_code, "is finished" in late.json()["detail"]) == (409, True)
     records = (await client.get(f"{match}/audit?limit=2", headers=operator)).json()["data"]
     assert [record["action"] for record in records] == ["match.award_match", "match.describe"]
-    assert records[0]["actor"] == "key:house" and records[0]["details"]["winner"] == "team_b"
+    assert records[0]["details"]["winner"] == "team_b"
+
+
+async def test_the_record_names_the_key_and_an_id_is_its_holders(
+    client: httpx.AsyncClient, operator: Headers, issue: IssueKey, match: str
+) -> None:
+    other = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+    held = (await client.get("/ops/v1/tenants/house/keys", headers=operator)).json()["data"]
+    first, second = (f"key:house/{key['key_id']}" for key in held)
+    asked = {"command": "rename_team", "team": "team_b", "name": "Harbour Town", "request_id": "1"}
+    back = {"command": "rename_team", "team": "team_b", "name": "Harbour", "request_id": "2"}
+    for caller, command in ((operator, asked), (other, back), (other, asked)):
+        answer = await client.post(f"{match}/commands", headers=caller, json=command)
+        assert answer.status_code == 200, answer.text
+    assert answer.json()["data"]["team_b"] == "Harbour"
+    records = (await client.get(f"{match}/audit", headers=operator)).json()["data"]
+    assert [record["actor"] for record in records] == [second, first, first]
+    path = f"/ops/v1/tenants/house/bookings/{match.rsplit('/', 1)[1]}"
+    assert (await client.put(path, headers=other, json={"booked": False})).status_code == 200
+    told = (await client.get("/ops/v1/tenants/house/audit?limit=1", headers=operator)).json()["data"]
+    assert [record["actor"] for record in told] == [second]
 
 
 @pytest.mark.parametrize(

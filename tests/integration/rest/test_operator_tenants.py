@@ -143,7 +143,7 @@ async def test_everything_is_audited_and_no_secret_is(desk: Desk, store: Store) 
     records = await desk.ask("GET", "/beta/audit", 200)
     done = [record["action"] for record in records]
     assert done == ["key.alter", "key.rotate", "key.issue", "tenant.create"]
-    assert {record["actor"].split("/")[0] for record in records} == {"house"}
+    assert {record["actor"].split("/")[0] for record in records} == {"key:house"}
     assert len(await desk.ask("GET", "/beta/audit?limit=2", 200)) == 2
     async with store.reading() as tx:
         kept = str(await tx.fetch("SELECT * FROM audit, api_key"))
