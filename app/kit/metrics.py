@@ -22,7 +22,7 @@ log_batch_wait = Histogram(
 )
 feed_published = Counter("matchfeed_feed_published", "Envelopes confirmed by the broker", ["message"])
 feed_repeated = Counter(
-    "matchfeed_feed_repeated", "Envelopes published again after a nack, return or restart"
+    "matchfeed_feed_repeated", "Envelopes published again after a nack or a lost connection"
 )
 feed_behind = Gauge("matchfeed_feed_behind", "Envelopes that a tenant has not been told", ["tenant"])
 feed_behind_seconds = Gauge(

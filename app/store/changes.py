@@ -24,10 +24,11 @@ CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 class Draft(msgspec.Struct, frozen=True):
     """A change not yet numbered.
 
-    `entity`: match, round, event, market or settlement; `key` names it within the match. `frame` is the
-    WebSocket frame's type or "", `message` the feed message that tells it or "". `body` is the domain
-    struct (Headline, Market, Round, TimelineEvent) as msgspec's JSON; a settlement has its `entry` instead,
-    whose `id` and `at` are yet to be given.
+    `entity`: match, round, event, scoreboard, market or settlement; `key` names it within the match. `frame`
+    is the WebSocket frame's type or "", `message` the feed message that tells it or "". `body` is the domain
+    struct as msgspec's JSON: Market, TimelineEvent; of a match Headline, or FixtureChange under
+    `fixture_change`; of a round RoundLive when it begins, else Round; of a scoreboard nothing (`{}`), for it
+    is read from the match. A settlement has its `entry` instead, whose `id` and `at` are yet to be given.
     """
 
     entity: str
