@@ -76,10 +76,10 @@ class Consumer:
     async def _is_to_blame(self) -> bool:
         """Whether the batch and not the database is what fails."""
         try:
-            async with self._store.reading() as tx:
-                return await tx.value("SELECT true") is True
+            await self._store.check()
         except Unavailable:
             return False
+        return True
 
 
 def subscribe(queues: Queues, handle: Handler, share: Share) -> None:

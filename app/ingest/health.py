@@ -9,8 +9,7 @@ OK = "ok"
 
 
 async def database_answers(store: Store) -> str:
-    async with store.reading() as tx:
-        await tx.value("SELECT 1")
+    await store.check()
     return OK
 
 

@@ -93,6 +93,11 @@ class Store:
             del tx.connection  # whoever kept the handle must not reach the connection's next user
             await guarded(self._pool.release, connection)
 
+    async def check(self) -> None:
+        """Have the database answer; raises `Unavailable` when it does not."""
+        async with self.reading() as tx:
+            await tx.value("SELECT 1")
+
     async def dedicated(self) -> asyncpg.Connection:
         """A connection of its own, outside the pool; the caller closes it (`signals` listens on it)."""
         return await asyncpg.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
