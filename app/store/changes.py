@@ -119,7 +119,7 @@ gone AS (
 )
 SELECT count(*) FROM gone
 """
-_PRUNER = 7232652  #: the advisory lock of whoever prunes
+_PRUNER = 7232653  #: the advisory lock of whoever prunes
 _encode = msgspec.json.Encoder().encode
 
 

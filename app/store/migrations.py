@@ -16,7 +16,7 @@ from app.kit.logging import get_logger, redact
 from app.store.transaction import translated
 
 _ROOT = Path(__file__).parents[2]
-_LOCK = 7232652
+_LOCK = 7232652  #: the advisory lock of whoever migrates
 _COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed")
 log = get_logger(__name__)
 
