@@ -142,7 +142,8 @@ class Parts:
                 settings.soccer_urn_prefix,
             )
             address = settings.public_url.rstrip("/")
-            self.intake = Intake(store, queues, terms(settings), self._clock, settings.secret_key, address)
+            held = Terms(margin=settings.margin)
+            self.intake = Intake(store, queues, held, self._clock, settings.secret_key, address)
             self.streams = Streams(store, self.grants, self.strangers, self._clock, stream_terms(settings))
             # Feed processes do this, too; a revocation must not wait for one to be started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
@@ -183,14 +184,6 @@ def what_is_pushed(settings: Settings) -> Pushed:
     """The AsyncAPI document: what the feed and the stream say of themselves."""
     amqp_half = feed(settings.exchange, settings.rabbitmq_public_host)
     return pushed(amqp_half, at_stream(stream(), settings.public_url))
-
-
-def terms(settings: Settings) -> Terms:
-    return Terms(
-        margin=settings.margin,
-        fresh_millis=settings.fresh_millis,
-        silence_millis=settings.source_silence_seconds * 1000,
-    )
 
 
 def stream_terms(settings: Settings) -> StreamTerms:

@@ -15,7 +15,6 @@ from app.ingest import operator, tokens
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit.clock import iso_seconds, system_clock
-from app.settings import Settings
 from app.simulator.pace import Pace
 from app.simulator.sender import Sender, read_log
 from app.store import matches
@@ -48,7 +47,7 @@ async def match_create(best_of: str, minutes: float, **asked_for: Any) -> None:
     asked = NewMatch(best_of=int(best_of), scheduled_at=now + round(minutes * 60_000), **asked_for)
     async with opened(settings) as store:
         made = await operator.create(store, asked, now, Terms(margin=settings.margin), by=who())
-    show(_shown(made) | {"log_sink_url": sink_url(settings, made, settings.public_url)})
+    show(_shown(made) | {"log_sink_url": tokens.address(settings.secret_key, settings.public_url, made)})
 
 
 @match.command("list")
@@ -79,7 +78,7 @@ async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> 
     async with opened(settings) as store, store.reading() as tx:
         found = await matches.by_ref(tx, ref)
     lines = list(read_log(file))
-    url = sink_url(settings, found, base_url or settings.public_url)
+    url = tokens.address(settings.secret_key, base_url or settings.public_url, found)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
         sender = Sender(client, url, uuid4().hex)
         told = 0
@@ -120,12 +119,6 @@ async def match_forget(days: float) -> None:
 async def _forget(store: Store, before: int) -> int:
     async with store.transaction() as tx:
         return len(await matches.trim(tx, before))
-
-
-def sink_url(settings: Settings, found: Match, base_url: str) -> str:
-    """Where the match's game server sends its log."""
-    token = tokens.issue(settings.secret_key, found.id, found.number)
-    return f"{base_url.rstrip('/')}/ops/v1/matches/{found.id}/log?token={token}"
 
 
 def _shown(each: Match) -> dict[str, object]:

@@ -72,3 +72,6 @@ class MatchCancelled(Change, frozen=True):
 class Altered(Change, frozen=True):
     """Anything else that clients see or settlements rest on: pause, suspension, sides, names, schedule,
     format, rounds that nobody saw."""
+
+
+Told = list[Change]  #: what a move of a match has to say so far; it says more by appending

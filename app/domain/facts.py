@@ -4,11 +4,9 @@
 `at` is when it happened, in Unix ms on our own clock (arrival time, spread by the source's seconds).
 """
 
-from typing import Literal
-
 import msgspec
 
-from app.domain.match import Player, Side
+from app.domain.match import Player, Side, WinReason
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -157,7 +155,7 @@ class RoundWon(Fact, frozen=True):
     """The score that the line carries is after the round, by side."""
 
     side: Side
-    reason: Literal["kills", "bomb", "time", "defuse"]
+    reason: WinReason
     ct_score: int
     t_score: int
 

@@ -65,7 +65,7 @@ def with_item(sheet: Sheet, player: Player, side: Side, item: str) -> Sheet:
     if worn := _worn(name):
         return updated(sheet, player, side, **worn)
     weapons = known.weapons if known else ()
-    if _is_knife(name) or (name in weapons and name != "flashbang") or len(weapons) >= _MOST_ITEMS:
+    if is_knife(name) or (name in weapons and name != "flashbang") or len(weapons) >= _MOST_ITEMS:
         return updated(sheet, player, side)
     return updated(sheet, player, side, weapons=(*weapons, name))
 
@@ -76,7 +76,7 @@ def with_items(sheet: Sheet, player: Player, side: Side, items: Iterable[str]) -
     worn: dict[str, Any] = {}
     for name in names:
         worn |= _worn(name)
-    weapons = tuple(name for name in names if not (_is_knife(name) or _worn(name)))[:_MOST_ITEMS]
+    weapons = tuple(name for name in names if not (is_knife(name) or _worn(name)))[:_MOST_ITEMS]
     return updated(sheet, player, side, weapons=weapons, **worn)
 
 
@@ -111,7 +111,7 @@ def plain(item: str) -> str:
     return item.removeprefix("weapon_").removeprefix("item_").partition("(")[0].lower()
 
 
-def _is_knife(name: str) -> bool:
+def is_knife(name: str) -> bool:
     return name.startswith("knife") or name == "bayonet"
 
 

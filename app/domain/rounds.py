@@ -2,15 +2,13 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Change, RoundFinished, RoundLive, RoundOpened, RoundsVoided
+from app.domain.changes import RoundFinished, RoundLive, RoundOpened, RoundsVoided, Told
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.loadout import stood_up
 from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
 from app.domain.sides import believe_score, is_break, leave_break, set_home_side, slot_on, update_map
 from app.domain.timeline import bomb_site, end_of_bomb, release_held
 from app.domain.worth import of_teams
-
-Told = list[Change]
 
 
 def open_round(match: Match, at: int, told: Told) -> Match:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Change
+from app.domain.changes import Told
 from app.domain.doubts import clear_doubt
 from app.domain.match import Match
 from app.domain.rounds import (
@@ -18,8 +18,6 @@ from app.domain.rounds import (
 )
 from app.domain.series import may_start, playing, start_map, was_played
 from app.domain.sides import believe_score
-
-Told = list[Change]
 
 
 def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:

@@ -7,13 +7,11 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import loadout
-from app.domain.changes import Change
+from app.domain.changes import Told
 from app.domain.loadout import Sheet
 from app.domain.match import Match
 from app.domain.series import playing
 from app.domain.worth import worth
-
-Told = list[Change]
 
 
 def gained(match: Match, fact: f.Sighted) -> Match:

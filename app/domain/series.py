@@ -2,12 +2,10 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Change, MapFinished, MapStarted, MatchFinished, MatchStarted
+from app.domain.changes import MapFinished, MapStarted, MatchFinished, MatchStarted, Told
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import MapPlay, Match, Slot, Status
 from app.domain.sides import name_side
-
-Told = list[Change]
 
 
 def playing(match: Match) -> MapPlay | None:

@@ -6,16 +6,10 @@ Nobody dies twice in a round, so a repeated line adds nothing.
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Amended, Change, Happened
-from app.domain.loadout import fallen
+from app.domain.changes import Amended, Happened, Told
+from app.domain.loadout import fallen, is_knife
 from app.domain.match import FactType, Match, Player, RoundPlay, Side, TimelineEvent, Win
 from app.domain.sides import slot_of, update_map, witness
-
-Told = list[Change]
-
-
-def is_knife(weapon: str) -> bool:
-    return weapon.startswith("knife") or weapon == "bayonet"
 
 
 def killed(match: Match, fact: f.Killed, told: Told) -> Match:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import scoreboard, timeline
-from app.domain.changes import Altered, Change
+from app.domain.changes import Altered, Change, Told
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
 from app.domain.match import Match, RoundPlay, Win
@@ -30,8 +30,6 @@ from app.domain.series import end_as_told, finish_map, may_start, playing, start
 from app.domain.sides import believe_players, name_side, switch, update_map
 
 __all__ = ["cancel", "fold", "schedule", "suspend", "unsuspend"]
-
-Told = list[Change]
 _LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, told late
 
 

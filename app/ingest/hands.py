@@ -122,7 +122,7 @@ def _closed(market: Market, decide: Decide, reason: str) -> Reaction:
     closed, entry = decide(opened)
     same = (market.result, market.void_reason_id) == (closed.result, closed.void_reason_id)
     if same and market.settled_by == entry.settled_by:
-        raise Conflict(f"{_name(market)} is {market.result} by hand already.")
+        raise Conflict(f"{desk.named(market)} is {market.result} by hand already.")
     return Reaction((closed,), (taken_back, entry))
 
 
@@ -131,7 +131,3 @@ def _find(book: Book, key: Key) -> Market:
     if market is None:
         raise NotFound(f"There is no market {key[0]} with specifiers {key[1]!r} on this match.")
     return market
-
-
-def _name(market: Market) -> str:
-    return f"Market {market.type_id} {market.specifiers}".rstrip()

@@ -21,5 +21,4 @@ class Intake(msgspec.Struct, frozen=True):
     public_url: str
 
     def sink_url(self, match: Match) -> str:
-        token = tokens.issue(self.secret, match.id, match.number)
-        return f"{self.public_url}/ops/v1/matches/{match.id}/log?token={token}"
+        return tokens.address(self.secret, self.public_url, match)

@@ -9,6 +9,7 @@ import re
 from hashlib import blake2b
 from uuid import UUID
 
+from app.domain.match import Match
 from app.kit.errors import Forbidden
 
 _FORM = re.compile(r"([1-9][0-9]{0,17})-([0-9a-f]{40})\Z")
@@ -18,6 +19,12 @@ _REFUSAL = "This log token does not belong to this match: use the address that t
 def issue(secret: str, match_id: UUID, number: int) -> str:
     """The token of the match with that id and number."""
     return f"{number}-{_signature(secret, match_id, number)}"
+
+
+def address(secret: str, base_url: str, match: Match) -> str:
+    """Where the match's game server sends its log, on a service that answers at `base_url`."""
+    token = issue(secret, match.id, match.number)
+    return f"{base_url.rstrip('/')}/ops/v1/matches/{match.id}/log?token={token}"
 
 
 def check(secret: str, match_id: UUID, token: str) -> int:

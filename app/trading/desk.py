@@ -31,17 +31,18 @@ def void(market: Market, void_reason_id: int, reason: str) -> Decision:
 def roll_back(market: Market, reason: str) -> Decision:
     """Take a settlement or a void back, whoever made it."""
     if market.status not in settling.CLOSED:
-        raise Conflict(f"{_name(market)} is {_state(market)}: there is nothing to roll back.")
+        raise Conflict(f"{named(market)} is {_state(market)}: there is nothing to roll back.")
     return settling.roll_back(market, reason, "admin")
+
+
+def named(market: Market) -> str:
+    """The market, as refusals speak of it."""
+    return f"Market {market.type_id} {market.specifiers}".rstrip()
 
 
 def _require_open(market: Market) -> None:
     if not market.open:
-        raise Conflict(f"{_name(market)} is {_state(market)}; roll it back first.")
-
-
-def _name(market: Market) -> str:
-    return f"Market {market.type_id} {market.specifiers}".rstrip()
+        raise Conflict(f"{named(market)} is {_state(market)}; roll it back first.")
 
 
 def _state(market: Market) -> str:

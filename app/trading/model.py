@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.domain.catalogue import load
-from app.domain.match import MapPlay, Match, Round, Side, Slot
+from app.domain.match import MapPlay, Match, Round, Side, Slot, other_side
 
 LOGITS_PER_POINT = 1 / 1900
 #: Standard deviation of what strengths do not tell: form of the day. The larger, the faster we learn.
@@ -89,11 +89,7 @@ def start_side(play: MapPlay) -> Side | None:
     else:
         return None
     half, _ = half_of(number - 1, play.max_rounds, play.overtime_rounds)
-    return _other(side) if switched(half) else side
-
-
-def _other(side: Side) -> Side:
-    return "T" if side == "CT" else "CT"
+    return other_side(side) if switched(half) else side
 
 
 def last_won(play: MapPlay) -> int:

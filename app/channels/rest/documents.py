@@ -13,6 +13,7 @@ import msgspec
 from litestar import MediaType, Response, get
 from litestar.di import NamedDependency
 
+from app.http import pages
 from app.http.answer import Answer, Body
 from app.http.media import Format
 from app.http.openapi.document import About, document
@@ -31,8 +32,6 @@ OPERATORS = About(
     "log sink, whose token stands in its address.",
 )
 _ONLY_JSON: dict[str, Any] = {"format": Format.JSON}
-#: The page loads nothing and runs nothing.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 class Documents(msgspec.Struct, frozen=True):
@@ -73,8 +72,7 @@ async def openapi(documents: NamedDependency[Documents]) -> Answer[dict[str, Any
 @get("/v1/docs", opt={"open": True}, media_type=MediaType.HTML)
 async def docs(documents: NamedDependency[Documents]) -> Response[bytes]:
     """This document as a page for people. It fetches nothing from anywhere."""
-    headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "public, max-age=300"}
-    return Response(documents.page, media_type=MediaType.HTML, headers=headers)
+    return pages.shown(documents.page)
 
 
 @get("/ops/v1/openapi.json", opt={"operator": True} | _ONLY_JSON)

@@ -19,6 +19,7 @@ from app.store.audit import Record
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.transaction import Tx
+from app.wire.views.slots import moment
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
@@ -158,8 +159,8 @@ def key_view(key: Key) -> KeyView:
         finished_only=key.finished_only,
         operator=key.operator,
         created_at=iso_seconds(key.created_at),
-        revoked_at=_time(key.revoked_at),
-        last_used_at=_time(key.last_used_at),
+        revoked_at=moment(key.revoked_at),
+        last_used_at=moment(key.last_used_at),
         replaced_by=key.replaced_by,
         request_id=key.reference,
     )
@@ -173,7 +174,3 @@ def issued_view(issued: Issued | Key) -> IssuedView:
 
 def record_view(record: Record) -> RecordView:
     return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)
-
-
-def _time(ms: int | None) -> str | None:
-    return None if ms is None else iso_seconds(ms)

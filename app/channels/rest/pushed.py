@@ -7,21 +7,18 @@ import msgspec
 from litestar import MediaType, Response, get
 from litestar.di import NamedDependency
 
+from app.channels.rest.documents import VERSION
+from app.http import pages
 from app.http.answer import Answer, Body
 from app.http.asyncapi.document import Json, joined
 from app.http.asyncapi.page import page
 from app.http.media import Format
 
-VERSION = "1.0.0"
 _DESCRIPTION = (
     "What matchfeed pushes: XML envelopes to each tenant's AMQP vhost, and JSON frames over WebSocket. "
     'After a connect, a silence or alive with subscribed="0", ask for a recovery over REST.'
 )
 _INFO = {"title": "matchfeed, pushed", "version": VERSION, "description": _DESCRIPTION}
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'",
-    "Cache-Control": "public, max-age=300",
-}
 
 
 class Pushed(msgspec.Struct, frozen=True):
@@ -54,7 +51,7 @@ async def asyncapi(pushed: NamedDependency[Pushed]) -> Answer[dict[str, Any]]:
 @get("/v1/docs/pushed", opt={"open": True}, media_type=MediaType.HTML)
 async def asyncapi_page(pushed: NamedDependency[Pushed]) -> Response[bytes]:
     """What is pushed, as a page for people. It fetches nothing from anywhere."""
-    return Response(pushed.page, media_type=MediaType.HTML, headers=_HEADERS)
+    return pages.shown(pushed.page)
 
 
 HANDLERS = (asyncapi, asyncapi_page)

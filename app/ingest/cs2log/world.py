@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
 
 from app.domain import facts as f
+from app.domain.match import WinReason
 from app.ingest.cs2log.players import side_named
 
 Read = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
@@ -24,8 +24,7 @@ _RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file 
 #: What an operator may set, too.
 _MOST_ROUNDS, _MOST_OVERTIME_ROUNDS = 100, 20
 
-Reason = Literal["kills", "bomb", "time", "defuse"]
-_REASONS: dict[str, Reason] = {
+_REASONS: dict[str, WinReason] = {
     "SFUI_Notice_CTs_Win": "kills",
     "SFUI_Notice_Terrorists_Win": "kills",
     "SFUI_Notice_Target_Bombed": "bomb",

@@ -100,6 +100,7 @@ async def test_the_page_is_for_everybody_and_fetches_nothing(client: httpx.Async
     del client.headers["X-API-Key"]
     page = await client.get("/v1/docs/pushed")
     assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
+    assert "base-uri 'none'" in page.headers["content-security-policy"]
     root = etree.fromstring(page.content, etree.HTMLParser())
     assert not root.xpath("//script | //link | //img | //iframe | //@src")
     assert all(str(href).startswith("#") for href in root.xpath("//@href"))
