@@ -120,11 +120,10 @@ class Killed(Fact, frozen=True):
 
 
 class Assisted(Fact, frozen=True):
-    """`flash`: by blinding the victim. Of two assists of one kill the first told stands."""
+    """By blinding the victim, too. Of two assists of one kill the first told stands."""
 
     assister: Player
     victim: Player
-    flash: bool = False
 
 
 class Died(Fact, frozen=True):

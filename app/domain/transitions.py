@@ -14,7 +14,6 @@ from app.domain import facts as f
 from app.domain import scoreboard, timeline
 from app.domain.changes import Altered, Change, Told
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
 from app.domain.match import Match, RoundPlay, Win
 from app.domain.rounds import (
     drop_unjudged,
@@ -29,7 +28,6 @@ from app.domain.score import score_told
 from app.domain.series import end_as_told, finish_map, may_start, playing, start_map, was_played
 from app.domain.sides import believe_players, name_side, switch, update_map
 
-__all__ = ["cancel", "fold", "schedule", "suspend", "unsuspend"]
 _LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, told late
 
 

@@ -59,16 +59,6 @@ class Bodies:
         #: What each match was last known to show in lists.
         self._rows: dict[UUID, str] = {}
 
-    @property
-    def listening(self) -> bool:
-        """Whether changes are heard of, so that bodies may be kept."""
-        return self._listening
-
-    @property
-    def bytes(self) -> int:
-        """How much is kept, roughly."""
-        return self._bytes
-
     async def run(self) -> None:
         """Hear of changes, until cancelled."""
         async for payload in signals.listen(self._store, shown.CHANNEL, self.hearing):

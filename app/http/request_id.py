@@ -7,8 +7,6 @@ from secrets import token_hex
 
 from litestar.types import Scope
 
-from app.kit.logging import bind
-
 _SANE = re.compile(rb"[A-Za-z0-9._:/+=-]{1,64}\Z")
 _KEY = "matchfeed.request_id"
 #: An id is chance once, the process and a running number: chance each time costs a call of the system.
@@ -35,6 +33,3 @@ def _given(scope: Scope) -> str:
 def header(scope: Scope) -> tuple[bytes, bytes]:
     """The header that names the request."""
     return b"x-request-id", of(scope).encode()
-
-
-__all__ = ["bind", "header", "of"]

@@ -57,11 +57,6 @@ class Body:
             self._zipped = gzip.compress(self.plain, _LEVEL, mtime=0)
         return self._zipped
 
-    @property
-    def size(self) -> int:
-        """Bytes in memory, roughly."""
-        return len(self.plain) + len(self._zipped or b"")
-
     def known_to(self, request: Headers) -> bool:
         """Whether the caller's `If-None-Match` names these bytes, zipped or not."""
         told = b",".join([value for name, value in request if name == b"if-none-match"])

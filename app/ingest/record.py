@@ -70,7 +70,7 @@ async def _write(
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     told = before is not None and after.last_fact_at != before.last_fact_at
-    return (await change_log.append(tx, after, rows, now, after.last_fact_at if told else 0)).match
+    return await change_log.append(tx, after, rows, now, after.last_fact_at if told else 0)
 
 
 async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:

@@ -59,10 +59,6 @@ class MapTruth:
     voided: list[RoundTruth] = field(default_factory=list)
     oddities: list[str] = field(default_factory=list)
 
-    @property
-    def overtime(self) -> bool:
-        return len(self.rounds) > 24
-
 
 @dataclass
 class SeriesTruth:

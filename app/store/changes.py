@@ -58,14 +58,6 @@ class ChangeRow(msgspec.Struct, frozen=True):
     arrived_at: int = 0
 
 
-class Appended(msgspec.Struct, frozen=True):
-    """What `append` gave each draft, in their order, and the match with its new stamp and seq."""
-
-    seqs: tuple[int, ...]
-    stamps: tuple[int, ...]
-    match: Match
-
-
 class _Place(NamedTuple):
     seq: int
     at: int
@@ -123,16 +115,16 @@ _PRUNER = 7232653  #: the advisory lock of whoever prunes
 _encode = msgspec.json.Encoder().encode
 
 
-async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrived_at: int = 0) -> Appended:
-    """Number, stamp and write `drafts`; must be the transaction's last act, for every other writer waits
-    until it has ended.
+async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrived_at: int = 0) -> Match:
+    """Number, stamp and write `drafts`: the match with its new stamp and seq. Must be the transaction's last
+    act, for every other writer waits until it has ended.
 
     Consecutive drafts of one non-empty message form an envelope. Each envelope gets a stamp of its own,
     max(`now`, the match's last + 1); drafts without message get the latest stamp and use none up.
     Settlements also go to the ledger, with `id` and `at` filled in. Raises `NotFound` for an unknown match.
     """
     if not drafts:
-        return Appended((), (), match)
+        return match
     first, last_stamp, last_seq = await _take(tx, match.id, len(drafts))
     places = _places(drafts, first, now, last_stamp, last_seq)
     settled = [_stamped(draft.entry, place) for draft, place in zip(drafts, places, strict=True)]
@@ -154,11 +146,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
         str(places[-1].seq),
         arrived_at,
     )
-    return Appended(
-        tuple(place.seq for place in places),
-        tuple(place.at for place in places),
-        msgspec.structs.replace(match, last_stamp=last_stamp, last_seq=last_seq),
-    )
+    return msgspec.structs.replace(match, last_stamp=last_stamp, last_seq=last_seq)
 
 
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:

@@ -18,7 +18,6 @@ from app.store.transaction import Row, Tx
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
-_FINISHED = (Status.FINISHED,)
 #: The tables of what hangs on a match, deleted with it.
 HANGING = (
     "change",
@@ -133,13 +132,11 @@ async def listing(
     *,
     statuses: Collection[Status],
     limit: int,
-    finished_only: bool = False,
     newest_first: bool = False,
 ) -> list[Match]:
-    """At most `limit` matches in these states, by scheduled time; `finished_only` leaves the others out."""
-    wanted = [status for status in statuses if not finished_only or status in _FINISHED]
+    """At most `limit` matches in these states, by scheduled time."""
     order = "scheduled_at DESC NULLS LAST, number DESC" if newest_first else "scheduled_at NULLS LAST, number"
-    rows = await tx.fetch(f"{_STATE} WHERE status = ANY($1) ORDER BY {order} LIMIT $2", wanted, limit)
+    rows = await tx.fetch(f"{_STATE} WHERE status = ANY($1) ORDER BY {order} LIMIT $2", list(statuses), limit)
     return [_match(row) for row in rows]
 
 

@@ -132,17 +132,6 @@ async def park(tx: Tx, parked: Parked) -> None:
     )
 
 
-async def parked(tx: Tx) -> list[Parked]:
-    """Every batch laid aside, oldest first."""
-    rows = await tx.fetch(
-        """
-        SELECT message, match_id, instance, begin_offset, end_offset, body, arrived_at, parked_at, error
-        FROM log_parked ORDER BY parked_at, message
-        """
-    )
-    return [Parked(*row.values()) for row in rows]
-
-
 async def parked_count(tx: Tx) -> int:
     count: int = await tx.value("SELECT count(*) FROM log_parked")
     return count

@@ -249,8 +249,8 @@ class Rig:
             Draft("market", market.specifiers, "market.updated", "odds_change", encode(market)),
         ]
         async with self.store.transaction() as tx:
-            done = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)
-        return done.seqs[-1]
+            told = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)
+        return told.last_seq
 
     async def feed(self, **overrides: str) -> FeedProcess:
         """Start a feed process with our settings; nothing is waited for. There is no ingest, and the process

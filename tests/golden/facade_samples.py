@@ -109,7 +109,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions(REASONS, "en"),
     "void_reasons": lambda: dictionaries.void_reasons(REASONS),
     "producers": lambda: dictionaries.producers([PRODUCER]),
-    "bookmaker_details": lambda: answers.bookmaker_details(GRANT, bookmaker_id=53, expire_at=APRIL_2031),
+    "bookmaker_details": lambda: answers.bookmaker_details(GRANT),
     "response_accepted": lambda: answers.accepted(TAKEN_ON),
     "response_accepted_with_all": lambda: answers.accepted(
         msgspec.structs.replace(TAKEN_ON, node_id="3", after=APRIL_2031 - DAY)

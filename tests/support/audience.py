@@ -7,14 +7,24 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from app.channels.stream.document import DATA, frame_schema
+from app.channels.stream.document import stream
 from app.store import changes
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.folding import Folded, Message
 from tests.support.streaming import told, watching
 
-SCHEMAS = {kind: jsonschema_rs.validator_for(frame_schema(kind)) for kind in DATA}
+
+def frame_schemas() -> dict[str, Any]:
+    """By type, the JSON Schema of whole frames as the document has it, complete in itself."""
+    components = stream()["components"]
+    return {
+        message["name"]: {**message["payload"], "components": {"schemas": components["schemas"]}}
+        for message in components["messages"].values()
+    }
+
+
+SCHEMAS = {kind: jsonschema_rs.validator_for(schema) for kind, schema in frame_schemas().items()}
 
 
 class Service:

@@ -54,7 +54,7 @@ class Story:
             match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
             await matches.insert(tx, match)
             rows = drafts.compose(None, match, (), {}, (), ())
-            return (await changes.append(tx, match, rows, self._now())).match
+            return await changes.append(tx, match, rows, self._now())
 
     async def happen(self, match: Match, *happened: c.Change, **fields: object) -> None:
         """These changes, and the fields of the match as they are then."""
@@ -117,8 +117,7 @@ class Story:
             events = [one.event for one in happened if isinstance(one, c.Happened)]
             await history.add(tx, match.id, rounds, events)
             await markets.save(tx, match.id, markets_changed)
-            done = await changes.append(tx, after, rows, self._now())
-            self.at = done.match.last_stamp
+            self.at = (await changes.append(tx, after, rows, self._now())).last_stamp
 
 
 def _ledger_status(market: Market) -> LedgerStatus:

@@ -73,16 +73,12 @@ class Session:
         self._terms, self._watch, self._clock = terms, watch, clock
         self._lease = Lease(terms.lease_millis)
         press = Press(terms.exchange, terms.product)
-        self._relay = Relay(
+        self.relay = Relay(
             store, press, self._lease, self.holder, terms.window, lag_millis=terms.lag_millis, clock=clock
         )
-        self._tidings = Tidings(age=lambda: self._relay.age, dead=lambda: watch.dead)
+        self._tidings = Tidings(age=lambda: self.relay.age, dead=lambda: watch.dead)
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
-
-    @property
-    def relay(self) -> Relay:
-        return self._relay
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Tell tenants until `stopping`, then let go of them in good order. Raises `Lapsed` when
@@ -107,14 +103,14 @@ class Session:
 
     async def _work(self) -> None:
         login = await self._enlisted()
-        await patiently("reading the change log", self._relay.start)
+        await patiently("reading the change log", self.relay.start)
         log.info("the feed works", holder=self.holder)
         try:
             async with asyncio.TaskGroup() as group:
-                for loop in (self._relay.listen, self._relay.read, self._relay.catch_up, self._relay.save):
+                for loop in (self.relay.listen, self.relay.read, self.relay.catch_up, self.relay.save):
                     group.create_task(loop())
                 group.create_task(self._replayer(login).run())
-                group.create_task(keep_gauges(self._store, self._management, self._relay))
+                group.create_task(keep_gauges(self._store, self._management, self.relay))
                 group.create_task(self._hurry())
                 group.create_task(self._rounds(group, login))
         except ExceptionGroup as group:
@@ -127,7 +123,7 @@ class Session:
         while True:
             await self._watch.died.wait()
             self._watch.died.clear()
-            for delivery in self._relay.deliveries.values():
+            for delivery in self.relay.deliveries.values():
                 delivery.word.hurried.set()
 
     async def _enlisted(self) -> Login:
@@ -153,12 +149,12 @@ class Session:
         takes nothing no recovery is told, and none before the word about an outage."""
         return {
             each.tenant_id: each.slug
-            for each in self._relay.deliveries.values()
+            for each in self.relay.deliveries.values()
             if each.healthy and not each.held_back and self._holds(each.tenant_id)
         }
 
     def _holds(self, tenant_id: UUID) -> bool:
-        delivery = self._relay.deliveries.get(tenant_id)
+        delivery = self.relay.deliveries.get(tenant_id)
         return self._lease.held and delivery is not None and not delivery.closing
 
     async def _rounds(self, group: asyncio.TaskGroup, login: Login) -> None:
@@ -172,7 +168,7 @@ class Session:
             await asyncio.sleep(self._lease.millis / 3000)
 
     async def _round(self) -> list[Taken]:
-        relay, mine = self._relay, self.holder
+        relay, mine = self.relay, self.holder
         if self._tasks and not self._lease.held:
             raise Lapsed("our lease ran out")
         released = [each.tenant_id for each in relay.deliveries.values() if each.closing and each.quiet]
@@ -198,7 +194,7 @@ class Session:
         return taken
 
     def _notes(self) -> dict[UUID, Note]:
-        return {tenant_id: delivery.note for tenant_id, delivery in self._relay.deliveries.items()}
+        return {tenant_id: delivery.note for tenant_id, delivery in self.relay.deliveries.items()}
 
     async def _share(self, tx: Tx) -> int:
         """How many tenants are ours to tell, as many feed processes as there are."""
@@ -207,7 +203,7 @@ class Session:
 
     def _shed(self, share: int) -> None:
         """Stop publishing to what is more than our share; it is released once it is quiet."""
-        kept = [each for each in self._relay.deliveries.values() if not each.closing]
+        kept = [each for each in self.relay.deliveries.values() if not each.closing]
         for delivery in kept[share:]:
             log.info("letting another process have a tenant", tenant=delivery.slug)
             delivery.closing = True
@@ -220,7 +216,7 @@ class Session:
             fenced = round((time.monotonic() - begun) * 1000)
             taken = msgspec.structs.replace(taken, silent=taken.silent + fenced)
         terms = self._terms
-        delivery = self._relay.adopt(taken, Word(taken, terms.alive_seconds))
+        delivery = self.relay.adopt(taken, Word(taken, terms.alive_seconds))
         losses = Losses(self._management, taken.slug, terms.exchange, taken.dropped, terms.alive_seconds)
         heartbeat = Heartbeat(login, delivery, losses, self._tidings, terms.product, self._clock)
         log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
@@ -240,18 +236,18 @@ class Session:
         return self._fences[former]
 
     def _drop(self, tenant_id: UUID) -> None:
-        self._relay.drop(tenant_id)
+        self.relay.drop(tenant_id)
         self._tasks.pop(tenant_id).cancel()
 
     async def _let_go(self) -> None:
         """Leave nothing in flight and free the leases; where that fails, they run out by themselves."""
         try:
-            quiet = await self._relay.drain(_DRAIN_SECONDS)
-            async with self._relay.lock, self._store.transaction() as tx:
+            quiet = await self.relay.drain(_DRAIN_SECONDS)
+            async with self.relay.lock, self._store.transaction() as tx:
                 await cursors.note(tx, self.holder, self._notes())
                 await cursors.release(tx, self.holder, quiet)
                 await beats.leave(tx, self.holder)
-            log.info("let go of tenants", count=len(quiet), of=len(self._relay.deliveries))
+            log.info("let go of tenants", count=len(quiet), of=len(self.relay.deliveries))
         except Unavailable as error:
             log.warning("the leases are left to run out", error=error.detail)
 

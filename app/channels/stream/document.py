@@ -102,12 +102,6 @@ def stream() -> Json:
     }
 
 
-def frame_schema(kind: str) -> Json:
-    """A JSON Schema of whole frames of this type, complete in itself."""
-    schemas, named = _schemas()
-    return {**schemas[kind], "components": {"schemas": named}}
-
-
 def _channel(address: str, says: str, refs: Json) -> Json:
     channel: Json = {
         "address": address,

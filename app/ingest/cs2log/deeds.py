@@ -10,7 +10,7 @@ from app.ingest.cs2log.world import Read
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
 _KILLED = re.compile(rf'{WRITTEN}{_AT} killed {WRITTEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z')
-_ASSISTED = re.compile(rf"{WRITTEN} (flash-)?assisted killing {WRITTEN}\s*\Z")
+_ASSISTED = re.compile(rf"{WRITTEN} (?:flash-)?assisted killing {WRITTEN}\s*\Z")
 _SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ")
 _BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb")
 _TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?')
@@ -75,10 +75,10 @@ def killed(message: str, at: int) -> Read:
 
 def assisted(message: str, at: int) -> Read:
     found = _ASSISTED.match(message)
-    assister, victim = (_in_play(found[1]), _in_play(found[3])) if found else (None, None)
+    assister, victim = (_in_play(found[1]), _in_play(found[2])) if found else (None, None)
     if found is None or assister is None or victim is None:
         return False
-    return f.Assisted(at=at, assister=assister[0], victim=victim[0], flash=bool(found[2]))
+    return f.Assisted(at=at, assister=assister[0], victim=victim[0])
 
 
 def sighted(message: str, at: int) -> Read:

@@ -70,15 +70,15 @@ def bookmaker_number(tenant: Tenant) -> int:
     return tenant.id.int % _LARGEST + 1
 
 
-def bookmaker_details(grant: Grant, *, bookmaker_id: int | None = None, expire_at: int = NEVER) -> bytes:
-    """Who the key belongs to and what it may do; `expire_at` in Unix ms, for clients that insist on one."""
+def bookmaker_details(grant: Grant) -> bytes:
+    """Who the key belongs to and what it may do."""
     tenant = grant.tenant
     return facade.write_bookmaker_details(
         facade.BookmakerDetails(
             response_code=facade.ResponseCode.OK,
-            bookmaker_id=bookmaker_number(tenant) if bookmaker_id is None else bookmaker_id,
+            bookmaker_id=bookmaker_number(tenant),
             virtual_host=tenant.slug,
-            expire_at=expire_at,
+            expire_at=NEVER,
             tenant_id=str(tenant.id),
             name=tenant.name,
             rate_limit_rpm=grant.rate_limit_rpm,

@@ -46,8 +46,8 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     await consumer.handle(poison)
     assert reads.count(poison.body) == ATTEMPTS
     async with store.reading() as tx:
-        (parked,) = await sources.parked(tx)
-    assert (parked.message, parked.body, parked.error) == (poison.id, poison.body, "RuntimeError('bitten')")
+        (parked,) = await tx.fetch("SELECT message, body, error FROM log_parked")
+    assert tuple(parked.values()) == (poison.id, poison.body, "RuntimeError('bitten')")
     assert (await server.state()).suspended == HOLE
     assert await health.nothing_parked(store) != health.OK
     await consumer.handle(server.cut(*logs.ct_win(1, 0)))
@@ -73,7 +73,7 @@ async def test_other_matches_go_on(store: Store, server: Server, reads: list[byt
     gone = replace(server.cut("x"), match_id=server.match.id.__class__(int=1))
     await consumer.handle(gone)
     async with store.reading() as tx:
-        assert await sources.parked(tx) == []
+        assert await sources.parked_count(tx) == 0
 
 
 async def test_a_database_that_is_away_costs_no_line(store: Store, server: Server) -> None:

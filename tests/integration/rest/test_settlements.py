@@ -76,7 +76,7 @@ async def tell(tx: Tx, match: Match) -> int:
     states = LedgerStatus.PENDING, LedgerStatus.SETTLED
     entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "told by the test")
     draft = Draft("settlement", "13/", "bet_settlement", entry.message, entry=entry)
-    return (await changes.append(tx, await matches.lock(tx, match.id), [draft], 1)).seqs[0]
+    return (await changes.append(tx, await matches.lock(tx, match.id), [draft], 1)).last_seq
 
 
 async def test_a_late_commit_is_not_passed_by(store: Store, story: Story, read: Read) -> None:

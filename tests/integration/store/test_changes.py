@@ -10,7 +10,7 @@ from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
 from app.kit.errors import NotFound
 from app.store import changes, history, matches, replays
-from app.store.changes import Appended, ChangeRow, Draft
+from app.store.changes import ChangeRow, Draft
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMatch
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 Drafts = Callable[..., Draft]
 
 
-async def append(store: Store, match: Match, drafts: list[Draft], now: int = 1000) -> Appended:
+async def append(store: Store, match: Match, drafts: list[Draft], now: int = 1000) -> Match:
     async with store.transaction() as tx:
         return await changes.append(tx, match, drafts, now)
 
@@ -31,24 +31,23 @@ async def read(store: Store, after: int = 0, limit: int = 1000) -> list[ChangeRo
 async def test_rows_of_one_message_form_an_envelope(store: Store, new_match: NewMatch, draft: Drafts) -> None:
     match = await new_match()
     drafts = [draft(""), draft(""), draft("fixture_change"), draft(), draft(), draft("bet_settlement", "x")]
-    done = await append(store, match, drafts)
+    told = await append(store, match, drafts)
     rows = await read(store)
-    first = done.seqs[0]
-    assert done.seqs == tuple(range(first, first + 6))
+    first = rows[0].seq
+    assert [row.seq - first for row in rows] == list(range(6))
     assert [row.envelope_seq - first for row in rows] == [0, 1, 2, 4, 4, 5]
     assert [row.at for row in rows] == [1000, 1000, 1000, 1001, 1001, 1002]
     assert [row.prev_seq and row.prev_seq - first for row in rows] == [0, 0, 0, 2, 2, 4]
-    assert (done.match.last_stamp, done.match.last_seq) == (1002, first + 5)
+    assert (told.last_stamp, told.last_seq) == (1002, first + 5)
 
 
 async def test_stamps_rise_though_the_clock_stands_or_falls(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match = await new_match()
-    stamps: list[int] = []
     for now in (1000, 1000, 400, 5000):
-        done = await append(store, match, [draft(), draft("bet_cancel", "x")], now)
-        stamps += done.stamps
+        await append(store, match, [draft(), draft("bet_cancel", "x")], now)
+    stamps = [row.at for row in await read(store)]
     assert stamps == [1000, 1001, 1002, 1003, 1004, 1005, 5000, 5001]
 
 
@@ -57,42 +56,41 @@ async def test_a_change_without_message_uses_up_no_stamp(
 ) -> None:
     match = await new_match()
     await append(store, match, [draft()])
-    done = await append(store, match, [draft(""), draft()])
-    assert done.stamps == (1000, 1001)
+    await append(store, match, [draft(""), draft()])
     quiet = await append(store, match, [draft("")], 2000)
-    assert (quiet.stamps, quiet.match.last_stamp) == ((2000,), 1001)
+    assert [row.at for row in await read(store)] == [1000, 1000, 1001, 2000]
+    assert quiet.last_stamp == 1001
 
 
 async def test_stamp_and_seq_outlive_a_save_of_older_state(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match = await new_match()
-    done = await append(store, match, [draft()])
+    told = await append(store, match, [draft()])
     async with store.transaction() as tx:
         await matches.save(tx, msgspec.structs.replace(match, home="Renamed"))
         kept = await matches.lock(tx, match.id)
-    assert (kept.home, kept.last_stamp, kept.last_seq) == ("Renamed", 1000, done.seqs[0])
+    assert (kept.home, kept.last_stamp, kept.last_seq) == ("Renamed", 1000, told.last_seq)
 
 
 async def test_a_settlement_reaches_the_ledger_with_its_number(
     store: Store, new_match: NewMatch, settlement: Draft, draft: Drafts
 ) -> None:
     match = await new_match()
-    done = await append(store, match, [settlement, draft()])
+    await append(store, match, [settlement, draft()])
     async with store.reading() as tx:
         (entry,) = await history.ledger(tx, match.id)
         ((of_match, same),) = await history.ledger_since(tx, 0, 10)
         assert await history.ledger_since(tx, entry.id, 10) == []
-    assert (entry.id, entry.at, entry.rests_on) == (done.seqs[0], 1000, (7,))
-    assert (of_match, same) == (match.id, entry)
     told = (await read(store))[0]
+    assert (entry.id, entry.at, entry.rests_on) == (told.seq, 1000, (7,))
+    assert (of_match, same) == (match.id, entry)
     assert msgspec.json.decode(told.body, type=LedgerEntry) == entry
 
 
 async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draft: Drafts) -> None:
     match = await new_match()
-    done = await append(store, match, [draft("")] + [draft()] * 5 + [draft("bet_cancel")])
-    first = done.seqs[0]
+    first = (await append(store, match, [draft("")] + [draft()] * 5 + [draft("bet_cancel")])).last_seq - 6
     assert [row.seq for row in await read(store, 0, 2)] == list(range(first, first + 6))
     assert [row.seq for row in await read(store, 0, 1)] == [first]
     assert [row.seq for row in await read(store, first + 5, 1)] == [first + 6]
@@ -101,7 +99,7 @@ async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draf
 
 async def test_nothing_to_tell_is_told_to_nobody(store: Store, new_match: NewMatch) -> None:
     match = await new_match()
-    assert await append(store, match, []) == Appended((), (), match)
+    assert await append(store, match, []) == match
     async with store.reading() as tx:
         assert await changes.head(tx) == 0
 
@@ -133,12 +131,12 @@ async def test_a_slow_commit_holds_back_later_numbers(
     slow, fast = await new_match(), await new_match()
     taken, may_commit = asyncio.Event(), asyncio.Event()
 
-    async def write_slowly() -> Appended:
+    async def write_slowly() -> Match:
         async with store.transaction() as tx:
-            done = await changes.append(tx, slow, [draft()], 1000)
+            told = await changes.append(tx, slow, [draft()], 1000)
             taken.set()
             await may_commit.wait()
-        return done
+        return told
 
     slow_task = asyncio.create_task(write_slowly())
     await taken.wait()
@@ -147,7 +145,7 @@ async def test_a_slow_commit_holds_back_later_numbers(
     assert await read(store) == []
     may_commit.set()
     first, second = await slow_task, await fast_task
-    assert first.seqs < second.seqs
+    assert first.last_seq < second.last_seq
     assert [row.match_id for row in await read(store)] == [slow.id, fast.id]
 
 
@@ -164,9 +162,9 @@ async def test_a_reader_misses_nothing_of_many_writers(
             async with store.transaction() as tx:
                 await matches.lock(tx, match.id)
                 drafts = [draft()] * (1 + (turn + match.number) % 3)
-                told = await changes.append(tx, match, drafts, turn)
+                last = (await changes.append(tx, match, drafts, turn)).last_seq
                 await asyncio.sleep(0)
-            written.extend(told.seqs)
+            written.extend(range(last - len(drafts) + 1, last + 1))
 
     async def follow() -> None:
         while not done.is_set() or await read(store, seen[-1] if seen else 0, 1):
@@ -210,22 +208,22 @@ async def test_pruning_keeps_what_is_young_and_the_newest(
         assert await changes.prune(tx, 1000) == 0
         assert await changes.prune(tx, 5000, limit=2) == 0
         assert await changes.prune(tx, 5000) == 3
-        assert await changes.tail(tx) == old.seqs[-1] + 1
+        assert await changes.tail(tx) == old.last_seq + 1
         await changes.prune(tx, 99_000)
-        assert await changes.head(tx) == young.seqs[-1]
+        assert await changes.head(tx) == young.last_seq
 
 
 async def test_pruned_fixture_changes_are_kept_for_recoveries(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match, tenant = await new_match(), uuid4()
-    kick_off = await append(store, match, [draft("fixture_change"), draft("fixture_change"), draft()], 1000)
+    told = await append(store, match, [draft("fixture_change"), draft("fixture_change"), draft()], 1000)
     await append(store, match, [draft()], 9000)
     async with store.transaction() as tx:
         before = await replays.fixtures(tx, tenant, 0)
         assert await changes.prune(tx, 5000) == 3
         assert await replays.fixtures(tx, tenant, 0) == before
-        assert [each.seq for each in before] == [kick_off.seqs[1]] * 2
+        assert [each.seq for each in before] == [told.last_seq - 1] * 2
         assert await replays.fixtures(tx, tenant, 1000) == []
         assert (await changes.prune_fixtures(tx, 1000), await changes.prune_fixtures(tx, 1001)) == (0, 2)
         assert await replays.fixtures(tx, tenant, 0) == []

@@ -53,7 +53,7 @@ def facts() -> st.SearchStrategy[f.Fact]:
             victim_side=sides,
             weapon=st.sampled_from(["ak47", "knife_t", "awp"]),
         ),
-        st.builds(f.Assisted, at=at, assister=players, victim=players, flash=st.booleans()),
+        st.builds(f.Assisted, at=at, assister=players, victim=players),
         st.builds(f.Died, at=at, victim=players, side=sides),
         st.builds(f.BombPlanted, at=at, player=players, site=st.sampled_from(["A", "B"])),
         st.builds(f.BombDefused, at=at, player=players),

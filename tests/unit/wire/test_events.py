@@ -153,7 +153,7 @@ def test_no_text_is_empty_in_any_language(locale: Locale) -> None:
 
 
 def test_identity_tells_what_whoami_tells_and_no_secret() -> None:
-    root = read(answers.bookmaker_details(GRANT, bookmaker_id=1, expire_at=0))
+    root = read(answers.bookmaker_details(GRANT))
     assert {node.get("name") for node in root.find("scopes")} == GRANT.scopes
     assert {node.get("slug") for node in root.find("sport_allowlist")} == GRANT.sports
     assert root.get("virtual_host") == GRANT.tenant.slug

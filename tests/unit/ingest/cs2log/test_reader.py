@@ -181,7 +181,7 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=Player(77, "fox"))),
         (
             f"{FOX} flash-assisted killing {HERON}",
-            f.Assisted(at=ARRIVED, assister=Player(77, "fox"), victim=Player(88, "heron"), flash=True),
+            f.Assisted(at=ARRIVED, assister=Player(77, "fox"), victim=Player(88, "heron")),
         ),
         (
             f'{HERON} [1 2 3] committed suicide with "world"',
