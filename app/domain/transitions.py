@@ -1,4 +1,4 @@
-"""The only place that moves a match: facts in, the new state and what happened out.
+"""How a match is moved by what its source says: facts in, the new state and what happened out.
 
 Nothing is guessed. A fact that makes no sense now (a repeated line, play in warm-up, anything after
 the end) changes nothing; what cannot be known raises a doubt, which suspends the offer until the log

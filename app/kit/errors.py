@@ -1,4 +1,4 @@
-"""Expected refusals, one small tree; raised anywhere, rendered in one handler (`http/errors.py`).
+"""Expected refusals, one small tree; raised anywhere, rendered in `http` (`errors`; of upgrades `upgrade`).
 
     Refusal                      status, detail
     ├── BadRequest          400  contradictory headers, unknown locale

@@ -13,4 +13,6 @@ tenants that take the same matches. The moment of rendering stands in the root o
 again.
 
 Where clients of this layout disagree, `wire.envelopes.dialect` holds the specification's choice.
+
+Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
 """

@@ -1,4 +1,4 @@
-"""What operators ask for about tenants and keys, and what they are shown: shapes only."""
+"""What operators ask for about tenants and keys, what they are shown, and what their routes work with."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,5 +1,5 @@
-"""The AsyncAPI document: what is pushed over AMQP and WebSocket, joined from what each channel says of
-itself, and as a page for people that fetches nothing.
+"""The AsyncAPI document: what is pushed over AMQP and WebSocket. `document` joins what each channel says of
+itself, `page` shows it to people and fetches nothing.
 
-Pure; imported by `channels.rest` and `main`.
+Imported by `channels.rest`; imports `http` alone.
 """

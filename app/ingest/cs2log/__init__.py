@@ -7,7 +7,8 @@ at the line's start and a player's name holds no quote, so that nothing said in 
 something that happened. Unknown lines are counted and skipped; none is an error.
 
 Source times have no zone: they only spread a body's facts backwards from its arrival.
-Imported by `ingest` and by tools that look at logs; imports the domain's facts only.
+Imported by `ingest` and by tools that look at logs; imports of the domain the facts, and the names of
+sides, players and reasons.
 """
 
 from app.ingest.cs2log.reader import Reading, read
