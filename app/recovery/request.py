@@ -142,7 +142,7 @@ def _wrong_after(after: str | None, now: int, window: int) -> Iterator[Field]:
     elif 0 < moment < earliest - _EDGE_MILLIS:
         yield _field(
             "after",
-            f"This is older than the recovery window: {hint}; 0 asks for a full snapshot.",
+            f"This time (in ms) is older than the recovery window: {hint}; 0 asks for a full snapshot.",
             "too_old",
             after,
             ctx,

@@ -32,8 +32,8 @@ SET map = excluded.map, round = excluded.round, void = excluded.void, body = exc
 
 
 _FINISHED = """
-AND EXISTS (SELECT FROM match WHERE match.id = match_id AND status = 'finished')
-AND id < (
+AND m.status = 'finished'
+AND e.id < (
     SELECT coalesce(min(own.first), 9223372036854775807) FROM match, LATERAL (
         SELECT min(entry.id) AS first FROM ledger_entry AS entry WHERE entry.match_id = match.id
     ) AS own
@@ -99,16 +99,17 @@ async def ledger(tx: Tx, match_id: UUID) -> list[LedgerEntry]:
 
 async def ledger_since(
     tx: Tx, since_id: int, limit: int, *, finished_only: bool = False
-) -> list[tuple[UUID, LedgerEntry]]:
-    """At most `limit` entries of all matches with a higher id than `since_id`, each with its match's id.
+) -> list[tuple[UUID, int, LedgerEntry]]:
+    """At most `limit` entries of all matches with a higher id than `since_id`, each with its match's id and
+    number.
 
     Ids become visible in order, so the last one is a safe cursor for the next call. `finished_only` keeps
     to finished matches, and stops before the first entry of one that may yet finish: it would be passed by.
     """
     rows = await tx.fetch(
-        f"SELECT match_id, body FROM ledger_entry WHERE id > $1 {_FINISHED if finished_only else ''} "
-        "ORDER BY id LIMIT $2",
+        f"SELECT e.match_id, m.number, e.body FROM ledger_entry e JOIN match m ON m.id = e.match_id "
+        f"WHERE e.id > $1 {_FINISHED if finished_only else ''} ORDER BY e.id LIMIT $2",
         since_id,
         limit,
     )
-    return [(row["match_id"], _entry(row["body"])) for row in rows]
+    return [(row["match_id"], row["number"], _entry(row["body"])) for row in rows]

@@ -133,7 +133,7 @@ async def settlements(
     async with reader.store.snapshot() as tx:
         match = await visible(tx, request.auth, match_id)
         entries = await history.ledger(tx, match.id)
-    shown = tuple(settlement_view(match.id, entry) for entry in entries[:limit])
+    shown = tuple(settlement_view(match.id, match.number, entry) for entry in entries[:limit])
     meta = ListMeta(len(shown), limit, len(entries))
     return answer.as_asked(request, Many(shown, meta), about=match.id)
 

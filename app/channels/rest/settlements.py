@@ -35,7 +35,7 @@ async def settlements(
     `id` is the next `since_id`, and when there is no row, the same again."""
     async with reader.store.reading() as tx:
         found = await history.ledger_since(tx, since_id, limit, finished_only=request.auth.finished_only)
-    shown = tuple(settlement_view(match_id, entry) for match_id, entry in found)
+    shown = tuple(settlement_view(*each) for each in found)
     return Many(shown, ListMeta(len(shown), limit))
 
 

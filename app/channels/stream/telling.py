@@ -107,5 +107,5 @@ _VIEWS: dict[str, Callable[[ChangeRow], object]] = {
     "market": lambda row: market_frame(row.match_id, market_of(row.body)),
     "event": lambda row: event_frame(row.match_id, event_of(row.body)),
     "round": _round,
-    "settlement": lambda row: settlement_view(row.match_id, entry_of(row.body)),
+    "settlement": lambda row: settlement_view(row.match_id, row.number, entry_of(row.body)),
 }

@@ -50,6 +50,13 @@ _TEXTS: dict[int, tuple[str, object]] = {
     429: ("The key has spent its rate.", "This key may ask 600 times a minute; wait 12 s."),
     503: ("Something that the service depends on is away.", "The database is away; try again in a moment."),
 }
+_LATEST: Json = {
+    "Retry-After": {
+        "description": "Where a recovery is in flight: seconds until another is accepted at the latest.",
+        "schema": {"type": "integer", "minimum": 0},
+        "example": 600,
+    }
+}
 
 
 def components() -> dict[str, Json]:
@@ -70,9 +77,10 @@ def _refused(status: int, text: tuple[str, object]) -> Json:
     headers = ["X-Request-Id"]
     headers += ["RateLimit", "RateLimit-Policy"] if status not in (401, 503) else []
     headers += ["Retry-After"] if status in (429, 503) else []
+    told = header_refs(headers) | (_LATEST if status == 409 else {})
     shape = "Problem" if status == 422 else "Refused"
     body = {"schema": {"$ref": f"#/components/schemas/{shape}"}, "example": {"detail": detail}}
-    return {"description": description, "headers": header_refs(headers), "content": {JSON: body}}
+    return {"description": description, "headers": told, "content": {JSON: body}}
 
 
 def header_refs(names: list[str]) -> Json:

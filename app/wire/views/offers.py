@@ -5,8 +5,9 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.market import Market, MarketStatus, offer_name
-from app.domain.settlement import LedgerEntry
+from app.domain.ids import match_urn
+from app.domain.market import Market, MarketStatus, Result, offer_name
+from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
 from app.wire.views.slots import moment
 
 _STATUS = {
@@ -35,18 +36,21 @@ class MarketView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of the settlement ledger. `rests_on` are ids of the rounds and events that it follows
-    from; `void_reason_id` only where something was voided."""
+    """One entry of the settlement ledger; the last one of a market is what holds. A `new_status` of
+    `pending` takes the one before it back, and has no `outcome`; `is_resettlement`: one before it was taken
+    back. `rests_on` are ids of the rounds and events that it follows from; `void_reason_id` only where
+    something was voided. `match_urn` is the feed's `event_id`."""
 
     id: int
     market_offer_id: str
     match_id: str
+    match_urn: str
     market_id: int
     specifiers: str
-    previous_status: str
-    new_status: str
-    outcome: str | None
-    settled_by: str
+    previous_status: LedgerStatus
+    new_status: LedgerStatus
+    outcome: Result | None
+    settled_by: SettledBy
     reason: str
     is_resettlement: bool
     void_reason_id: int | UnsetType = UNSET
@@ -68,16 +72,17 @@ def market_view(market: Market) -> MarketView:
     )
 
 
-def settlement_view(match_id: UUID, entry: LedgerEntry) -> SettlementView:
+def settlement_view(match_id: UUID, number: int, entry: LedgerEntry) -> SettlementView:
     return SettlementView(
         id=entry.id,
         market_offer_id=offer_name(*entry.key),
         match_id=str(match_id),
+        match_urn=match_urn(number),
         market_id=entry.type_id,
         specifiers=entry.specifiers,
-        previous_status=entry.previous_status.value,
-        new_status=entry.new_status.value,
-        outcome=entry.outcome.value if entry.outcome else None,
+        previous_status=entry.previous_status,
+        new_status=entry.new_status,
+        outcome=entry.outcome,
         settled_by=entry.settled_by,
         reason=entry.reason,
         is_resettlement=entry.is_resettlement,

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.recovery import Job
+from app.domain.recovery import Job, Kind, State
 
 
 class RecoveryView(msgspec.Struct, frozen=True):
@@ -29,8 +29,8 @@ class RecoveryStateView(msgspec.Struct, frozen=True):
 
     request_id: str
     after: int
-    kind: str
-    state: str
+    kind: Kind
+    state: State
     scheduled_at: int
     attempts: int
     progress: ProgressView
@@ -50,8 +50,8 @@ def recovery_state_view(job: Job) -> RecoveryStateView:
     return RecoveryStateView(
         request_id=asked.request_id,
         after=asked.after,
-        kind=asked.kind.value,
-        state=job.state.value,
+        kind=asked.kind,
+        state=job.state,
         scheduled_at=job.scheduled_at,
         attempts=job.attempts,
         progress=ProgressView(job.steps, job.steps_done, job.envelopes),

@@ -80,11 +80,11 @@ async def test_a_settlement_reaches_the_ledger_with_its_number(
     await append(store, match, [settlement, draft()])
     async with store.reading() as tx:
         (entry,) = await history.ledger(tx, match.id)
-        ((of_match, same),) = await history.ledger_since(tx, 0, 10)
+        ((of_match, number, same),) = await history.ledger_since(tx, 0, 10)
         assert await history.ledger_since(tx, entry.id, 10) == []
     told = (await read(store))[0]
     assert (entry.id, entry.at, entry.rests_on) == (told.seq, 1000, (7,))
-    assert (of_match, same) == (match.id, entry)
+    assert (of_match, number, same) == (match.id, match.number, entry)
     assert msgspec.json.decode(told.body, type=LedgerEntry) == entry
 
 
