@@ -130,9 +130,9 @@ async def _recoveries_tell_of_nothing_else(
         assert job
         replay = Replay(store, job)
         for step in await replay.steps():
-            for fact in await replay.facts(step, system_clock()):
+            for letter in await replay.letters(step, system_clock()):
                 told += 1
-                assert match_urn(fact.number) in walker.seen["event"]
-                for market in (*fact.markets, *fact.entries):
+                assert match_urn(letter.number) in walker.seen["event"]
+                for market in (*letter.markets, *letter.entries):
                     assert set(specifier_values(market.specifiers)) == walker.markets[str(market.type_id)]
     assert told > len(walker.seen["event"])

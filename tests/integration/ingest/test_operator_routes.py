@@ -63,9 +63,10 @@ async def test_commands_change_the_match_and_are_on_record(
 async def test_the_record_names_the_key_and_an_id_is_its_holders(
     client: httpx.AsyncClient, operator: Headers, issue: IssueKey, match: str
 ) -> None:
-    other = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+    other = {"X-API-Key": await issue("house", bundles=("cs2.operator",), label="other")}
     held = (await client.get("/ops/v1/tenants/house/keys", headers=operator)).json()["data"]
-    first, second = (f"key:house/{key['key_id']}" for key in held)
+    actors = {key["label"]: f"key:house/{key['key_id']}" for key in held}
+    first, second = actors[""], actors["other"]
     asked = {"command": "rename_team", "team": "team_b", "name": "Harbour Town", "request_id": "1"}
     back = {"command": "rename_team", "team": "team_b", "name": "Harbour", "request_id": "2"}
     for caller, command in ((operator, asked), (other, back), (other, asked)):
