@@ -145,6 +145,7 @@ async def main(url: str, base_url: str = "", key: str = "", *, book: Book | None
         tenant = next(each for each in demo["tenants"] if each["slug"] == url)
         url, base_url, key = tenant["amqp_url"], demo["base_url"], tenant["api_key"]
     book, ask = book or Book(), lambda *asked: asyncio.to_thread(post, base_url, key, *asked)
+    book.after = book.after or time.time_ns() // 1_000_000  # with 0 no results are told
     while True:
         try:
             await consume(url, EXCHANGE, book, ask)

@@ -75,6 +75,7 @@ class Bettor:
         self._connection: AbstractConnection | None = None
         self._requests = 0
         self.book = Ledger()
+        self.book.after = system_clock()
         self.inbox: dict[str, deque[Heard]] = {lane: deque() for lane in LANES}
 
     async def connect(self) -> None:
