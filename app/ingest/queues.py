@@ -23,6 +23,7 @@ PARTITIONS = 8
 _PUBLISH_SECONDS = 1.5
 _PING_SECONDS = 1.0
 _KNOCK_SECONDS = 5.0
+_HEARTBEAT_SECONDS = 10  #: after some three of them the broker gives a frozen worker's queues to others
 _RETRY_SECONDS = 1.0
 _STOP_SECONDS = 5.0
 #: What a broker that is away looks like; the client says "closed" as a `RuntimeError`.
@@ -45,7 +46,7 @@ class Queues:
     def __init__(self, rabbitmq_url: str, vhost: str, api_url: str) -> None:
         self._vhost = vhost
         self._api_url = api_url
-        self._url = parse(rabbitmq_url).url(vhost)
+        self._url = f"{parse(rabbitmq_url).url(vhost)}?heartbeat={_HEARTBEAT_SECONDS}"
         self._ready = asyncio.Event()
         self._closing = asyncio.Event()
         self._connecting: asyncio.Task[None] | None = None

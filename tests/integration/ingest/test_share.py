@@ -1,8 +1,11 @@
 """Several workers on the internal queues: each works its own; nothing is lost, doubled or out of order."""
 
 import asyncio
+import signal
+import sys
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -19,6 +22,24 @@ from tests.support.eventually import eventually
 from tests.support.queues import private_vhost, queues_of
 
 NOW = 1_800_000_000_000
+ROOT = Path(__file__).resolve().parents[3]
+WORKER = """
+import asyncio, sys
+from app.ingest.consumer import subscribe
+from app.ingest.queues import Queues
+from app.ingest.share import Share
+
+async def handle(batch):
+    print(batch.id, flush=True)
+
+async def main():
+    queues = Queues(*sys.argv[1:])
+    subscribe(queues, handle, Share("frozen"))
+    async with queues:
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture
@@ -50,7 +71,7 @@ class Crew:
         subscribe(queues, handle, share)
         return queues, share
 
-    async def send(self, publishing: Queues, rounds: int) -> None:
+    async def send(self, publishing: Queues, rounds: int, seconds: float = 20) -> None:
         """So many batches to each queue, and wait until all are handled."""
         for _ in range(rounds):
             self._sent += 1
@@ -63,7 +84,7 @@ class Crew:
         async def all_handled() -> bool:
             return len(self.handled) >= self._sent * PARTITIONS
 
-        await eventually(all_handled)
+        await eventually(all_handled, seconds=seconds)
 
     def whose(self, rounds: int) -> dict[str, set[int]]:
         """Which queues each worker had, in the last rounds sent."""
@@ -114,6 +135,28 @@ async def test_a_turn_that_nobody_waits_for_comes_back(private: Settings) -> Non
             await crew.send(publishing, 5)
     assert crew.whose(20) == {"b": set(range(PARTITIONS))}
     assert crew.in_order()
+
+
+async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(private: Settings) -> None:
+    crew = Crew(private)
+    second, _ = crew.worker("second")
+    where = private.rabbitmq_url, private.rabbitmq_internal_vhost, private.rabbitmq_api_url
+    frozen = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", WORKER, *where), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        async with queues_of(private) as publishing:
+            await publishing.ready()
+            await publishing.publish(Batch(id="1", match_id=UUID(int=1), number=1, arrived_at=0, body=b""))
+            assert frozen.stdout and await frozen.stdout.readline() == b"1\n"
+            async with second:
+                await second.ready()
+                frozen.send_signal(signal.SIGSTOP)
+                await crew.send(publishing, 1, seconds=45)  # the broker misses heartbeats, 10 s apart
+    finally:
+        frozen.kill()
+        await frozen.wait()
+    assert crew.whose(1) == {"second": set(range(PARTITIONS))}
 
 
 async def test_workers_learn_of_each_other_by_their_beats(store: Store) -> None:
