@@ -59,26 +59,52 @@ class ChangeRow(msgspec.Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    seq: int
-    at: int
-    envelope_seq: int
-    prev_seq: int
+    """Where a draft stands among those that are appended with it: its own place, that of its envelope's last
+    draft, that of the last of the envelope before it (-1: that is an earlier transaction's), and how many
+    envelopes begin before it or with it."""
+
+    own: int
+    last: int
+    before: int
+    envelopes: int
 
 
+#: The numbers are taken under the log's lock, which all other writers wait for, and what hangs on them (seq,
+#: stamp, a settlement's own id) is filled in here: asked for first and written then, the lock would be held
+#: for a question more.
 _APPEND = """
-WITH told AS (
+WITH taken AS MATERIALIZED (
+    SELECT * FROM take_change_numbers($1, $3)
+), placed AS MATERIALIZED (
+    SELECT taken.first + own AS seq, taken.first + last AS envelope_seq,
+        CASE WHEN before < 0 THEN taken.last_seq ELSE taken.first + before END AS prev_seq,
+        CASE envelopes WHEN 0 THEN greatest($4, taken.last_stamp)
+            ELSE greatest($4, taken.last_stamp + 1) + envelopes - 1 END AS at,
+        entity, key, frame, message, body, type_id, specifiers
+    FROM taken, unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[], $11::text[],
+        $12::text[], $13::json[], $14::int[], $15::text[])
+        AS t (own, last, before, envelopes, entity, key, frame, message, body, type_id, specifiers)
+), numbered AS MATERIALIZED (
+    SELECT seq, envelope_seq, prev_seq, at, entity, key, frame, message, type_id, specifiers,
+        CASE WHEN type_id IS NULL THEN body
+            ELSE (format('{"id":%s,"at":%s,', seq, at) || substr(body::text, 2))::json END AS body
+    FROM placed
+), told AS (
     INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body,
         arrived_at)
-    SELECT t.seq, $1, $2, t.entity, t.key, t.frame, t.message, t.at, t.envelope_seq, t.prev_seq, t.body, $21
-    FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-        $10::text[], $11::json[]) AS t (seq, at, envelope_seq, prev_seq, entity, key, frame, message, body)
+    SELECT seq, $1, $2, entity, key, frame, message, at, envelope_seq, prev_seq, body, $16 FROM numbered
 ), settled AS (
     INSERT INTO ledger_entry (id, at, type_id, specifiers, body, match_id)
-    SELECT *, $1 FROM unnest($12::bigint[], $13::bigint[], $14::int[], $15::text[], $16::json[])
+    SELECT seq, at, type_id, specifiers, body, $1 FROM numbered WHERE type_id IS NOT NULL
+), newest AS (
+    SELECT at, envelope_seq FROM numbered WHERE message <> '' ORDER BY seq DESC LIMIT 1
 ), stamped AS (
-    UPDATE match SET last_stamp = $17, last_seq = $18 WHERE id = $1
+    UPDATE match SET last_stamp = newest.at, last_seq = newest.envelope_seq FROM newest WHERE id = $1
 )
-SELECT pg_notify($19, $20)
+SELECT coalesce((SELECT at FROM newest), taken.last_stamp) AS last_stamp,
+    coalesce((SELECT envelope_seq FROM newest), taken.last_seq) AS last_seq,
+    pg_notify($17, (taken.first + $3 - 1)::text)
+FROM taken
 """
 _READ = """
 SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
@@ -125,28 +151,26 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
     """
     if not drafts:
         return match
-    first, last_stamp, last_seq = await _take(tx, match.id, len(drafts))
-    places = _places(drafts, first, now, last_stamp, last_seq)
-    settled = [_stamped(draft.entry, place) for draft, place in zip(drafts, places, strict=True)]
-    bodies = [_encode(entry) if entry else each.body for each, entry in zip(drafts, settled, strict=True)]
-    for draft, place in zip(drafts, places, strict=True):
-        if draft.message:
-            last_stamp, last_seq = place.at, place.envelope_seq
-    await tx.execute(
-        _APPEND,
-        match.id,
-        match.number,
-        *(list(column) for column in zip(*places, strict=True)),
-        *([getattr(draft, name) for draft in drafts] for name in ("entity", "key", "frame", "message")),
-        bodies,
-        *_ledger_columns(settled, bodies),
-        last_stamp,
-        last_seq,
-        CHANNEL,
-        str(places[-1].seq),
-        arrived_at,
-    )
-    return msgspec.structs.replace(match, last_stamp=last_stamp, last_seq=last_seq)
+    entries = [draft.entry for draft in drafts]
+    try:
+        row = await tx.row(
+            _APPEND,
+            match.id,
+            match.number,
+            len(drafts),
+            now,
+            *(list(column) for column in zip(*_places(drafts), strict=True)),
+            *([getattr(draft, name) for draft in drafts] for name in ("entity", "key", "frame", "message")),
+            [_encode(draft.entry) if draft.entry else draft.body for draft in drafts],
+            [entry.type_id if entry else None for entry in entries],
+            [entry.specifiers if entry else None for entry in entries],
+            arrived_at,
+            CHANNEL,
+        )
+    except asyncpg.NoDataFoundError as error:
+        raise NotFound(f"There is no match {match.id}.") from error
+    assert row
+    return msgspec.structs.replace(match, last_stamp=row["last_stamp"], last_seq=row["last_seq"])
 
 
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
@@ -193,42 +217,15 @@ async def prune_numbers(tx: Tx) -> int:
     )
 
 
-async def _take(tx: Tx, match_id: UUID, wanted: int) -> tuple[int, int, int]:
-    """Lock the match and the log; the first of `wanted` new numbers, the match's last stamp and seq."""
-    try:
-        (row,) = await tx.fetch("SELECT * FROM take_change_numbers($1, $2)", match_id, wanted)
-    except asyncpg.NoDataFoundError as error:
-        raise NotFound(f"There is no match {match_id}.") from error
-    return row["first"], row["last_stamp"], row["last_seq"]
-
-
-def _places(drafts: Sequence[Draft], first: int, now: int, last_stamp: int, last_seq: int) -> list[_Place]:
-    """Seq, stamp, envelope and previous envelope of each draft, in order."""
+def _places(drafts: Sequence[Draft]) -> list[_Place]:
     places: list[_Place] = []
+    before, envelopes = -1, 0
     for message, group in groupby(drafts, key=lambda draft: draft.message):
-        size = len(list(group))
-        seqs = range(first + len(places), first + len(places) + size)
+        own = range(len(places), len(places) + len(list(group)))
         if message:
-            last_stamp = max(now, last_stamp + 1)
-            places += [_Place(seq, last_stamp, seqs[-1], last_seq) for seq in seqs]
-            last_seq = seqs[-1]
+            envelopes += 1
+            places += [_Place(each, own[-1], before, envelopes) for each in own]
+            before = own[-1]
         else:
-            places += [_Place(seq, max(now, last_stamp), seq, last_seq) for seq in seqs]
+            places += [_Place(each, each, before, envelopes) for each in own]
     return places
-
-
-def _stamped(entry: LedgerEntry | None, place: _Place) -> LedgerEntry | None:
-    return msgspec.structs.replace(entry, id=place.seq, at=place.at) if entry else None
-
-
-def _ledger_columns(
-    settled: Sequence[LedgerEntry | None], bodies: Sequence[bytes]
-) -> tuple[list[object], ...]:
-    ledger = [(entry, body) for entry, body in zip(settled, bodies, strict=True) if entry]
-    return (
-        [entry.id for entry, _ in ledger],
-        [entry.at for entry, _ in ledger],
-        [entry.type_id for entry, _ in ledger],
-        [entry.specifiers for entry, _ in ledger],
-        [body for _, body in ledger],
-    )

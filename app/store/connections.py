@@ -35,6 +35,15 @@ async def prepare(connection: Any) -> None:
     )
 
 
+class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg tells no types
+    """A session that its users leave as they found it: nothing in the store sets, locks or listens for
+    longer than a transaction. So there is nothing to reset between two of them, which would be a question
+    more for each; a transaction that somebody left open is rolled back all the same."""
+
+    def get_reset_query(self) -> str:
+        return ""
+
+
 @asynccontextmanager
 async def _atomic(tx: Tx, **options: Any) -> AsyncIterator[None]:
     """All or nothing. What goes wrong in the block itself passes as it is."""
@@ -128,6 +137,7 @@ async def open_store(database_url: str, pool_size: int) -> Store:
             timeout=_ACQUIRE_SECONDS,
             command_timeout=60,
             init=prepare,
+            connection_class=_Session,
             server_settings=_SESSION,
         )
     return Store(database_url, pool)

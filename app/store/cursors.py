@@ -68,6 +68,7 @@ SET state = note.state, said_at = greatest(c.said_at, {NOW} - note.silent), drop
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[])
     AS note (tenant_id, state, silent, dropped, told_dead, owed)
 WHERE c.tenant_id = note.tenant_id AND c.holder = $1
+RETURNING c.tenant_id
 """
 _SILENT = f"""
 SELECT count(*) AS all, count(*) FILTER (WHERE c.said_at < {NOW} - $1::bigint) AS silent
@@ -159,11 +160,14 @@ async def release(tx: Tx, holder: str, tenants: Collection[UUID]) -> None:
     await tx.execute(_RELEASE, holder, list(tenants))
 
 
-async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> None:
-    """Keep what `holder` sees of its tenants, for whoever looks and for who holds them next."""
-    if notes:
-        columns = zip(*(msgspec.structs.astuple(each) for each in notes.values()), strict=True)
-        await tx.execute(_NOTE, holder, list(notes), *map(list, columns))
+async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> set[UUID]:
+    """Keep what `holder` sees of its tenants, for whoever looks and for who holds them next; the tenants that
+    took it: those missing are no longer ours."""
+    if not notes:
+        return set()
+    columns = zip(*(msgspec.structs.astuple(each) for each in notes.values()), strict=True)
+    taken = await tx.fetch(_NOTE, holder, list(notes), *map(list, columns))
+    return {row["tenant_id"] for row in taken}
 
 
 async def silent(tx: Tx, millis: int) -> tuple[int, int]:

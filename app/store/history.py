@@ -10,7 +10,7 @@ import msgspec
 
 from app.domain.match import Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
-from app.store.transaction import Tx
+from app.store.transaction import Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _round = msgspec.json.Decoder(Round).decode
@@ -42,25 +42,27 @@ AND e.id < (
 """
 
 
-async def add(
-    tx: Tx,
-    match_id: UUID,
-    rounds: Iterable[Round],
-    events: Iterable[TimelineEvent],
-    voided: Collection[int] = (),
-) -> None:
-    """Write finished rounds and timeline events (again, when one is told anew), then mark as void the
-    rounds and events whose fact numbers are in `voided`."""
-    if rows := [(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds]:
-        await tx.execute(_ADD_ROUNDS, match_id, *(list(column) for column in zip(*rows, strict=True)))
-    if rows := [(e.id, e.map, e.round, e.void, _encode(e)) for e in events]:
-        await tx.execute(_ADD_EVENTS, match_id, *(list(column) for column in zip(*rows, strict=True)))
-    if voided:
+def adding(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
+    """What writes finished rounds and timeline events; again, when one is told anew."""
+    told = (
+        (_ADD_ROUNDS, [(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds]),
+        (_ADD_EVENTS, [(e.id, e.map, e.round, e.void, _encode(e)) for e in events]),
+    )
+    return [
+        Write(sql, (match_id, *(list(column) for column in zip(*rows, strict=True))))
+        for sql, rows in told
+        if rows
+    ]
+
+
+async def void(tx: Tx, match_id: UUID, ids: Collection[int]) -> None:
+    """Mark as void the rounds and events with these fact numbers."""
+    if ids:
         for table in ("round", "timeline_event"):
             await tx.execute(
                 f"UPDATE {table} SET void = true WHERE match_id = $1 AND id = ANY($2::int[]) AND NOT void",
                 match_id,
-                list(voided),
+                list(ids),
             )
 
 

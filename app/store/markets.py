@@ -5,7 +5,7 @@ from uuid import UUID
 
 from app.domain.market import Book, Market, MarketStatus, Result
 from app.store.sql import OPEN_MARKETS
-from app.store.transaction import Row, Tx
+from app.store.transaction import Row, Tx, Write
 
 _COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
     rests_on, settled_by, opened_at, priced_at"""
@@ -64,11 +64,11 @@ async def _of(tx: Tx, match_ids: Collection[UUID], statuses: str) -> dict[UUID, 
     return found
 
 
-async def save(tx: Tx, match_id: UUID, markets: Iterable[Market]) -> None:
-    """Write these markets, new or known, in one statement; of two with one key the later stands."""
+def saving(match_id: UUID, markets: Iterable[Market]) -> list[Write]:
+    """What writes these markets, new or known; of two with one key the later stands."""
     rows = [_values(market) for market in {market.key: market for market in markets}.values()]
-    if rows:
-        await tx.execute(_UPSERT, match_id, *(list(column) for column in zip(*rows, strict=True)))
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return [Write(_UPSERT, (match_id, *columns))] if rows else []
 
 
 def _values(market: Market) -> tuple[object, ...]:

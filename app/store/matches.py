@@ -14,7 +14,7 @@ from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict, NotFound
 from app.store import shown
-from app.store.transaction import Row, Tx
+from app.store.transaction import Row, Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
@@ -48,15 +48,12 @@ WITH made AS (
 SELECT pg_notify('{shown.CHANNEL}', $20) FROM made
 """
 _SAVE = f"""
-WITH saved AS (
-    UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
-        away_id = $8, tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12,
-        suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
-        map_name = $18, state = $19
-    WHERE id = $1
-    RETURNING id
-)
-SELECT pg_notify('{shown.CHANNEL}', $20) FROM saved
+UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
+    away_id = $8, tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12,
+    suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
+    map_name = $18, state = $19
+WHERE id = $1
+RETURNING pg_notify('{shown.CHANNEL}', $20)
 """
 _STATE = "SELECT state, last_stamp, last_seq FROM match"
 
@@ -91,11 +88,10 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
     return _match(row)
 
 
-async def save(tx: Tx, match: Match) -> None:
-    """Write the match's state; its row should be locked. `last_stamp` and `last_seq` are left to
-    `changes.append`. Raises `NotFound`."""
-    if not await tx.execute(_SAVE, *_columns(match)):
-        raise NotFound(f"There is no match {match.id}.")
+def saving(match: Match) -> Write:
+    """What writes the match's state; its row is to be locked. `last_stamp` and `last_seq` are left to
+    `changes.append`."""
+    return Write(_SAVE, _columns(match))
 
 
 async def get(tx: Tx, match_id: UUID) -> Match | None:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.store.transaction import Row, Tx
+from app.store.transaction import Row, Tx, Write
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,6 +13,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
     sender tells no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
     `broken`: bytes are missing, and the next round that begins whole is the first to be trusted again.
+    `holds`: ranges were held back when this was read (`pending`).
     """
 
     match_id: UUID
@@ -21,6 +22,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     last_batch_at: int = 0
     last_message: str = ""
     broken: bool = False
+    holds: bool = False
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -50,15 +52,17 @@ class Parked(msgspec.Struct, frozen=True):
 async def get(tx: Tx, match_id: UUID) -> Source:
     """The source of a match; a blank one before its first batch. Lock the match first."""
     row = await tx.row(
-        "SELECT instance, next_offset, last_batch_at, last_message, broken FROM log_source"
-        " WHERE match_id = $1",
+        "SELECT instance, next_offset, last_batch_at, last_message, broken,"
+        " EXISTS (SELECT FROM log_pending p WHERE p.match_id = s.match_id) AS holds"
+        " FROM log_source s WHERE match_id = $1",
         match_id,
     )
     return _source(match_id, row) if row else Source(match_id=match_id)
 
 
-async def save(tx: Tx, source: Source) -> None:
-    await tx.execute(
+def saving(source: Source) -> Write:
+    """What writes the source."""
+    return Write(
         """
         INSERT INTO log_source (match_id, instance, next_offset, last_batch_at, last_message, broken)
         VALUES ($1, $2, $3, $4, $5, $6)
@@ -66,12 +70,14 @@ async def save(tx: Tx, source: Source) -> None:
             next_offset = excluded.next_offset, last_batch_at = excluded.last_batch_at,
             last_message = excluded.last_message, broken = excluded.broken
         """,
-        source.match_id,
-        source.instance,
-        -1 if source.next_offset is None else source.next_offset,
-        source.last_batch_at,
-        source.last_message,
-        source.broken,
+        (
+            source.match_id,
+            source.instance,
+            -1 if source.next_offset is None else source.next_offset,
+            source.last_batch_at,
+            source.last_message,
+            source.broken,
+        ),
     )
 
 

@@ -1,8 +1,11 @@
 """One unit of work on the database: the handle that every function of the store takes."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeVar
 
 import asyncpg
 from piccolo.query.base import Query
@@ -10,6 +13,7 @@ from piccolo.query.base import Query
 from app.kit.errors import Unavailable
 
 T = TypeVar("T")
+_PARAMETER = re.compile(r"\$(\d+)")
 Row = Mapping[str, Any]  #: a row by column name
 
 _AWAY = (
@@ -28,6 +32,13 @@ _AWAY = (
 
 #: The driver has one error for a lost connection and for its wrong use; these words tell them apart.
 _LOST = ("closed", "closing", "released back")
+
+
+class Write(NamedTuple):
+    """A statement that changes rows, yet to be run, and its arguments."""
+
+    sql: str
+    args: Sequence[Any]
 
 
 class Tx:
@@ -60,6 +71,15 @@ class Tx:
         count = tag.rsplit(" ", 1)[-1]
         return int(count) if count.isdigit() else 0
 
+    async def write(self, writes: Sequence[Write]) -> None:
+        """Run statements that change rows, all in one question to the database.
+
+        They become parts of one statement: none sees what another does, and no two may touch the same row.
+        """
+        if writes:
+            sql = _together(tuple((write.sql, len(write.args)) for write in writes))
+            await self.execute(sql, *(argument for write in writes for argument in write.args))
+
     async def run(self, query: Query[Any, Any]) -> list[dict[str, Any]]:
         """Run a query built with Piccolo on this connection; its rows as dicts."""
         rows: list[Row] = []
@@ -67,6 +87,20 @@ class Tx:
             sql, args = querystring.compile_string()
             rows = await self.fetch(sql, *args)
         return [dict(row) for row in rows]
+
+
+@lru_cache(maxsize=256)
+def _together(statements: Sequence[tuple[str, int]]) -> str:
+    """One statement of several, each with its number of parameters, which are numbered through."""
+    if len(statements) == 1:
+        return statements[0][0]
+    before = accumulate((count for _, count in statements), initial=0)
+    parts = [_renumbered(sql, shift) for (sql, _), shift in zip(statements, before, strict=False)]
+    return f"WITH {', '.join(f'part{place} AS ({part})' for place, part in enumerate(parts))} SELECT"
+
+
+def _renumbered(sql: str, shift: int) -> str:
+    return _PARAMETER.sub(lambda found: f"${int(found[1]) + shift}", sql)
 
 
 @asynccontextmanager

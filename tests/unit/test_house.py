@@ -23,6 +23,7 @@ CALLED_BY_OTHERS = {
     "filter": "logging, of a filter",
     "to_asgi_response": "Litestar, of a response",
     "forwards": "Piccolo, of a migration",
+    "get_reset_query": "asyncpg, of a pooled connection",
     "get_version": "Piccolo, of an engine",
     "prep_database": "Piccolo, of an engine",
     "control": "tests of faults, of the private broker that scripts start",
@@ -152,3 +153,23 @@ def _note(path: Path) -> str:
 
 def test_most_functions_are_short() -> None:
     assert median(lines(each) for path in sources("app") for each in functions(path)) <= MEDIAN_LINES
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """The strings of a file, formatted ones with their holes."""
+    tree = ast.parse(path.read_text())
+    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    pieces = {id(piece) for node in formatted for piece in node.values}
+    yield from map(ast.unparse, formatted)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in pieces:
+            yield node.value
+
+
+def test_nothing_is_left_in_a_session() -> None:
+    """Pooled connections are not reset between their users (`store.connections`): a statement that sets,
+    locks, listens or makes something for longer than its transaction would be the next user's surprise.
+    Migrations have a connection of their own."""
+    lasting = re.compile(r"(^|;|f'|f\")\s*(SET (?!LOCAL )|LISTEN |PREPARE |CREATE TEMP)|advisory_lock\(")
+    ours = [path for path in sources("app") if "migrations" not in name(path)]
+    assert [f"{name(path)}: {text}" for path in ours for text in _texts(path) if lasting.search(text)] == []

@@ -107,7 +107,7 @@ async def _age(settings: Settings, ref: str, days: int) -> None:
         match = await matches.find(tx, ref)
         assert match is not None and match.finished_at is not None
         ended = match.finished_at - days * 86_400_000
-        await matches.save(tx, msgspec.structs.replace(match, finished_at=ended))
+        await tx.write([matches.saving(msgspec.structs.replace(match, finished_at=ended))])
 
 
 async def _falsify(settings: Settings) -> None:

@@ -68,7 +68,7 @@ async def test_stamp_and_seq_outlive_a_save_of_older_state(
     match = await new_match()
     told = await append(store, match, [draft()])
     async with store.transaction() as tx:
-        await matches.save(tx, msgspec.structs.replace(match, home="Renamed"))
+        await tx.write([matches.saving(msgspec.structs.replace(match, home="Renamed"))])
         kept = await matches.lock(tx, match.id)
     assert (kept.home, kept.last_stamp, kept.last_seq) == ("Renamed", 1000, told.last_seq)
 
@@ -186,7 +186,7 @@ async def test_two_transactions_on_one_match_take_turns(
         async with store.transaction() as tx:
             present = await matches.lock(tx, match.id)
             counted = msgspec.structs.replace(present, score_home=present.score_home + 1)
-            await matches.save(tx, counted)
+            await tx.write([matches.saving(counted)])
             await changes.append(tx, counted, [draft(), draft("bet_cancel")], turn)
 
     await asyncio.gather(*(write(turn) for turn in range(20)))

@@ -1,9 +1,11 @@
 import asyncio
 
+import asyncpg
 import pytest
 
 from app.kit.errors import Unavailable
 from app.store.connections import Store, open_store
+from app.store.transaction import Write
 
 pytestmark = pytest.mark.anyio
 
@@ -62,4 +64,52 @@ async def test_a_snapshot_sees_one_moment_and_writes_nothing(store: Store) -> No
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
         async with store.transaction() as other:
             await other.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
+        assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+
+
+async def test_a_pooled_connection_costs_no_question_of_its_own(store: Store) -> None:
+    """What is asked for between two users of a connection would be a round trip more for every request."""
+    asked: list[str] = []
+    async with store.reading() as tx:
+        tx.connection.add_query_logger(lambda record: asked.append(record.query))
+        await tx.value("SELECT 1")
+    async with store.reading() as tx:
+        await tx.value("SELECT 2")
+    assert asked == ["SELECT 1", "SELECT 2"]
+
+
+async def test_a_transaction_left_open_is_nobody_elses(store: Store) -> None:
+    async with store.reading() as tx:
+        await tx.execute("BEGIN")
+        await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
+    async with store.reading() as tx:
+        assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+
+
+async def test_statements_written_together_are_one_question(store: Store) -> None:
+    """As many as ten parameters, so that the numbers of one are not taken for the beginning of another's."""
+    beat = "INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)"
+    late = "INSERT INTO worker_beat (worker, kind, at) SELECT $4, $2, $1::bigint + $3::bigint RETURNING at"
+    asked: list[str] = []
+    async with store.transaction() as tx:
+        tx.connection.add_query_logger(lambda record: asked.append(record.query))
+        await tx.write([Write(beat, (name, "feed", at)) for at, name in enumerate("abc")])
+        await tx.write([Write(late, (5, "ingest", 6, "d")), *(Write(beat, (n, "x", 9)) for n in "efgh")])
+        await tx.write([Write(beat, ("i", "x", 9))])
+        await tx.write([])
+    assert len(asked) == 4, asked  # with the commit
+    async with store.reading() as tx:
+        rows = await tx.fetch("SELECT worker, kind, at FROM worker_beat ORDER BY worker")
+    assert [tuple(row.values()) for row in rows] == [
+        *(("a", "feed", 0), ("b", "feed", 1), ("c", "feed", 2), ("d", "ingest", 11)),
+        *(("e", "x", 9), ("f", "x", 9), ("g", "x", 9), ("h", "x", 9), ("i", "x", 9)),
+    ]
+
+
+async def test_of_statements_written_together_all_count_or_none(store: Store) -> None:
+    beat = Write("INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)", ("a", "feed", 1))
+    with pytest.raises(asyncpg.UniqueViolationError):
+        async with store.transaction() as tx:
+            await tx.write([beat, beat])
+    async with store.reading() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0

@@ -26,7 +26,7 @@ async def test_an_outline_shows_what_the_match_does(store: Store, new_match: New
     assert outline.map and outline.map.name == "de_nuke"
     assert replace(outline, maps=()) == replace(whole, maps=())
     async with store.transaction() as tx:
-        await matches.save(tx, replace(whole, score_away=1, maps=(), scheduled_at=5))
+        await tx.write([matches.saving(replace(whole, score_away=1, maps=(), scheduled_at=5))])
     ((outline, place),) = await page(store, Status.LIVE)
     assert (outline.score_away, outline.maps, place.at) == (1, (), 5)
 
@@ -53,13 +53,13 @@ async def test_totals_follow_every_write(store: Store, new_match: NewMatch) -> N
     async def move(match: Match, status: Status) -> None:
         async with store.transaction() as tx:
             changed = replace(await matches.lock(tx, match.id), status=status, started_at=match.number)
-            await matches.save(tx, changed)
+            await tx.write([matches.saving(changed)])
 
     await asyncio.gather(*(move(match, Status.LIVE) for match in made[:4]))
     await asyncio.gather(*(move(match, Status.FINISHED) for match in made[2:6]))
     assert [await total(one) for one in (Status.UPCOMING, Status.LIVE, Status.FINISHED)] == [2, 2, 4]
     async with store.transaction() as tx:
-        await matches.save(tx, replace(made[7], status=Status.CANCELLED))
+        await tx.write([matches.saving(replace(made[7], status=Status.CANCELLED))])
     assert await total(Status.CANCELLED) == 0 and await total(*Status) == 7
     async with store.transaction() as tx:
         await tx.execute("DELETE FROM match WHERE status = 'finished'")

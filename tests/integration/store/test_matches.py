@@ -60,11 +60,9 @@ async def test_an_id_is_used_once(store: Store, new_match: NewMatch) -> None:
         await new_match(number=match.number)
 
 
-async def test_only_a_known_match_is_saved_or_locked(store: Store, new_match: NewMatch) -> None:
+async def test_only_a_known_match_is_locked(store: Store, new_match: NewMatch) -> None:
     match = msgspec.structs.replace(await new_match(), id=uuid4())
     async with store.transaction() as tx:
-        with pytest.raises(NotFound):
-            await matches.save(tx, match)
         with pytest.raises(NotFound):
             await matches.lock(tx, match.id)
 
@@ -76,14 +74,14 @@ async def test_a_locked_match_is_waited_for(store: Store, new_match: NewMatch) -
         second = asyncio.create_task(_score_again(store, match.id))
         await asyncio.wait({second}, timeout=0.1)
         assert not second.done()
-        await matches.save(tx, msgspec.structs.replace(locked, score_home=1))
+        await tx.write([matches.saving(msgspec.structs.replace(locked, score_home=1))])
     assert await second == 2
 
 
 async def _score_again(store: Store, match_id: UUID) -> int:
     async with store.transaction() as tx:
         match = await matches.lock(tx, match_id)
-        await matches.save(tx, msgspec.structs.replace(match, score_home=match.score_home + 1))
+        await tx.write([matches.saving(msgspec.structs.replace(match, score_home=match.score_home + 1))])
     return match.score_home + 1
 
 
@@ -112,8 +110,8 @@ async def test_silent_are_live_matches_with_a_price_and_no_news(
     without_offer = await new_match(last_fact_at=100)
     async with store.transaction() as tx:
         for match in offers:
-            await markets.save(tx, match.id, [market()])
-        await markets.save(tx, without_offer.id, [market(status=-1)])
+            await tx.write(markets.saving(match.id, [market()]))
+        await tx.write(markets.saving(without_offer.id, [market(status=-1)]))
         assert await matches.silent(tx, 500) == [quiet.id]
 
 
@@ -124,8 +122,8 @@ async def test_trimming_takes_everything_along(
     kept = [await new_match(status=Status.FINISHED, finished_at=900), await new_match()]
     for match in [old, *kept]:
         async with store.transaction() as tx:
-            await markets.save(tx, match.id, [market()])
-            await history.add(tx, match.id, [ROUND], [KILL])
+            await tx.write(markets.saving(match.id, [market()]))
+            await tx.write(history.adding(match.id, [ROUND], [KILL]))
             await changes.append(tx, match, [settlement], 1000)
     async with store.transaction() as tx:
         assert await matches.trim(tx, 500) == [old.id]
@@ -151,10 +149,10 @@ async def test_history_keeps_what_is_void(store: Store, new_match: NewMatch) -> 
     match = await new_match()
     bomb = TimelineEvent(id=3, type="bomb_planted", map=1, round=1, at=20, offset_ms=10, site="A")
     async with store.transaction() as tx:
-        await history.add(tx, match.id, [ROUND], [KILL, bomb])
-        await history.add(tx, match.id, [ROUND], [KILL])
+        await tx.write(history.adding(match.id, [ROUND], [KILL, bomb]))
+        await tx.write(history.adding(match.id, [ROUND], [KILL]))
         assert await history.rounds(tx, match.id) == [ROUND]
         assert await history.timeline(tx, match.id) == [KILL, bomb]
-        await history.add(tx, match.id, [], [], {ROUND.id, KILL.id})
+        await history.void(tx, match.id, {ROUND.id, KILL.id})
         assert [(e.id, e.void) for e in await history.timeline(tx, match.id)] == [(1, True), (3, False)]
         assert [r.void for r in await history.rounds(tx, match.id)] == [True]
