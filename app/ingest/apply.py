@@ -25,7 +25,7 @@ async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
             return "repeat"
         source = offsets.follow(source, given) if given else source
         if given is not None and offsets.is_early(source, given):
-            await sources.save(tx, source)
+            await tx.write([sources.saving(source)])
             await sources.keep(tx, match.id, given, now)
             return "early"
         run = Run(tx, match, source)

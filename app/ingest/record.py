@@ -11,7 +11,7 @@ from app.ingest import drafts, linking
 from app.ingest.hands import Hand, untouched
 from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
-from app.store.transaction import Tx
+from app.store.transaction import Tx, Write
 from app.trading import engine
 
 
@@ -25,9 +25,10 @@ async def react(
     quoting: bool,
     margin: float,
     hand: Hand = untouched,
+    beside: Sequence[Write] = (),
 ) -> Match:
     """Do what an operator's `hand` does, offer, reprice, suspend and settle what the changes ask for, then
-    write everything.
+    write everything, and what the caller has to write `beside`.
 
     The match must be locked in `tx`, whose last act this is; `before` is None for a new one. `quoting`
     False opens and reprices nothing. The match comes back with the stamps of what it told.
@@ -38,7 +39,7 @@ async def react(
     reaction = engine.react(after, changes, handled, now=now, quoting=quoting, margin=margin)
     changed = {market.key: market for market in (*by_hand.markets, *reaction.markets)}
     entries = (*by_hand.entries, *reaction.entries)
-    return await _write(tx, before, after, changes, book, tuple(changed.values()), entries, now)
+    return await _write(tx, before, after, changes, book, tuple(changed.values()), entries, now, beside)
 
 
 async def suspend(
@@ -59,14 +60,16 @@ async def _write(
     changed: Sequence[Market],
     entries: Sequence[LedgerEntry],
     now: int,
+    beside: Sequence[Write] = (),
 ) -> Match:
     rows = drafts.compose(before, after, changes, book, changed, entries)
     if before is None:
         await matches.insert(tx, after)
     else:
-        await matches.save(tx, after)
-    await history.add(tx, after.id, _rounds(changes), _events(changes), _voided(changes))
-    await markets.save(tx, after.id, changed)
+        beside = [*beside, matches.saving(after)]
+    happened = history.adding(after.id, _rounds(changes), _events(changes))
+    await tx.write([*beside, *happened, *markets.saving(after.id, changed)])
+    await history.void(tx, after.id, _voided(changes))
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     told = before is not None and after.last_fact_at != before.last_fact_at

@@ -42,6 +42,8 @@ class Run:
 
     async def take_waiting(self) -> None:
         """Apply the ranges that were held back and whose turn has come; give up those of an older run."""
+        if not self.source.holds:
+            return
         waiting = await sources.pending(self.tx, self.match.id)
         for lost in offsets.left_behind(self.source, waiting):
             self.source = replace(self.source, broken=True)
@@ -61,8 +63,16 @@ class Run:
         self.source = replace(self.source, last_batch_at=max(self.arrived_at, self.source.last_batch_at))
         after, changes = fold(self.match, self.facts)
         after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at))
-        await sources.save(self.tx, self.source)
-        await record.react(self.tx, self.match, after, changes, now=now, quoting=quoting, margin=terms.margin)
+        await record.react(
+            self.tx,
+            self.match,
+            after,
+            changes,
+            now=now,
+            quoting=quoting,
+            margin=terms.margin,
+            beside=[sources.saving(self.source)],
+        )
 
     def _whole_again(self) -> bool:
         """Whether the source can be trusted: lines come, and after a hole a round began whole."""

@@ -140,7 +140,7 @@ async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
     given = offsets.as_pending(batch)
     if given is not None:
         source, _ = offsets.take(source, given)
-    await sources.save(tx, replace(source, broken=True, last_message=batch.id))
+    await tx.write([sources.saving(replace(source, broken=True, last_message=batch.id))])
 
 
 async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
