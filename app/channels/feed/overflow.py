@@ -7,6 +7,7 @@ the last loss of it, and in between only where a consumer is slow: not for a que
 """
 
 import time
+from collections.abc import Awaitable, Callable
 
 from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 from faststream.rabbit import RabbitBroker, RabbitQueue
@@ -52,36 +53,65 @@ class Overflow:
 
 
 class Losses:
-    """Counts what the queues of one vhost have lost; `count` is the sum, from what was known before."""
+    """Counts what the queues of one vhost have lost; `count` is the sum, from what was known before.
+
+    Counting forgets what it counts. So `on_record` comes before: it keeps outside this process that the
+    tenant is to be told, for whoever holds it next, or raises `Unavailable`. What was forgotten and never
+    counted, because the answer was lost on its way, counts as one.
+    """
 
     def __init__(
-        self, management: Management, slug: str, exchange: str, count: int, alive_seconds: float
+        self,
+        management: Management,
+        slug: str,
+        exchange: str,
+        count: int,
+        alive_seconds: float,
+        on_record: Callable[[], Awaitable[None]],
     ) -> None:
         self.count = count
+        self._on_record, self._uncounted = on_record, False
         self._management, self._slug, self._exchange = management, slug, exchange
         self._overflow = Overflow(_QUIET_BEATS * alive_seconds)
 
     @property
     def owed(self) -> bool:
         """Whether something was lost that the tenant is yet to be told of."""
-        return self._overflow.owed
+        return self._overflow.owed or self._uncounted
 
     async def look(self, broker: RabbitBroker) -> bool:
         """Take what was lost since the last look; whether the tenant must be told."""
         try:
-            lost = await apart(_take(broker), 2 * _TAKE_SECONDS)
-            behind = lost > 0 and slow(await self._management.queues(self._slug))
+            lost = await apart(self._take(broker), 2 * _TAKE_SECONDS)
         except ChannelNotFoundEntity:  # the vhost was made before losses were counted
             await self._furnish()
             return False
         except (AMQPError, OSError, RuntimeError, Unavailable) as error:
             log.warning("losses cannot be counted", tenant=self._slug, error=repr(error))
             return False
+        lost, self._uncounted = max(lost, int(self._uncounted)), False
         if lost:
             log.warning("the tenant's queues have lost messages", tenant=self._slug, count=lost)
             self.count += lost
             feed_dropped.labels(self._slug).inc(lost)
-        return self._overflow.look(lost, behind, time.monotonic())
+        return self._overflow.look(lost, lost > 0 and await self._behind(), time.monotonic())
+
+    async def _take(self, broker: RabbitBroker) -> int:
+        """How many messages lay in the queue of the losses, which is empty afterwards."""
+        queue = await broker.declare_queue(RabbitQueue(LOST, declare=False))
+        if not (await queue.declare(timeout=_TAKE_SECONDS)).message_count:
+            return 0
+        await self._on_record()
+        self._uncounted = True
+        return int((await queue.purge(timeout=_TAKE_SECONDS)).message_count or 0)
+
+    async def _behind(self) -> bool:
+        """Whether a consumer is slow; not known while the management API is away."""
+        try:
+            return slow(await self._management.queues(self._slug))
+        except Unavailable as error:
+            log.warning("queues cannot be looked at", tenant=self._slug, error=error.detail)
+            return False
 
     async def _furnish(self) -> None:
         try:
@@ -93,9 +123,3 @@ class Losses:
 def slow(queues: list[Queue]) -> bool:
     """Whether some consumer is far behind: its queue is half full."""
     return any(each.consumers > 0 and each.ready >= _SLOW_DEPTH for each in queues)
-
-
-async def _take(broker: RabbitBroker) -> int:
-    """How many messages lie in the queue of the losses, which is empty afterwards."""
-    queue = await broker.declare_queue(RabbitQueue(LOST, declare=False))
-    return int((await queue.purge(timeout=_TAKE_SECONDS)).message_count or 0)

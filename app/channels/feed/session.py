@@ -17,6 +17,7 @@ import msgspec
 from app.broker import holders
 from app.broker.address import Address
 from app.broker.management import Management
+from app.channels.feed.delivery import Delivery
 from app.channels.feed.gauges import keep_gauges
 from app.channels.feed.heartbeat import Heartbeat, Tidings
 from app.channels.feed.lease import Lease
@@ -217,12 +218,28 @@ class Session:
             taken = msgspec.structs.replace(taken, silent=taken.silent + fenced)
         terms = self._terms
         delivery = self.relay.adopt(taken, Word(taken, terms.alive_seconds))
-        losses = Losses(self._management, taken.slug, terms.exchange, taken.dropped, terms.alive_seconds)
+        losses = Losses(
+            self._management,
+            taken.slug,
+            terms.exchange,
+            taken.dropped,
+            terms.alive_seconds,
+            on_record=lambda: self._owe(delivery),
+        )
         heartbeat = Heartbeat(login, delivery, losses, self._tidings, terms.product, self._clock)
         log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_linked(delivery, login, lambda: self._enter(taken.slug)))
             group.create_task(heartbeat.run())
+
+    async def _owe(self, delivery: Delivery) -> None:
+        """Have the store know that the tenant has lost something; raises `Unavailable` where it is another
+        process that must count it."""
+        delivery.word.withheld = True
+        async with self.relay.lock, self._store.reading() as tx:
+            taken = await cursors.note(tx, self.holder, {delivery.tenant_id: delivery.note})
+        if not taken or not self._lease.held:
+            raise Unavailable("Another process has the tenant.")
 
     async def _enter(self, slug: str) -> None:
         await holders.admit(self._management, self.holder, slug, self._terms.exchange)

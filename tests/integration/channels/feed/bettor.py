@@ -120,7 +120,7 @@ class Bettor:
     @property
     def settled(self) -> bool:
         """Nothing is due and nothing is waited for."""
-        return not self.book.due.is_set() and self.book.request is None
+        return not self.book.due.is_set() and not self.book.request
 
     @staticmethod
     def _hearing(inbox: deque[Heard]) -> Any:

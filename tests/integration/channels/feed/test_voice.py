@@ -1,14 +1,16 @@
 """What tenants are told about the feed itself: overflow, lag, silence, and what health says meanwhile."""
 
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import aio_pika
 import pytest
 
 from app.channels.feed import health, retention
 from app.kit.clock import system_clock
+from app.kit.errors import Unavailable
 from app.store import changes, cursors
-from tests.faults.rig import Rig, consuming, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
 
 pytestmark = pytest.mark.anyio
@@ -18,11 +20,7 @@ ALIVE = 0.5
 async def test_a_queue_that_overflows_is_told_once_and_nobody_is_locked_out(rig: Rig, feed: Running) -> None:
     tenant, url = await rig.tenant()
     async with AsyncExitStack() as stack:
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        connection = await stack.enter_async_context(await aio_pika.connect(url))
-        channel = await connection.channel()
-        small = await channel.declare_queue(exclusive=True, arguments={"x-max-length": 10})
-        await small.bind(rig.settings.exchange, "hi.#")
+        consumer = await stack.enter_async_context(overflowing(rig, url))
         await stack.enter_async_context(feed(alive_seconds=ALIVE))
         await until("alive", lambda: consumer.alives)
         match = await rig.match()
@@ -39,6 +37,60 @@ async def test_a_queue_that_overflows_is_told_once_and_nobody_is_locked_out(rig:
             return standing.dropped == 25 and not standing.state
 
         await until_async("noted", noted)
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+async def test_a_loss_is_on_record_before_it_is_forgotten(
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch, emptied: bool
+) -> None:
+    """Cut off before the queue of the losses is emptied, or when it was and the answer is lost: whoever holds
+    the tenant next finds that a word is owed, and who holds it still says it."""
+    _, url = await rig.tenant()
+    owed, purge = list[bool](), aio_pika.RobustQueue.purge
+
+    async def cut_off(queue: aio_pika.RobustQueue, **options: object) -> None:
+        async with rig.store.reading() as tx:
+            owed.append(await tx.value("SELECT owed FROM tenant_cursor"))
+        if emptied:
+            await purge(queue)
+        raise ConnectionError("ended here")
+
+    async with AsyncExitStack() as stack:
+        consumer = await stack.enter_async_context(overflowing(rig, url))
+        with monkeypatch.context() as patch:
+            patch.setattr(aio_pika.RobustQueue, "purge", cut_off)
+            await stack.enter_async_context(feed(alive_seconds=ALIVE))
+            await until("alive", lambda: consumer.alives)
+            await rig.tell(await rig.match(), 30)
+            await until("counted", lambda: owed)
+            assert all(owed) and not consumer.downs
+        await until("told", lambda: consumer.downs)
+
+
+async def test_a_loss_is_told_while_the_management_api_is_away(
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_: str) -> None:
+        raise Unavailable("The broker's management cannot be reached.")
+
+    _, url = await rig.tenant()
+    async with AsyncExitStack() as stack:
+        consumer = await stack.enter_async_context(overflowing(rig, url))
+        await stack.enter_async_context(feed(alive_seconds=ALIVE))
+        await until("alive", lambda: consumer.alives)
+        monkeypatch.setattr(rig.management, "queues", away)
+        await rig.tell(await rig.match(), 30)
+        await until("told", lambda: consumer.downs)
+
+
+@asynccontextmanager
+async def overflowing(rig: Rig, url: str) -> AsyncIterator[Consumer]:
+    """A consumer that hears everything, beside a queue of ten messages that nobody reads."""
+    async with consuming(url, rig.settings.exchange) as consumer, await aio_pika.connect(url) as connection:
+        channel = await connection.channel()
+        small = await channel.declare_queue(exclusive=True, arguments={"x-max-length": 10})
+        await small.bind(rig.settings.exchange, "hi.#")
+        yield consumer
 
 
 async def test_a_tenant_that_lags_too_far_is_moved_to_the_present_and_told(rig: Rig, feed: Running) -> None:

@@ -9,7 +9,6 @@ import pytest
 from aiormq.base import FutureStore
 from aiormq.tools import Countdown
 
-from app.channels.feed import overflow
 from app.channels.feed.heartbeat import Heartbeat, Tidings
 from app.channels.feed.overflow import Losses
 from app.channels.feed.word import Word
@@ -52,8 +51,8 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
 
     async def stop() -> None: ...
 
-    monkeypatch.setattr(overflow, "_take", take)
-    losses = Losses(None, "acme", "e", 0, 10)  # type: ignore[arg-type]
+    losses = Losses(None, "acme", "e", 0, 10, stop)  # type: ignore[arg-type]
+    monkeypatch.setattr(losses, "_take", take)
     delivery = Told()
     connection = SimpleNamespace(close=stop)
 

@@ -1,0 +1,38 @@
+"""`matchfeed tail` in a pipe."""
+
+import asyncio
+import os
+import sys
+
+import msgspec
+import pytest
+
+from tests.faults.rig import ROOT, Rig, until_async
+from tests.integration.channels.feed.conftest import Running
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_it_ends_quietly_when_nobody_reads_on(rig: Rig, feed: Running) -> None:
+    tenant, _ = await rig.tenant()
+    told = {name.upper(): str(value) for name, value in msgspec.structs.asdict(rig.settings).items()}
+    reader, writer = os.pipe()
+    async with feed(alive_seconds=0.2):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "app.cli", "tail", tenant.slug),
+            cwd=ROOT,
+            env={**os.environ, **told},
+            stdout=writer,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        os.close(writer)
+        lines = os.fdopen(reader, "rb")
+        first = await asyncio.to_thread(lines.readline)
+        lines.close()
+
+        async def ended() -> bool:
+            return process.returncode is not None
+
+        await until_async("the next message finds nobody", ended)
+    assert process.stderr
+    assert (b" alive " in first, process.returncode, await process.stderr.read()) == (True, 0, b"")
