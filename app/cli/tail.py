@@ -1,5 +1,8 @@
 """Watching a tenant's feed."""
 
+import os
+import sys
+
 import click
 
 from app.broker.address import parse
@@ -14,4 +17,16 @@ async def tail(tenant: str) -> None:
     """Print what TENANT is told over AMQP, readably, as it arrives."""
     settings = settled()
     async for message in messages(parse(settings.rabbitmq_url).url(tenant), settings.exchange):
-        click.echo(message)
+        if not _printed(message):
+            return
+
+
+def _printed(text: str) -> bool:
+    """False when nobody reads on (`| head`), which is no failure."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        # What is still in the buffer would be written, and fail again, at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
