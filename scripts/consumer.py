@@ -1,10 +1,8 @@
 """A reference client of the feed: keep a book of what is on offer, and recover what was missed.
 
-.venv/bin/python scripts/consumer.py acme       (a tenant of the running demo, from var/demo.json)
-.venv/bin/python scripts/consumer.py amqp://op-acme:PASSWORD@HOST/acme http://HOST:8000 KEY
-What is older than what is known of a market is old news; a recovery's `odds_change` is the full list of its
-match; recover after a connect, `alive` with subscribed="0", 20 silent seconds, or an `x-prev-seq` never seen.
-"""
+.venv/bin/python scripts/consumer.py {a tenant of the running demo, as acme | AMQP_URL BASE_URL API_KEY}
+What is older than what is known of a market is old news; a recovery's `odds_change` is all of its match;
+recover after a connect, `alive` with subscribed="0", 20 silent seconds, or an `x-prev-seq` never seen."""
 
 import asyncio
 import contextlib
@@ -23,7 +21,7 @@ import aio_pika
 
 DEMO, EXCHANGE = Path(__file__).resolve().parents[1] / "var" / "demo.json", "oddsfeed"
 OVERLAP_MILLIS = 10_000  # changes written side by side may be told in another order than their stamps
-SUSPENDED, CLOSED = "suspended", ""
+SUSPENDED, CLOSED, SEQS = "suspended", "", ("x-seq", "x-prev-seq")
 Ask = Callable[[int, str], Awaitable[tuple[int, float]]]  # (after, request id) -> status, seconds to wait
 
 
@@ -33,11 +31,9 @@ class Book:
     def __init__(self) -> None:
         self.offers: defaultdict[str, dict[tuple[str, str], tuple[int, str]]] = defaultdict(dict)
         self.full, self.seqs = Counter[str](), Counter[str]()  # when all was told; the newest x-seq
-        self.after = 0  # up to then (ms) nothing is missing
         self.due, self.completed = asyncio.Event(), asyncio.Event()
-        self.request: str | None = None  # the recovery that we wait for
-        self.told = set[str]()  # the matches that it told of
-        self._kept: list[tuple[ET.Element, int, int]] = []
+        self.after, self.request = 0, ""  # up to then (ms) nothing is missing; the recovery that we wait for
+        self.told, self._kept = set[str](), list[tuple[ET.Element, int, int]]()  # matches; live messages
 
     def suspend(self, *matches: str) -> None:
         """Nothing that we know of these (of none named: of all) may be offered until it is told again."""
@@ -47,19 +43,16 @@ class Book:
 
     def hear(self, body: bytes, seq: int = 0, prev: int = 0) -> None:
         """Take a message in; live ones wait while a recovery is not complete."""
-        root = ET.fromstring(body)
-        request = root.get("request_id")
+        request = (root := ET.fromstring(body)).get("request_id")
         if root.tag == "alive":
             if root.get("subscribed") != "1":
                 self.suspend()
-        elif root.tag == "snapshot_complete":
-            if request == self.request:
-                for match in self.offers.keys() - self.told:  # over, or not ours any more
-                    self.offers[match] = {key: (at, CLOSED) for key, (at, _) in self.offers[match].items()}
-                self.after = max(self.after, int(root.get("timestamp", "0")))
-                self.request, kept, self._kept = None, self._kept, []
-                for each in kept:
-                    self.apply(*each)
+        elif root.tag == "snapshot_complete" and request == self.request:
+            for match in self.offers.keys() - self.told:  # over, or not ours any more
+                self.offers[match] = {key: (at, CLOSED) for key, (at, _) in self.offers[match].items()}
+            self.after, self.request = max(self.after, int(root.get("timestamp", "0"))), ""
+            while self._kept:
+                self.apply(*self._kept.pop(0))
             self.completed.set()
         elif request is None and self.request:
             self._kept.append((root, seq, prev))
@@ -96,18 +89,15 @@ class Book:
 
 async def recover(book: Book, ask: Ask) -> None:
     """Ask for what was missed whenever that is due, for ever."""
-    while await book.due.wait():
+    while book.request or await book.due.wait():  # asked in vain, it asks again
         book.due.clear()
-        book.completed.clear()
-        book.request, book.told = str(time.time_ns() // 1000), set()
+        book.request, book.told, book.completed = str(time.time_ns() // 1000), set(), asyncio.Event()
         status, pause = await ask(max(0, book.after - OVERLAP_MILLIS), book.request)
+        print(f"recovery {book.request}: {status}", flush=True)
         book.after = 0 if status == 422 else book.after  # too long ago: only the present can be told
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(600 if status == 202 else pause):
-                while book.request and await book.completed.wait() and status == 202:
-                    book.completed.clear()  # a 409 waits for whichever is in flight, then asks again
-        if book.request:
-            book.due.set()
+                await book.completed.wait()
 
 
 async def consume(url: str, exchange: str, book: Book, ask: Ask) -> None:
@@ -117,10 +107,13 @@ async def consume(url: str, exchange: str, book: Book, ask: Ask) -> None:
         await queue.bind(exchange, "#")
         book.suspend()
         group.create_task(recover(book, ask))
-        async with queue.iterator(no_ack=True, timeout=20) as messages:
-            async for message in messages:
-                seq, prev = (int(str(message.headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
-                book.hear(message.body, seq, prev)
+        heard = asyncio.Queue[Any]()  # not its iterator: with a timeout that may lose a cancellation
+        connection.close_callbacks.add(lambda *_: heard.put_nowait(None))
+        await queue.consume(heard.put, no_ack=True)
+        async with asyncio.timeout(20) as silence:
+            while message := await heard.get():
+                silence.reschedule(asyncio.get_running_loop().time() + 20)
+                book.hear(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
                 count = sum(said != CLOSED for each in book.offers.values() for _, said in each.values())
                 print(f"{message.routing_key}: {count} open or suspended", flush=True)
         raise ConnectionError("the queue is gone")
@@ -130,19 +123,16 @@ def post(base_url: str, key: str, after: int, request_id: str) -> tuple[int, flo
     where = f"{base_url}/cs2/v1/recovery/initiate_request?after={after}&request_id={request_id}"
     try:
         with urlopen(Request(where, method="POST", headers={"X-API-Key": key}), timeout=10) as answer:
-            status, pause = answer.status, 0.0
-    except OSError as error:  # a refusal has a status and says when to ask again
+            return answer.status, 0.0
+    except OSError as error:  # a refusal says when to ask again; 409 the latest moment, it is mostly sooner
         status = getattr(error, "code", 503)
-        # What is in flight takes seconds, may end before we listen, and 409 tells the latest moment.
-        pause = 3.0 if status == 409 else float(getattr(error, "headers", {}).get("Retry-After") or 1)
-    print(f"recovery {request_id}: {status}", flush=True)
-    return status, pause
+        return status, 3.0 if status == 409 else float(getattr(error, "headers", {}).get("Retry-After") or 1)
 
 
 async def main(url: str, base_url: str = "", key: str = "", *, book: Book | None = None) -> None:
     if "://" not in url:
         demo = json.loads(DEMO.read_text())
-        tenant = next(each for each in demo["tenants"] if each["slug"] == url)
+        tenant = {each["slug"]: each for each in demo["tenants"]}[url]
         url, base_url, key = tenant["amqp_url"], demo["base_url"], tenant["api_key"]
     book, ask = book or Book(), lambda *asked: asyncio.to_thread(post, base_url, key, *asked)
     book.after = book.after or time.time_ns() // 1_000_000  # with 0 no results are told

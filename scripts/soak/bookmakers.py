@@ -51,7 +51,7 @@ class Bookmaker:
 
     @property
     def waiting(self) -> bool:
-        return self.book.request is not None or self.book.due.is_set()
+        return bool(self.book.request) or self.book.due.is_set()
 
     async def differences(self) -> int | None:
         """How the book differs from what REST has on offer; None while it cannot be said."""

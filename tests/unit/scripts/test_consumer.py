@@ -1,0 +1,67 @@
+"""The reference client as a program: where it begins, and how it asks again."""
+
+import asyncio
+import time
+
+import pytest
+
+from scripts import consumer
+
+pytestmark = pytest.mark.anyio
+
+
+class Enough(BaseException):
+    """What ends a program that runs for ever."""
+
+
+async def begun(book: consumer.Book, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Up to which moment nothing is missing, when the program with this book first listens."""
+
+    async def consume(_url: str, _exchange: str, book: consumer.Book, _ask: consumer.Ask) -> None:
+        raise Enough(book.after)
+
+    monkeypatch.setattr(consumer, "consume", consume)
+    with pytest.raises(Enough) as end:
+        await consumer.main("amqp://nobody@127.0.0.1/none", book=book)
+    return int(str(end.value))
+
+
+async def test_it_begins_at_its_own_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 0 no results would be told: of what ends between the first message and the snapshot, none ever."""
+    before = time.time_ns() // 1_000_000
+    assert before <= await begun(consumer.Book(), monkeypatch) <= time.time_ns() // 1_000_000
+
+
+async def test_a_book_that_was_kept_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    book = consumer.Book()
+    book.after = 1_800_000_000_000
+    assert await begun(book, monkeypatch) == 1_800_000_000_000
+
+
+async def test_it_asks_until_the_snapshot_is_complete() -> None:
+    """Refused, too late, in flight elsewhere: each asks again with a number of its own, then waits."""
+    book, asked, answers = consumer.Book(), list[tuple[int, str]](), [(503, 0.0), (409, 0.0), (422, 0.0)]
+    book.after, waits = 1_800_000_000_000, asyncio.Event()
+
+    async def ask(after: int, request: str) -> tuple[int, float]:
+        asked.append((after, request))
+        if answers:
+            return answers.pop(0)
+        waits.set()
+        return 202, 0.0
+
+    task = asyncio.create_task(consumer.recover(book, ask))
+    book.due.set()
+    async with asyncio.timeout(10):
+        await waits.wait()
+    overlap = 1_800_000_000_000 - consumer.OVERLAP_MILLIS
+    assert [after for after, _ in asked] == [overlap, overlap, overlap, 0]
+    assert len({request for _, request in asked}) == 4
+    book.hear(b'<snapshot_complete request_id="%s" timestamp="7"/>' % b"1")  # of another node
+    assert book.request == asked[-1][1]
+    book.hear(b'<snapshot_complete request_id="%s" timestamp="7"/>' % asked[-1][1].encode())
+    assert (book.request, book.after) == ("", 7)
+    await asyncio.sleep(0)
+    assert len(asked) == 4
+    task.cancel()
+    await asyncio.wait([task])
