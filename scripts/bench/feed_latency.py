@@ -12,6 +12,7 @@ service's settings, and makes a database and tenants of its own.
 import argparse
 import asyncio
 import gc
+import os
 import time
 from collections.abc import Sequence
 from decimal import Decimal
@@ -31,6 +32,7 @@ from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import Store, open_store
 from scripts.bench.feed_rig import Playing, Rig, database, internal_vhost, rigged
+from scripts.bench.processors import Processors
 
 _WARM_SECONDS = 40.0
 _FEW = 5  #: log batches in all queues: ingest keeps up
@@ -63,6 +65,7 @@ def forget(rig: Rig) -> float:
     """Begin to measure; the moment."""
     for ear in rig.ears:
         ear.delays.clear()
+        ear.heard = 0
     rig.probe.delays.clear()
     return time.perf_counter()
 
@@ -79,6 +82,19 @@ def figure(rig: Rig, what: str, began: float) -> Figure:
         quantile(delays, 0.99),
         quantile(rig.probe.delays, 0.5),
         quantile(rig.probe.delays, 0.99),
+    )
+
+
+def costs(cores: dict[str, float], rate: float, size: float) -> str:
+    """What an envelope of `size` bytes costs: milliseconds of the processor by part, for all its copies."""
+    parts = [*cores, "together"]
+    millis = [1000 * each / rate for each in (*cores.values(), sum(cores.values()))]
+    return "\n".join(
+        (
+            f"| processor, ms an envelope | {' | '.join(parts)} |",
+            f"|{' --- |' * (len(parts) + 1)}",
+            f"| {rate:.0f}/s of {size:.0f} bytes | {' | '.join(f'{each:.1f}' for each in millis)} |",
+        )
     )
 
 
@@ -104,7 +120,7 @@ async def stock(store: Store) -> None:
                 Market(13, f"map=1|round={each}|team=home", MarketStatus.ACTIVE, odds, 0.5)
                 for each in range(1, MARKETS + 1)
             ]
-            await markets.save(tx, match.id, offers)
+            await tx.write(markets.saving(match.id, offers))
 
 
 async def recovery(rig: Rig) -> float:
@@ -133,8 +149,13 @@ async def main(tenants: int, playing: int, speed: float, every: float, seconds: 
             print("| | envelopes/s | p50 ms | p99 ms | bare p50 ms | bare p99 ms | p50 to bare |")
             print("| --- | --- | --- | --- | --- | --- | --- |")
             began = forget(rig)
+            busy = Processors(
+                {**rig.pids, "servers and consumers": os.getpid()},
+                {"database": own.database_url, "broker": own.rabbitmq_url},
+            )
             await asyncio.sleep(seconds)
-            idle = figure(rig, f"{tenants} tenants", began)
+            idle, cores = figure(rig, f"{tenants} tenants", began), busy.cores()
+            size = sum(ear.heard for ear in rig.ears) / sum(len(ear.delays) for ear in rig.ears)
             print(idle.text(), flush=True)
             began = forget(rig)
             took = await recovery(rig)
@@ -142,8 +163,9 @@ async def main(tenants: int, playing: int, speed: float, every: float, seconds: 
             print(during.text())
             print(
                 f"\nfull recovery of {MATCHES} matches with {MARKETS} markets each, and those in play: "
-                f"{took:.2f} s to snapshot_complete; live p99 meanwhile {during.p99 / idle.p99:.2f}x"
+                f"{took:.2f} s to snapshot_complete; live p99 meanwhile {during.p99 / idle.p99:.2f}x\n"
             )
+            print(costs(cores, idle.rate, size))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ class Ear(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.delays: list[int] = []
+        self.heard = 0  #: bytes, whatever they are
         self.complete = asyncio.Event()
         self._kept = b""
         self._connection: Connection | None = None
@@ -61,6 +62,7 @@ class Ear(asyncio.Protocol):
         assert self._connection
         self._connection._heard = asyncio.get_running_loop().time()
         now = time.time_ns() // 1_000_000
+        self.heard += len(data)
         data, at = self._kept + data, 0
         while (found := data.find(_ARRIVED, at)) >= 0 and found + len(_ARRIVED) + 8 <= len(data):
             at = found + len(_ARRIVED) + 8
@@ -78,7 +80,8 @@ class Ear(asyncio.Protocol):
 
 
 class Rig(msgspec.Struct):
-    """`ears` are the tenants', in their order; `probe` measures the broker alone."""
+    """`ears` are the tenants', in their order; `probe` measures the broker alone; `pids` are those of the
+    service's processes, by command."""
 
     settings: Settings
     store: Store
@@ -86,6 +89,7 @@ class Rig(msgspec.Struct):
     ears: list[Ear]
     client: httpx.AsyncClient
     probe: "Probe"
+    pids: dict[str, int]
 
 
 class Probe:
@@ -136,8 +140,8 @@ async def internal_vhost(settings: Settings) -> AsyncIterator[Settings]:
 
 
 @asynccontextmanager
-async def processes(settings: Settings) -> AsyncIterator[str]:
-    """The service's three processes; the web process' address."""
+async def processes(settings: Settings) -> AsyncIterator[tuple[str, dict[str, int]]]:
+    """The service's three processes; the web process' address, and the ids of all by command."""
     values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
     [port] = ports.free_ports([0])
     commands = (("serve", "--port", str(port)), ("ingest",), ("feed",))
@@ -150,7 +154,8 @@ async def processes(settings: Settings) -> AsyncIterator[str]:
         for command in commands
     ]
     try:
-        yield f"http://127.0.0.1:{port}"
+        pids = {command[0]: process.pid for command, process in zip(commands, started, strict=True)}
+        yield f"http://127.0.0.1:{port}", pids
     finally:
         for process in started:
             process.terminate()
@@ -163,7 +168,7 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
     async with AsyncExitStack() as stack:
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         told = [await _tenant(settings, store, management, stack) for _ in range(count)]
-        base_url = await stack.enter_async_context(processes(settings))
+        base_url, pids = await stack.enter_async_context(processes(settings))
         client = await stack.enter_async_context(
             httpx.AsyncClient(base_url=base_url, timeout=30, trust_env=False)
         )
@@ -173,7 +178,7 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
         probe = Probe(parse(settings.rabbitmq_url).url(told[0].slug))
         task = asyncio.create_task(probe.run())
         stack.callback(task.cancel)
-        yield Rig(settings, store, told, ears, client, probe)
+        yield Rig(settings, store, told, ears, client, probe, pids)
 
 
 async def _answering(client: httpx.AsyncClient) -> None:

@@ -1,0 +1,51 @@
+"""What each part of a running service takes of the processor while something is measured."""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import psutil
+
+
+class Processors:
+    """The processor's time by part, from its making on. `parts` are process ids by name; `servers` are
+    URLs by name, of this machine's servers: whoever listens there and all its children. A server that is
+    not to be seen (another user's, another machine's) is left out."""
+
+    def __init__(self, parts: Mapping[str, int], servers: Mapping[str, str]) -> None:
+        self._parts = parts
+        found = {name: _listener(url) for name, url in servers.items()}
+        self._servers = {name: process for name, process in found.items() if process}
+        self._begun = time.perf_counter()
+        self._before = self._used()
+
+    def cores(self) -> dict[str, float]:
+        """Mean number of cores that each part has kept busy."""
+        seconds = time.perf_counter() - self._begun
+        used = self._used()
+        return {name: (used[name] - self._before[name]) / seconds for name in used}
+
+    def _used(self) -> dict[str, float]:
+        alone = {name: _seconds(psutil.Process(process)) for name, process in self._parts.items()}
+        return alone | {name: _with_children(process) for name, process in self._servers.items()}
+
+
+def _listener(url: str) -> int | None:
+    port = urlsplit(url).port
+    heard = (each for each in psutil.net_connections("tcp") if each.status == psutil.CONN_LISTEN)
+    return next((each.pid for each in heard if each.laddr.port == port), None)
+
+
+def _seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _with_children(process: int) -> float:
+    """Of the process and its living children."""
+    parent, total = psutil.Process(process), 0.0
+    for each in (parent, *parent.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # a session may have ended meanwhile
+            total += _seconds(each)
+    return total
