@@ -90,8 +90,8 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
 
 def saving(match: Match) -> Write:
     """What writes the match's state; its row is to be locked. `last_stamp` and `last_seq` are left to
-    `changes.append`."""
-    return Write(_SAVE, _columns(match))
+    `changes.append`. Raises `NotFound`."""
+    return Write(_SAVE, _columns(match), missing=f"There is no match {match.id}.")
 
 
 async def get(tx: Tx, match_id: UUID) -> Match | None:

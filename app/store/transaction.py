@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import asyncpg
 from piccolo.query.base import Query
 
-from app.kit.errors import Unavailable
+from app.kit.errors import NotFound, Unavailable
 
 T = TypeVar("T")
 _PARAMETER = re.compile(r"\$(\d+)")
@@ -35,10 +35,14 @@ _LOST = ("closed", "closing", "released back")
 
 
 class Write(NamedTuple):
-    """A statement that changes rows, yet to be run, and its arguments."""
+    """A statement that changes rows, yet to be run, and its arguments.
+
+    With `missing` it must touch a row, and return it: where there is none, these are the words of `NotFound`.
+    """
 
     sql: str
     args: Sequence[Any]
+    missing: str = ""
 
 
 class Tx:
@@ -75,10 +79,16 @@ class Tx:
         """Run statements that change rows, all in one question to the database.
 
         They become parts of one statement: none sees what another does, and no two may touch the same row.
+        Raises `NotFound` where one finds no row that must be there.
         """
-        if writes:
-            sql = _together(tuple((write.sql, len(write.args)) for write in writes))
-            await self.execute(sql, *(argument for write in writes for argument in write.args))
+        if not writes:
+            return
+        sql = _together(tuple((write.sql, len(write.args), bool(write.missing)) for write in writes))
+        found = await self.row(sql, *(argument for write in writes for argument in write.args))
+        needed = [write.missing for write in writes if write.missing]
+        for missing, there in zip(needed, (found or {}).values(), strict=True):
+            if not there:
+                raise NotFound(missing)
 
     async def run(self, query: Query[Any, Any]) -> list[dict[str, Any]]:
         """Run a query built with Piccolo on this connection; its rows as dicts."""
@@ -90,13 +100,14 @@ class Tx:
 
 
 @lru_cache(maxsize=256)
-def _together(statements: Sequence[tuple[str, int]]) -> str:
-    """One statement of several, each with its number of parameters, which are numbered through."""
-    if len(statements) == 1:
-        return statements[0][0]
-    before = accumulate((count for _, count in statements), initial=0)
-    parts = [_renumbered(sql, shift) for (sql, _), shift in zip(statements, before, strict=False)]
-    return f"WITH {', '.join(f'part{place} AS ({part})' for place, part in enumerate(parts))} SELECT"
+def _together(statements: Sequence[tuple[str, int, bool]]) -> str:
+    """One statement of several, each with its number of parameters, which are numbered through. It tells of
+    each that is marked, in their order, whether it touched a row."""
+    before = accumulate((count for _, count, _ in statements), initial=0)
+    parts = [_renumbered(sql, shift) for (sql, _, _), shift in zip(statements, before, strict=False)]
+    asked = [at for at, (_, _, marked) in enumerate(statements) if marked]
+    told = ", ".join(f"EXISTS (SELECT FROM part{at}) AS found{at}" for at in asked)
+    return f"WITH {', '.join(f'part{at} AS ({part})' for at, part in enumerate(parts))} SELECT {told}"
 
 
 def _renumbered(sql: str, shift: int) -> str:

@@ -60,9 +60,15 @@ async def test_an_id_is_used_once(store: Store, new_match: NewMatch) -> None:
         await new_match(number=match.number)
 
 
-async def test_only_a_known_match_is_locked(store: Store, new_match: NewMatch) -> None:
-    match = msgspec.structs.replace(await new_match(), id=uuid4())
+async def test_only_a_known_match_is_saved_or_locked(store: Store, new_match: NewMatch) -> None:
+    known = await new_match()
+    match = msgspec.structs.replace(known, id=uuid4())
+    event = history.adding(known.id, [], [KILL])
     async with store.transaction() as tx:
+        await tx.write([*event, matches.saving(known)])
+        for writes in ([matches.saving(match)], [*event, matches.saving(match)]):
+            with pytest.raises(NotFound, match=str(match.id)):
+                await tx.write(writes)
         with pytest.raises(NotFound):
             await matches.lock(tx, match.id)
 
