@@ -87,10 +87,13 @@ def _operations(document: Json) -> list[tuple[str, str, Json]]:
 
 
 def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
-    """Recoveries are asked for before they are asked about; what ends access or takes away comes last."""
+    """Recoveries are asked for before they are asked about, the canonical one last, for it is the newest that
+    is told; what ends access or takes away comes last."""
     path, method, _ = one
     ends = path.endswith(("/revoke", "/cancel", "/trim"))
-    return ends, 0 if path.endswith("/initiate_request") else 1 if method == "get" else 2, path
+    if path.endswith("/initiate_request"):
+        return ends, 1 if path.startswith("/cs2/") else 0, path
+    return ends, 2 if method == "get" else 3, path
 
 
 def _kinds(operation: Json) -> list[str]:
