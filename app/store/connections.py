@@ -38,24 +38,28 @@ async def prepare(connection: Any) -> None:
 class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg tells no types
     """A session that its users leave as they found it: nothing in the store sets, locks or listens for
     longer than a transaction. So there is nothing to reset between two of them, which would be a question
-    more for each; a transaction that somebody left open is rolled back all the same."""
+    more for each; a transaction whose user was cancelled as it began or ended is rolled back all the same."""
 
     def get_reset_query(self) -> str:
         return ""
 
+    async def reset(self, *, timeout: float | None = None) -> None:
+        if self.is_in_transaction():
+            await self.execute("ROLLBACK", timeout=timeout)
+        await super().reset(timeout=timeout)
+
 
 @asynccontextmanager
-async def _atomic(tx: Tx, **options: Any) -> AsyncIterator[None]:
+async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
     """All or nothing. What goes wrong in the block itself passes as it is."""
-    transaction = tx.connection.transaction(**options)
-    await guarded(transaction.start)
+    await tx.execute(begin)
     try:
         yield
     except BaseException:
         if not _lost(tx.connection):
-            await guarded(transaction.rollback)
+            await tx.execute("ROLLBACK")
         raise
-    await guarded(transaction.commit)
+    await tx.execute("COMMIT")
 
 
 def _lost(connection: Any) -> bool:
@@ -85,7 +89,7 @@ class Store:
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Tx]:
         """A read-only transaction in which every statement sees the same moment."""
-        async with self.reading() as tx, _atomic(tx, isolation="repeatable_read", readonly=True):
+        async with self.reading() as tx, _atomic(tx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield tx
 
     @asynccontextmanager

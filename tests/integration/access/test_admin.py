@@ -26,9 +26,9 @@ async def test_a_tenant_is_made_once(store: Store) -> None:
         first = await admin.create_tenant(tx, "acme", "Acme", **BY)
         assert await admin.create_tenant(tx, "acme", "Acme", **BY) == first
         assert await tenants.by_slug(tx, "acme") == first
-        with pytest.raises(Conflict):
-            async with tx.connection.transaction():
-                await admin.create_tenant(tx, "acme", "Another", **BY)
+    with pytest.raises(Conflict):
+        async with store.transaction() as tx:
+            await admin.create_tenant(tx, "acme", "Another", **BY)
     assert await actions(store) == ["tenant.create"]
 
 

@@ -86,6 +86,31 @@ async def test_a_transaction_left_open_is_nobody_elses(store: Store) -> None:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
 
 
+@pytest.mark.parametrize("kind", ["transaction", "snapshot"])
+async def test_a_transaction_cancelled_as_it_begins_or_ends_leaves_no_trouble(
+    store: Store, kind: str
+) -> None:
+    """At any turn of the loop: the next user finds no transaction, and nobody complains of one."""
+    complaints: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: complaints.append(context["message"]))
+
+    async def work() -> None:
+        async with getattr(store, kind)() as tx:
+            await tx.value("SELECT 1")
+
+    for turns in range(150):
+        task = asyncio.create_task(work())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        async with store.reading() as tx:
+            assert not tx.connection.is_in_transaction()
+    loop.set_exception_handler(None)
+    assert complaints == []
+
+
 async def test_statements_written_together_are_one_question(store: Store) -> None:
     """As many as ten parameters, so that the numbers of one are not taken for the beginning of another's."""
     beat = "INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)"
