@@ -35,14 +35,29 @@ HANGING = (
     "operator_command",
     "team_map",
     "player_map",
+    "alert",
 )
+#: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
+#: and write it back without them, so they have a column of their own. They are fields of `Match` itself.
+LATER: tuple[str, ...] = ()
+_decode_later = msgspec.json.Decoder(
+    msgspec.defstruct(
+        "Later",
+        [
+            (field.name, field.type | msgspec.UnsetType, msgspec.UNSET)
+            for field in msgspec.structs.fields(Match)
+            if field.name in LATER
+        ],
+    )
+).decode
 
 _INSERT = f"""
 WITH made AS (
     INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id,
         scheduled_at, started_at, finished_at, suspended, last_fact_at, best_of, score_home, score_away,
-        map_name, state, last_stamp, last_seq)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22)
+        map_name, state, later, last_stamp, last_seq)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22,
+        $23)
     RETURNING id
 )
 SELECT pg_notify('{shown.CHANNEL}', $20) FROM made
@@ -51,11 +66,11 @@ _SAVE = f"""
 UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
     away_id = $8, tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12,
     suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
-    map_name = $18, state = $19
+    map_name = $18, state = $19, later = $21
 WHERE id = $1
 RETURNING pg_notify('{shown.CHANNEL}', $20)
 """
-_STATE = "SELECT state, last_stamp, last_seq FROM match"
+_STATE = "SELECT state, later, last_stamp, last_seq FROM match"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -222,10 +237,15 @@ def _columns(match: Match) -> tuple[object, ...]:
         match.map.name if match.map else "",
         _encode(match),
         shown.payload(match),
+        _encode({name: getattr(match, name) for name in LATER}),
     )
 
 
 def _match(row: Row) -> Match:
+    later = _decode_later(row["later"])
     return msgspec.structs.replace(
-        _decode(row["state"]), last_stamp=row["last_stamp"], last_seq=row["last_seq"]
+        _decode(row["state"]),
+        **{name: getattr(later, name) for name in LATER if getattr(later, name) is not msgspec.UNSET},
+        last_stamp=row["last_stamp"],
+        last_seq=row["last_seq"],
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE_LINES, FUNCTION_LINES, MEDIAN_LINES = 300, 60, 10
+FILE_LINES, FUNCTION_LINES, MEDIAN_LINES = 400, 60, 10
 GENERATED = ROOT / "app" / "wire" / "generated"
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _IN_TEMPLATE = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)

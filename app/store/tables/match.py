@@ -7,8 +7,9 @@ from app.store.tables.dialect import DIALECT
 class Match(Table, tablename="match", db=DIALECT):
     """One row a match: `state` is the whole `domain.match.Match`, the columns are what queries ask for.
 
-    `last_stamp` and `last_seq` are written by `changes.append` alone and outrank those in `state`. `place`
-    and `listed` are made by the database of the others.
+    `later` holds the fields of the state that version 0.1.0 does not know, and outranks `state`, which a
+    process of that version writes without them. `last_stamp` and `last_seq` are written by `changes.append`
+    alone and outrank those in `state`. `place` and `listed` are made by the database of the others.
     """
 
     id = UUID(primary_key=True)
@@ -28,6 +29,7 @@ class Match(Table, tablename="match", db=DIALECT):
     last_stamp = BigInt()
     last_seq = BigInt()
     state = JSON()
+    later = JSON()
     best_of = SmallInt()
     score_home = SmallInt()
     score_away = SmallInt()

@@ -1,0 +1,124 @@
+"""Alerts: what an operator should look at, from when it began until it ended.
+
+An alert is open or ended, and there is one open alert at most of a kind about one thing: a match, a tenant,
+or what `subject` names (a process, a log source of the match).
+"""
+
+from collections.abc import Collection
+from enum import StrEnum
+from uuid import UUID
+
+import msgspec
+
+from app.kit.logging import get_logger
+from app.store.transaction import Tx
+
+log = get_logger(__name__)
+_ABOUT = "kind, match_id, tenant, subject"
+_CONFLICT = """(kind, coalesce(match_id, '00000000-0000-0000-0000-000000000000'), tenant, subject)
+    WHERE ended_at IS NULL"""
+
+
+class Kind(StrEnum):
+    """What may be wrong."""
+
+    SILENT_SOURCE = "silent_source"  #: the followed log source sends nothing
+    RIVAL_SOURCE = "rival_source"  #: a second log source claims the match
+    UNFOLLOWED_SOURCE = "unfollowed_source"  #: rounds are played in a log that cannot be followed
+    FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
+    UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a side has no rating
+    PARKED_BATCH = "parked_batch"  #: a log batch could not be applied
+    TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
+    TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not
+    DEAD_PROCESS = "dead_process"  #: no process of a kind has been alive for too long
+
+
+class About(msgspec.Struct, frozen=True):
+    """What an alert is about. Of a match, a tenant (its slug) and a subject at least one is given."""
+
+    kind: Kind
+    match_id: UUID | None = None
+    tenant: str = ""
+    subject: str = ""
+
+
+class Alert(msgspec.Struct, frozen=True):
+    """An alert. Times in Unix ms; `ended_at` is None while it is open."""
+
+    id: int
+    kind: Kind
+    match_id: UUID | None
+    tenant: str
+    subject: str
+    detail: str
+    since: int
+    ended_at: int | None
+
+    @property
+    def about(self) -> About:
+        return About(self.kind, self.match_id, self.tenant, self.subject)
+
+
+async def begin(tx: Tx, about: About, detail: str, now: int) -> bool:
+    """Open an alert, or give the open one the new detail; whether it is new."""
+    new = await tx.value(
+        f"""
+        INSERT INTO alert ({_ABOUT}, detail, since) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT {_CONFLICT} DO UPDATE SET detail = excluded.detail
+        RETURNING xmax = 0
+        """,
+        *(about.kind, about.match_id, about.tenant, about.subject, detail, now),
+    )
+    if new:
+        log.warning("alert", **_named(about), detail=detail)
+    return bool(new)
+
+
+async def end(tx: Tx, about: About, now: int) -> bool:
+    """End an open alert; whether there was one."""
+    ended = await tx.execute(
+        """
+        UPDATE alert SET ended_at = $5 WHERE ended_at IS NULL AND kind = $1
+        AND match_id IS NOT DISTINCT FROM $2 AND tenant = $3 AND subject = $4
+        """,
+        *(about.kind, about.match_id, about.tenant, about.subject, now),
+    )
+    if ended:
+        log.info("alert ended", **_named(about))
+    return bool(ended)
+
+
+async def keep(tx: Tx, kind: Kind, present: dict[About, str], now: int) -> None:
+    """Make those that are `present`, each with its detail, the open alerts of `kind`; the others end."""
+    opened = {alert.about: alert for alert in await listing(tx, kinds=[kind], ended=False)}
+    for about in opened.keys() - present.keys():
+        await end(tx, about, now)
+    for about, detail in present.items():
+        if about not in opened or opened[about].detail != detail:
+            await begin(tx, about, detail, now)
+
+
+async def listing(
+    tx: Tx,
+    *,
+    kinds: Collection[Kind] = tuple(Kind),
+    match_id: UUID | None = None,
+    ended: bool | None = None,
+    limit: int = 1000,
+) -> list[Alert]:
+    """At most `limit` alerts, newest first; where given, of one match, and only open or only ended ones."""
+    rows = await tx.fetch(
+        f"""
+        SELECT id, {_ABOUT}, detail, since, ended_at FROM alert
+        WHERE kind = ANY($1) AND ($2::uuid IS NULL OR match_id = $2)
+        AND ($3::boolean IS NULL OR (ended_at IS NOT NULL) = $3)
+        ORDER BY id DESC LIMIT $4
+        """,
+        *(list(kinds), match_id, ended, limit),
+    )
+    return [Alert(**dict(row) | {"kind": Kind(row["kind"])}) for row in rows]
+
+
+def _named(about: About) -> dict[str, str]:
+    said = {"match_id": about.match_id, "tenant": about.tenant, "subject": about.subject}
+    return {"kind": str(about.kind)} | {name: str(value) for name, value in said.items() if value}
