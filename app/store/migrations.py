@@ -15,7 +15,8 @@ import asyncpg
 from app.kit.logging import get_logger, redact
 from app.store.transaction import translated
 
-_ROOT = Path(__file__).parents[2]
+#: Where `app` lies, for Piccolo's process to find it: a checkout, or the site-packages of an installation.
+_PARENT = Path(__file__).parents[2]
 _LOCK = 7232652  #: the advisory lock of whoever migrates
 _COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed")
 log = get_logger(__name__)
@@ -66,7 +67,7 @@ async def _forwards(database_url: str) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *_COMMAND,
-        cwd=_ROOT,
+        cwd=_PARENT,
         env=environment,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -4,13 +4,13 @@ An attribute or a child element is a property that says so under `xml`; a repeat
 XML Schema it knows what our schemas use.
 """
 
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 from lxml import etree
 
 Json = dict[str, Any]
-_FOLDER = Path(__file__).resolve().parents[2] / "schemas"
+_FOLDER = files("schemas")
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _PLAIN = {
     "string": "string",
@@ -28,7 +28,7 @@ class Shapes:
     """Everything that the schema files name."""
 
     def __init__(self, *names: str) -> None:
-        nodes = [node for name in names for node in etree.parse(_FOLDER / name).getroot()]
+        nodes = [node for name in names for node in etree.fromstring(_FOLDER.joinpath(name).read_bytes())]
         self._elements = {node.get("name"): node for node in nodes if node.tag == f"{_XS}element"}
         self._named = {node.get("name"): node for node in nodes if node.get("name")}
 

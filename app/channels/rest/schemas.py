@@ -1,6 +1,6 @@
 """The XML schemas, as clients may validate against them: `/v1/schemas/feed.xsd` and its sisters."""
 
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 from litestar import get
@@ -10,9 +10,12 @@ from app.http.answer import Answer, Body
 from app.http.media import Format
 from app.kit.errors import NotFound
 
-_FOLDER = Path(__file__).resolve().parents[3] / "schemas"
 #: Read once: the schemas belong to the build, as the generated writers do.
-_SCHEMAS = {path.name: Body(path.read_bytes(), Format.XML) for path in sorted(_FOLDER.glob("*.xsd"))}
+_SCHEMAS = {
+    file.name: Body(file.read_bytes(), Format.XML)
+    for file in sorted(files("schemas").iterdir(), key=lambda file: file.name)
+    if file.name.endswith(".xsd")
+}
 
 
 @get("/v1/schemas/{name:str}", opt={"format": Format.XML})
