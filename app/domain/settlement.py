@@ -16,12 +16,22 @@ class LedgerStatus(StrEnum):
     VOIDED = "voided"
 
 
+class VoidWindow(msgspec.Struct, frozen=True, order=True):
+    """Bets placed from `start_time` to `end_time` (Unix ms, both included)."""
+
+    start_time: int
+    end_time: int
+
+
 class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One transition of one market's settlement.
+    """One transition of one market's settlement, or the void of a part of its bets.
 
     pending → settled (won, lost) | voided; back to pending by a rollback; a changed result is always a
-    rollback entry followed by a settle entry. `rests_on` are fact ids of the match. `id` is the change
-    log's seq and `at` the envelope's timestamp (Unix ms); both are 0 until the store has stamped them.
+    rollback entry followed by a settle entry. With a `void_window` only the bets placed in it are void (or
+    void no more, when `window_rolled_back`): both statuses and the outcome are then those that the market
+    has anyway, so that the last entry of a market always shows what holds. `rests_on` are fact ids of the
+    match. `id` is the change log's seq and `at` the envelope's timestamp (Unix ms); both are 0 until the
+    store has stamped them.
     """
 
     type_id: int
@@ -34,6 +44,8 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     settled_by: SettledBy = "engine"
     is_resettlement: bool = False
     void_reason_id: int | None = None
+    void_window: VoidWindow | None = None
+    window_rolled_back: bool = False
     id: int = 0
     at: int = 0
 
@@ -44,6 +56,8 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def message(self) -> str:
         """The feed message that tells this transition."""
+        if self.void_window is not None:
+            return "rollback_bet_cancel" if self.window_rolled_back else "bet_cancel"
         if self.new_status is LedgerStatus.SETTLED:
             return "bet_settlement"
         if self.new_status is LedgerStatus.VOIDED:

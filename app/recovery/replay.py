@@ -18,7 +18,7 @@ from app.domain.fixture_change import FixtureChange
 from app.domain.market import Market
 from app.domain.match import headline
 from app.domain.recovery import Asked, Job, Kind
-from app.domain.settlement import LedgerEntry
+from app.domain.settlement import LedgerEntry, VoidWindow
 from app.recovery.letter import Letter
 from app.store import markets, replays, tenants
 from app.store.connections import Store
@@ -105,11 +105,11 @@ class Replay:
                 for match in await replays.places(tx, match_ids):
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
-            latest = await replays.latest(tx, known, self._asked.after)
+            ledger = await replays.ledger(tx, known, self._asked.after)
         letters = [
             letter
-            for match_id, entries in latest.items()
-            for letter in _grouped(self._numbers[match_id], self._read_at[match_id], entries, messages)
+            for match_id, entries in ledger.items()
+            for letter in replayed(self._numbers[match_id], self._read_at[match_id], entries, messages)
         ]
         return sorted(letters, key=lambda letter: (letter.number, letter.at))
 
@@ -140,17 +140,23 @@ def _odds(match: Stamped, told: Sequence[Market]) -> Letter:
     )
 
 
-def _grouped(
+def replayed(
     number: int, seq: int, entries: Iterable[LedgerEntry], messages: Sequence[str]
 ) -> Iterator[Letter]:
-    """One letter for all markets that made the same transition at the same time."""
-    told = sorted((entry for entry in entries if entry.message in messages), key=_moment)
-    for (at, message), group in groupby(told, key=_moment):
+    """The letters, of these messages, that tell again what the ledger of a match holds of a stretch of time.
+
+    Of each market only the latest transition is told, and of each void window whether it stands: an earlier
+    rollback, told after the newer result as the order of messages wants it, would undo that result. What
+    made the same transition at the same time is one letter.
+    """
+    latest = {(entry.key, entry.void_window): entry for entry in entries}
+    told = sorted((entry for entry in latest.values() if entry.message in messages), key=_moment)
+    for (at, message, _), group in groupby(told, key=_moment):
         yield Letter(message, number, at, seq, entries=tuple(group))
 
 
-def _moment(entry: LedgerEntry) -> tuple[int, str]:
-    return entry.at, entry.message
+def _moment(entry: LedgerEntry) -> tuple[int, str, tuple[VoidWindow, ...]]:
+    return entry.at, entry.message, (entry.void_window,) if entry.void_window else ()
 
 
 def _change_type(body: bytes) -> int:

@@ -14,7 +14,7 @@ import asyncpg
 import msgspec
 
 from app.domain.match import Match
-from app.domain.settlement import LedgerEntry
+from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import NotFound
 from app.store.transaction import Tx
 
@@ -145,9 +145,10 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
     """Number, stamp and write `drafts`: the match with its new stamp and seq. Must be the transaction's last
     act, for every other writer waits until it has ended.
 
-    Consecutive drafts of one non-empty message form an envelope. Each envelope gets a stamp of its own,
-    max(`now`, the match's last + 1); drafts without message get the latest stamp and use none up.
-    Settlements also go to the ledger, with `id` and `at` filled in. Raises `NotFound` for an unknown match.
+    Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope
+    gets a stamp of its own, max(`now`, the match's last + 1); drafts without message get the latest stamp and
+    use none up. Settlements also go to the ledger, with `id` and `at` filled in. Raises `NotFound` for an
+    unknown match.
     """
     if not drafts:
         return match
@@ -220,7 +221,7 @@ async def prune_numbers(tx: Tx) -> int:
 def _places(drafts: Sequence[Draft]) -> list[_Place]:
     places: list[_Place] = []
     before, envelopes = -1, 0
-    for message, group in groupby(drafts, key=lambda draft: draft.message):
+    for (message, _), group in groupby(drafts, key=_envelope):
         own = range(len(places), len(places) + len(list(group)))
         if message:
             envelopes += 1
@@ -229,3 +230,8 @@ def _places(drafts: Sequence[Draft]) -> list[_Place]:
         else:
             places += [_Place(each, each, before, envelopes) for each in own]
     return places
+
+
+def _envelope(draft: Draft) -> tuple[str, VoidWindow | None]:
+    """What consecutive drafts share that go into one envelope."""
+    return draft.message, draft.entry.void_window if draft.entry else None

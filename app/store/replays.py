@@ -35,11 +35,11 @@ WITH locked AS (SELECT id FROM match WHERE id = ANY($1) ORDER BY number FOR UPDA
 UPDATE match m SET last_stamp = greatest($2::bigint, m.last_stamp + 1) FROM locked WHERE m.id = locked.id
 RETURNING m.id, m.number, m.status, m.state, m.last_stamp, m.last_seq
 """
-_LATEST = """
-SELECT DISTINCT ON (e.match_id, e.type_id, e.specifiers) e.match_id, e.body
+_LEDGER = """
+SELECT e.match_id, e.body
 FROM unnest($1::uuid[], $2::bigint[]) AS read (match_id, seq)
 JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at > $3
-ORDER BY e.match_id, e.type_id, e.specifiers, e.id DESC
+ORDER BY e.match_id, e.id
 """
 _FIXTURES = f"""
 SELECT c.number, c.at, c.envelope_seq AS seq, c.body
@@ -113,11 +113,11 @@ async def places(tx: Tx, match_ids: Collection[UUID]) -> list[Place]:
     return [Place(**row) for row in rows]
 
 
-async def latest(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
-    """The latest transition of each market that has one after `after` (ms), for each match as of the
-    change that it was read at."""
+async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
+    """The ledger's entries after `after` (ms), in order, for each match as of the change that it was read
+    at."""
     found: dict[UUID, list[LedgerEntry]] = {}
-    for row in await tx.fetch(_LATEST, list(read), list(read.values()), after):
+    for row in await tx.fetch(_LEDGER, list(read), list(read.values()), after):
         found.setdefault(row["match_id"], []).append(_entry(row["body"]))
     return found
 

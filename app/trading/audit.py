@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from app.domain.market import Result
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.evidence import Evidence, compose
 from app.trading.rules import Verdict
 from app.trading.settling import verdict
@@ -36,7 +37,11 @@ def audit(
     return [
         Difference(*key, problem)
         for key, entries in _by_market(ledger).items()
-        for problem in (*_broken_links(entries), *_wrong_end(entries[-1], evidence, standing))
+        for problem in (
+            *_broken_links(entries),
+            *_wrong_windows(entries),
+            *_wrong_end(entries, evidence, standing),
+        )
     ]
 
 
@@ -62,17 +67,37 @@ def _standing(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEv
 
 
 def _broken_links(entries: Sequence[LedgerEntry]) -> Iterable[str]:
-    """Each entry must start where the one before it ended, the first one from pending."""
-    status = LedgerStatus.PENDING
+    """Each entry must start where the one before it ended, the first one from pending; one about a window
+    leaves status and outcome as they are."""
+    status: LedgerStatus = LedgerStatus.PENDING
+    outcome: Result | None = None
     for number, entry in enumerate(entries, start=1):
-        if entry.previous_status is not status or entry.new_status is status:
+        windowed = entry.void_window is not None
+        wrong = entry.previous_status is not status or (entry.new_status is status) is not windowed
+        if wrong or (windowed and entry.outcome is not outcome):
             yield f"entry {number} goes from {entry.previous_status} to {entry.new_status} after {status}"
-        status = entry.new_status
+        status, outcome = entry.new_status, entry.outcome
 
 
-def _wrong_end(last: LedgerEntry, evidence: Evidence, standing: frozenset[int]) -> Iterable[str]:
-    if last.settled_by != "engine":
+def _wrong_windows(entries: Sequence[LedgerEntry]) -> Iterable[str]:
+    """A window must have ended when it became void; one is void or not, and every move changes that."""
+    void: set[VoidWindow] = set()
+    for number, entry in enumerate(entries, start=1):
+        window = entry.void_window
+        if window is None:
+            continue
+        if window.start_time > window.end_time or 0 < entry.at < window.end_time:
+            yield f"entry {number} is about a window from {window.start_time} to {window.end_time}"
+        if (window in void) is not entry.window_rolled_back:
+            yield f"entry {number} changes nothing about its window"
+        void ^= {window}
+
+
+def _wrong_end(entries: Sequence[LedgerEntry], evidence: Evidence, standing: frozenset[int]) -> Iterable[str]:
+    moves = [entry for entry in entries if entry.void_window is None]
+    if not moves or moves[-1].settled_by != "engine":
         return
+    last = moves[-1]
     if last.type_id not in RULES:
         yield "this market type is not known"
         return

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from decimal import Decimal
 
+from msgspec.structs import replace
+
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Headline, MapPlay, Status
-from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.wire.envelopes import feed
 
 EVENT, PRODUCT, STAMP, REQUEST = "od:match:4711", 2, 1_932_912_000_125, "9" * 64
@@ -85,6 +87,7 @@ SETTLED = [
     _settled(Result.WON, 1, ""),
 ]
 VOIDED = [_voided(None), _voided(14, "map=3|team=away"), _voided(15, "")]
+WINDOWED = [replace(entry, void_window=VoidWindow(STAMP - 90_000, STAMP - 125)) for entry in VOIDED]
 ABOUT = (EVENT, PRODUCT, STAMP)
 
 SAMPLES: dict[str, Callable[[], bytes]] = {
@@ -100,10 +103,13 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "bet_settlement_replayed": lambda: feed.bet_settlement(*ABOUT, SETTLED, REQUEST),
     "bet_cancel": lambda: feed.bet_cancel(*ABOUT, VOIDED),
     "bet_cancel_replayed": lambda: feed.bet_cancel(*ABOUT, VOIDED, REQUEST),
+    "bet_cancel_window": lambda: feed.bet_cancel(*ABOUT, WINDOWED),
+    "bet_cancel_window_replayed": lambda: feed.bet_cancel(*ABOUT, WINDOWED, REQUEST),
     "rollback_bet_settlement": lambda: feed.rollback_bet_settlement(*ABOUT, SETTLED),
     "rollback_bet_settlement_replayed": lambda: feed.rollback_bet_settlement(*ABOUT, SETTLED, REQUEST),
     "rollback_bet_cancel": lambda: feed.rollback_bet_cancel(*ABOUT, VOIDED),
     "rollback_bet_cancel_replayed": lambda: feed.rollback_bet_cancel(*ABOUT, VOIDED, REQUEST),
+    "rollback_bet_cancel_window": lambda: feed.rollback_bet_cancel(*ABOUT, WINDOWED),
     "fixture_change_kickoff": lambda: feed.fixture_change(*ABOUT, 1),
     "fixture_change_cancellation": lambda: feed.fixture_change(*ABOUT, 3, REQUEST),
     "snapshot_complete": lambda: feed.snapshot_complete(PRODUCT, STAMP, REQUEST),

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import asdict
+
 from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Headline
@@ -57,13 +59,14 @@ def bet_settlement(
 def bet_cancel(
     event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
 ) -> bytes:
-    """Markets voided together."""
+    """Markets voided together: as a whole, or the bets of one window."""
     return feed.write_bet_cancel(
         feed.BetCancel(
             product=product,
             event_id=event_id,
             timestamp=timestamp,
             request_id=request_id,
+            **_window(entries),
             market=tuple([_cancelled_market(entry) for entry in entries]),
         )
     )
@@ -87,13 +90,14 @@ def rollback_bet_settlement(
 def rollback_bet_cancel(
     event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
 ) -> bytes:
-    """Voids taken back."""
+    """Voids taken back, all of one window or of none."""
     return feed.write_rollback_bet_cancel(
         feed.RollbackBetCancel(
             product=product,
             event_id=event_id,
             timestamp=timestamp,
             request_id=request_id,
+            **_window(entries),
             market=_reopened_markets(entries),
         )
     )
@@ -157,6 +161,14 @@ def odds_market(market: Market) -> feed.OddsMarket:
     return feed.OddsMarket(
         id=market.type_id, specifiers=market.specifiers or None, status=status, outcome=(outcome,)
     )
+
+
+def _window(entries: Sequence[LedgerEntry]) -> dict[str, int]:
+    """The attributes of the window that all `entries` share; ValueError when they do not share one."""
+    windows = {entry.void_window for entry in entries}
+    if len(windows) > 1:
+        raise ValueError("an envelope has one window")
+    return {name: value for window in windows if window for name, value in asdict(window).items()}
 
 
 def _settled_market(entry: LedgerEntry) -> feed.SettledMarket:

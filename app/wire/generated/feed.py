@@ -184,7 +184,9 @@ def write_snapshot_complete(node: SnapshotComplete) -> bytes:
 
 
 class BetCancel(msgspec.Struct, frozen=True, kw_only=True):
-    """Markets that are void. A settlement of the same market that came before no longer stands.
+    """Markets that are void. A settlement of the same market that came before no longer stands. With
+       start_time and end_time only the bets placed from one to the other are void: the markets go on as they
+       are, and so do their settlements.
 
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
@@ -193,6 +195,9 @@ class BetCancel(msgspec.Struct, frozen=True, kw_only=True):
             millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
             that it had.
         request_id: The recovery that this message answers; left out live.
+        start_time: Only bets placed at or after this moment (Unix ms) are meant. Comes with end_time.
+        end_time: Only bets placed at or before this moment (Unix ms) are meant: the status of the market does
+            not change.
         market: One void market.
     """
 
@@ -200,12 +205,16 @@ class BetCancel(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str
     timestamp: int
     request_id: str | None = None
+    start_time: int | None = None
+    end_time: int | None = None
     market: tuple[CancelledMarket, ...]
 
 
 def write_bet_cancel(node: BetCancel) -> bytes:
     """The document `<bet_cancel>`."""
     x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_start_time = "" if node.start_time is None else f' start_time="{node.start_time}"'
+    x_end_time = "" if node.end_time is None else f' end_time="{node.end_time}"'
     x_market = ""
     for leaf in node.market:
         leaf_specifiers = "" if leaf.specifiers is None else f' specifiers="{escaped[leaf.specifiers]}"'
@@ -216,6 +225,8 @@ def write_bet_cancel(node: BetCancel) -> bytes:
         f' event_id="{escaped[node.event_id]}"'
         f' timestamp="{node.timestamp}"'
         f"{x_request_id}"
+        f"{x_start_time}"
+        f"{x_end_time}"
         f">{x_market}</bet_cancel>"
     ).encode()
 
@@ -365,7 +376,8 @@ def render_odds_market(node: OddsMarket) -> str:
 
 
 class RollbackBetCancel(msgspec.Struct, frozen=True, kw_only=True):
-    """Voids that are taken back.
+    """Voids that are taken back. With start_time and end_time it is the void of the bets placed from one to
+       the other, and nothing else.
 
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
@@ -374,6 +386,9 @@ class RollbackBetCancel(msgspec.Struct, frozen=True, kw_only=True):
             millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
             that it had.
         request_id: The recovery that this message answers; left out live.
+        start_time: Only bets placed at or after this moment (Unix ms) are meant. Comes with end_time.
+        end_time: Only bets placed at or before this moment (Unix ms) are meant: the status of the market does
+            not change.
         market: One market that is not void any more.
     """
 
@@ -381,12 +396,16 @@ class RollbackBetCancel(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str
     timestamp: int
     request_id: str | None = None
+    start_time: int | None = None
+    end_time: int | None = None
     market: tuple[ReopenedMarket, ...]
 
 
 def write_rollback_bet_cancel(node: RollbackBetCancel) -> bytes:
     """The document `<rollback_bet_cancel>`."""
     x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_start_time = "" if node.start_time is None else f' start_time="{node.start_time}"'
+    x_end_time = "" if node.end_time is None else f' end_time="{node.end_time}"'
     x_market = ""
     for leaf in node.market:
         leaf_specifiers = "" if leaf.specifiers is None else f' specifiers="{escaped[leaf.specifiers]}"'
@@ -397,6 +416,8 @@ def write_rollback_bet_cancel(node: RollbackBetCancel) -> bytes:
         f' event_id="{escaped[node.event_id]}"'
         f' timestamp="{node.timestamp}"'
         f"{x_request_id}"
+        f"{x_start_time}"
+        f"{x_end_time}"
         f">{x_market}</rollback_bet_cancel>"
     ).encode()
 

@@ -35,11 +35,21 @@ class MarketView(msgspec.Struct, frozen=True, kw_only=True):
     priced_at: str | None
 
 
+class VoidWindowView(msgspec.Struct, frozen=True):
+    """Bets placed from `start_time` to `end_time` (Unix ms, both included) are void; when `rolled_back`, that
+    is taken back."""
+
+    start_time: int
+    end_time: int
+    rolled_back: bool
+
+
 class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the settlement ledger; the last one of a market is what holds. A `new_status` of
     `pending` takes the one before it back, and has no `outcome`; `is_resettlement`: one before it was taken
-    back. `rests_on` are ids of the rounds and events that it follows from; `void_reason_id` only where
-    something was voided. `match_urn` is the feed's `event_id`."""
+    back. With a `void_window` the entry is about the bets placed in it alone: `previous_status`, `new_status`
+    and `outcome` are those that the market has anyway. `rests_on` are ids of the rounds and events that it
+    follows from; `void_reason_id` only where something was voided. `match_urn` is the feed's `event_id`."""
 
     id: int
     market_offer_id: str
@@ -54,6 +64,7 @@ class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     is_resettlement: bool
     void_reason_id: int | UnsetType = UNSET
+    void_window: VoidWindowView | UnsetType = UNSET
     rests_on: tuple[int, ...]
     created_at: str | None
 
@@ -87,6 +98,14 @@ def settlement_view(match_id: UUID, number: int, entry: LedgerEntry) -> Settleme
         reason=entry.reason,
         is_resettlement=entry.is_resettlement,
         void_reason_id=UNSET if entry.void_reason_id is None else entry.void_reason_id,
+        void_window=_window(entry),
         rests_on=entry.rests_on,
         created_at=moment(entry.at),
     )
+
+
+def _window(entry: LedgerEntry) -> VoidWindowView | UnsetType:
+    window = entry.void_window
+    if window is None:
+        return UNSET
+    return VoidWindowView(window.start_time, window.end_time, entry.window_rolled_back)
