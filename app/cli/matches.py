@@ -8,6 +8,7 @@ import click
 import httpx
 
 from app.cli.context import opened, running, settled, show, who
+from app.domain.entrants import MOST_STRENGTH
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
@@ -22,6 +23,7 @@ from app.store.connections import Store
 
 _PROGRESS_LINES = 500
 _DAY = 86_400_000
+_STRENGTH = click.FloatRange(0, MOST_STRENGTH)
 
 
 @click.group()
@@ -35,8 +37,8 @@ def match() -> None:
 @click.option("--event", default="Showmatch", show_default=True, help="The tournament's name.")
 @click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
 @click.option("--in", "minutes", type=float, default=0.0, show_default=True, help="Minutes from now.")
-@click.option("--home-strength", type=float, default=0.0, help="On the ranking's scale, e.g. 1650.")
-@click.option("--away-strength", type=float, default=0.0)
+@click.option("--home-strength", type=_STRENGTH, default=0.0, help="On the ranking's scale, e.g. 1650.")
+@click.option("--away-strength", type=_STRENGTH, default=0.0)
 @click.option("--home-id", type=int, help="HOME's number, where more than one is called so.")
 @click.option("--away-id", type=int)
 @click.option("--tournament-id", type=int)

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 OWN = 2_000_000_000  #: numbers above are given out by the service, those up to it come from files
+MOST_STRENGTH = 100_000.0  #: strengths lie between 0 (not rated) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from app.domain.about import Stream, Veto
+from app.domain.entrants import MOST_STRENGTH
 from app.domain.match import Slot
 
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
@@ -17,7 +18,7 @@ Words = Annotated[str, Meta(max_length=500)]
 Address = Annotated[str, Meta(pattern=r"^(https?://\S{1,1000})?$")]
 Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
 Number = Annotated[int, Meta(ge=1, le=2_147_483_647)]
-Strength = Annotated[float, Meta(ge=0, le=100_000)]
+Strength = Annotated[float, Meta(ge=0, le=MOST_STRENGTH)]
 Rounds = Annotated[int, Meta(ge=2, le=100, multiple_of=2)]
 Overtime = Annotated[int, Meta(ge=0, le=20, multiple_of=2)]
 TeamName = Literal["team_a", "team_b"]
@@ -110,7 +111,9 @@ class Suspend(Command, frozen=True, tag="suspend"):
 
 
 class Unsuspend(Command, frozen=True, tag="unsuspend"):
-    pass
+    """`reason` says why the match goes on; it is recorded."""
+
+    reason: Words = ""
 
 
 class AwardMap(Command, frozen=True, tag="award_map"):

@@ -17,7 +17,7 @@ from app.domain.match import Match
 from app.http.auth import Caller
 from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
-from app.ingest.commands import Cancel, Number
+from app.ingest.commands import Cancel, Number, Strength
 from app.ingest.intake import Intake
 from app.kit.errors import Field, Invalid
 from app.store import matches
@@ -44,8 +44,8 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     event: Name
     bo_type: Literal["bo1", "bo3", "bo5"] | Literal[1, 3, 5] = "bo1"
     scheduled_at: Moment | None = None
-    home_strength: float = 0.0
-    away_strength: float = 0.0
+    home_strength: Strength = 0.0
+    away_strength: Strength = 0.0
     id_a: Number | None = None
     id_b: Number | None = None
     tournament_id: Number | None = None

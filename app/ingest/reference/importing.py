@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from app.domain.entrants import OWN
+from app.domain.entrants import MOST_STRENGTH, OWN, Competitor
 from app.ingest.reference.rows import Kind, Row, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
@@ -125,6 +125,8 @@ def _merged(
     said = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
     fields = (msgspec.to_builtins(known) if known else {}) | said | {"id": number, "name": row.name}
     value: Entrant = msgspec.convert(fields, shelf.type)
+    if isinstance(value, Competitor) and not 0 <= value.strength <= MOST_STRENGTH:
+        raise msgspec.ValidationError(f"strength: expected 0 to {MOST_STRENGTH:.0f}")
     return value
 
 

@@ -109,6 +109,7 @@ def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp
         ({"kind": "stadium", "name": "x"}, "stadium"),
         ({"kind": "team", "name": "x", "colour": "red"}, "colour"),
         ({"kind": "team", "name": "x", "strength": "high"}, "strength"),
+        ({"kind": "team", "name": "x", "strength": 1e308}, "strength"),
         ({"kind": "team", "name": " "}, "letters"),
         ({"kind": "team", "name": "x", "id": 0}, "positive"),
         ({"kind": "player", "name": "x", "team": "Nowhere"}, "Nowhere"),

@@ -81,6 +81,20 @@ async def test_the_record_names_the_key_and_an_id_is_its_holders(
     assert [record["actor"] for record in told] == [second]
 
 
+async def test_a_suspension_may_be_lifted_with_a_reason_that_is_on_record(
+    client: httpx.AsyncClient, operator: Headers, match: str
+) -> None:
+    for command in ("suspend", "unsuspend"):
+        asked = {"command": command, "reason": f"why we {command}"}
+        answer = await client.post(f"{match}/commands", headers=operator, json=asked)
+        assert answer.status_code == 200, answer.text
+    records = (await client.get(f"{match}/audit?limit=2", headers=operator)).json()["data"]
+    assert [(record["action"], record["details"]["reason"]) for record in records] == [
+        ("match.unsuspend", "why we unsuspend"),
+        ("match.suspend", "why we suspend"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("command", "loc"),
     [

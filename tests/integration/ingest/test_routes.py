@@ -109,6 +109,8 @@ async def test_asking_again_creates_nothing(client: httpx.AsyncClient, operator:
         {"scheduled_at": "2031-01-01T10:00:00"},
         {"unknown": 1},
         {"home_strength": "high"},
+        {"home_strength": 1e308},
+        {"away_strength": -1},
     ],
 )
 async def test_what_does_not_fit_is_refused(
