@@ -71,8 +71,15 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     stream_backlog: Positive = 1000
     #: Origins of web pages that may connect, separated by commas, beside our own; "*" for any.
     stream_origins: str = ""
-    #: A match whose source says nothing for so long (seconds) is suspended.
+    #: A match whose source is silent for so long (seconds) in a pause, at half-time, between maps or before a
+    #: map's first round is suspended.
     source_silence_seconds: Positive = 30
+    #: The same while a round is played and both teams have two players or more left.
+    silence_live_seconds: Positive = 8
+    #: The same while a round is played and a team has at most one player left.
+    silence_clutch_seconds: Positive = 20
+    #: The same in freeze time and in the seconds after a round.
+    silence_freeze_seconds: Positive = 12
     #: Facts applied later than this after their arrival (milliseconds) open and reprice nothing.
     fresh_millis: Positive = 10_000
     #: With no ingest worker's beat for so long (seconds), the feed process suspends every open market.

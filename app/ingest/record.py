@@ -7,7 +7,7 @@ from app.domain import changes as c
 from app.domain.market import Book, Market
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
-from app.ingest import drafts, linking
+from app.ingest import doubt_alerts, drafts, linking
 from app.ingest.hands import Hand, untouched
 from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
@@ -70,6 +70,7 @@ async def _write(
     happened = history.adding(after.id, _rounds(changes), _events(changes))
     await tx.write([*beside, *happened, *markets.saving(after.id, changed)])
     await history.void(tx, after.id, _voided(changes))
+    await doubt_alerts.update(tx, before, after, now)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     told = before is not None and after.last_fact_at != before.last_fact_at

@@ -10,7 +10,7 @@ from app.domain.doubts import raise_doubt
 from app.domain.facts import SourceBack, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import offsets, record
+from app.ingest import offsets, record, silence
 from app.ingest.batch import Batch
 from app.ingest.run import HOLE, SOURCE, Run
 from app.ingest.terms import Terms
@@ -22,19 +22,18 @@ from app.store.sources import Parked
 from app.store.transaction import Tx
 
 AWAY = "log processing stands still"
-SILENT = "the game server is silent"
 log = get_logger(__name__)
 
 
 async def suspend_silent(store: Store, now: int, terms: Terms) -> int:
-    """Suspend live matches with open prices whose source has been silent for too long; how many."""
-    before = now - terms.silence_millis
+    """Suspend live matches with open prices whose source is silent for longer than usual; how many."""
     async with store.reading() as tx:
-        silent = await matches.silent(tx, before)
+        quiet = await matches.quiet(tx, now - silence.shortest(terms))
+    silent = [match.id for match in quiet if silence.is_silent(match, now, terms)]
 
     async def lose(tx: Tx, match: Match) -> None:
-        if match.last_fact_at < before:
-            await _doubt(tx, match, SILENT, now)
+        if silence.is_silent(match, now, terms):
+            await _doubt(tx, match, silence.SILENT, now)
 
     return await _each(store, silent, lose)
 

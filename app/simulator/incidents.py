@@ -120,7 +120,12 @@ class Incidents:
         seconds = _SILENCE * self.speed
         at = self.rng.randint(0, len(plot.beats))
         late = [replace(beat, at=beat.at + seconds) for beat in plot.beats[at:]]
-        return replace(plot, beats=[*plot.beats[:at], *late], ends_at=plot.ends_at + seconds)
+        return replace(
+            plot,
+            beats=[*plot.beats[:at], *late],
+            ends_at=plot.ends_at + seconds,
+            silence=(plot.beats[at - 1].at if at else 0.0, late[0].at if late else plot.ends_at + seconds),
+        )
 
     def go_on_after(self, stage: Stage, kind: Break) -> Lines:
         """The lines up to the freeze of the round with which play goes on."""

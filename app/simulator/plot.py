@@ -48,6 +48,8 @@ class Plot:
     reason: Reason = "time"
     site: str = ""
     ends_at: float = 0.0
+    #: From when until when the server writes nothing, in seconds after the round went live.
+    silence: tuple[float, float] = (0.0, 0.0)
 
 
 def edge_for(chance: float) -> float:

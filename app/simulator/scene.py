@@ -13,6 +13,7 @@ from app.simulator.truth import KillTruth, RoundTruth, Side, other_side
 
 _GROUPS = ("chest", "chest", "chest", "stomach", "stomach", "right arm", "left arm", "right leg", "left leg")
 _HEADSHOTS = 0.47
+_TALK = 3.0  #: seconds after which a line comes although nothing happens
 
 
 class Scene:
@@ -34,9 +35,18 @@ class Scene:
         self._leave()
         self._throw(live_at + min([12.0, *(beat.at for beat in self.plot.beats[:1])]))
         for beat in self.plot.beats:
-            self.log.until(live_at + beat.at)
+            self._talk_until(live_at, beat.at)
             self._beat(beat)
-        self.log.until(live_at + self.plot.ends_at)
+        self._talk_until(live_at, self.plot.ends_at)
+
+    def _talk_until(self, live_at: float, at: float) -> None:
+        """Wait for what happens next; a server is not silent meanwhile while ten people play on it."""
+        silent_from, silent_until = self.plot.silence
+        while self.log.now + _TALK < live_at + at:
+            self.log.wait(_TALK)
+            if self.alive and not silent_from < self.log.now - live_at < silent_until:
+                self.log.write(f'{self.stage.tag(min(self.alive))} say_team "wait"')
+        self.log.until(live_at + at)
 
     def _leave(self) -> None:
         """Everybody runs off with what they have."""

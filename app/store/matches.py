@@ -151,18 +151,18 @@ async def listing(
     return [_match(row) for row in rows]
 
 
-async def silent(tx: Tx, before: int) -> list[UUID]:
+async def quiet(tx: Tx, before: int) -> list[Match]:
     """Live, not suspended matches with a market on offer whose last fact is older than `before` (ms)."""
     rows = await tx.fetch(
         f"""
-        SELECT id FROM match WHERE status = $1 AND suspended = '' AND last_fact_at < $2
+        {_STATE} WHERE status = $1 AND suspended = '' AND last_fact_at < $2
         AND EXISTS (SELECT FROM market WHERE match_id = match.id AND status = {MarketStatus.ACTIVE:d})
         ORDER BY number
         """,
         Status.LIVE,
         before,
     )
-    return [row["id"] for row in rows]
+    return [_match(row) for row in rows]
 
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:

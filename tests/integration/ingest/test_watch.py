@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from app.domain.market import Market, MarketStatus
-from app.ingest import record, watch, worker
+from app.ingest import commands, operator, record, silence, watch, worker
 from app.ingest.run import HOLE
 from app.ingest.share import Share
-from app.store import beats, changes, markets
+from app.store import alerts, beats, changes, markets
+from app.store.alerts import About, Kind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS, Server
 from tests.support import logs
@@ -29,17 +30,60 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
     store: Store, server: Server
 ) -> None:
     await server.begin()
-    limit = server.now + TERMS.silence_millis
+    limit = server.now + TERMS.silence_live_millis
     assert await watch.suspend_silent(store, limit, TERMS) == 0
     assert await on_offer(store, server)
     assert await watch.suspend_silent(store, limit + 1, TERMS) == 1
     assert await on_offer(store, server) == []
-    assert (await server.state()).suspended == watch.SILENT
+    assert (await server.state()).suspended == silence.SILENT
     assert await watch.suspend_silent(store, limit + 5000, TERMS) == 0
     server.now = limit + 60_000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert (await server.state()).suspended == ""
     assert await on_offer(store, server)
+
+
+async def test_a_crash_in_a_live_round_leaves_no_price_open_for_long(store: Store, server: Server) -> None:
+    await server.begin()
+    await worker.tick(store, Share("w1"), server.now + 9_000, TERMS)
+    assert await on_offer(store, server) == []
+
+
+async def test_a_server_that_buys_is_given_longer_than_one_that_fights(store: Store, server: Server) -> None:
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    await server.send(*logs.freeze(1, 0))
+    await worker.tick(store, Share("w1"), server.now + TERMS.silence_freeze_millis, TERMS)
+    assert await on_offer(store, server)
+    await worker.tick(store, Share("w1"), server.now + TERMS.silence_freeze_millis + 1, TERMS)
+    assert await on_offer(store, server) == []
+
+
+async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server: Server) -> None:
+    await server.begin()
+    about = About(Kind.SILENT_SOURCE, match_id=server.match.id)
+    quiet_at = server.now + TERMS.silence_live_millis + 1
+    for now in (quiet_at, quiet_at + 1000):
+        await worker.tick(store, Share("w1"), now, TERMS)
+        async with store.reading() as tx:
+            (alert,) = await alerts.listing(tx, ended=False)
+        assert (alert.about, alert.since, alert.detail) == (about, quiet_at, silence.SILENT)
+    server.now = quiet_at + 2000
+    await server.send(logs.kill(logs.CT[0], logs.T[1]))
+    async with store.reading() as tx:
+        (alert,) = await alerts.listing(tx)
+    assert alert.ended_at == server.now
+
+
+async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -> None:
+    await server.begin()
+    await worker.tick(store, Share("w1"), server.now + 60_000, TERMS)
+    await operator.order(
+        store, str(server.match.id), commands.Cancel(), by="tester", now=server.now + 61_000, terms=TERMS
+    )
+    async with store.reading() as tx:
+        assert await alerts.listing(tx, ended=False) == []
+        assert len(await alerts.listing(tx)) == 1
 
 
 async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: Store, server: Server) -> None:

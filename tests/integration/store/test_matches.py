@@ -118,7 +118,7 @@ async def test_silent_are_live_matches_with_a_price_and_no_news(
         for match in offers:
             await tx.write(markets.saving(match.id, [market()]))
         await tx.write(markets.saving(without_offer.id, [market(status=-1)]))
-        assert await matches.silent(tx, 500) == [quiet.id]
+        assert [match.id for match in await matches.quiet(tx, 500)] == [quiet.id]
 
 
 async def test_trimming_takes_everything_along(

@@ -1,0 +1,30 @@
+"""Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
+
+from app.domain.match import Doubt, Match
+from app.ingest.silence import SILENT
+from app.store import alerts
+from app.store.alerts import About, Kind
+from app.store.transaction import Tx
+
+
+async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
+    """Open and end the alerts of a match whose state changes from `before` to `after`."""
+    present, known = _present(after), _present(before) if before else {}
+    for kind in known.keys() - present.keys():
+        await alerts.end(tx, About(kind, match_id=after.id), now)
+    for kind, detail in present.items():
+        if known.get(kind) != detail:
+            await alerts.begin(tx, About(kind, match_id=after.id), detail, now)
+
+
+def _present(match: Match) -> dict[Kind, str]:
+    """The alerts that should be open, each with its detail."""
+    if match.over:
+        return {}
+    found = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
+    return {kind: reason for kind, reason in found if kind}
+
+
+def _kind(doubt: Doubt) -> Kind | None:
+    """The alert that a doubt is; None when nobody needs to look at it."""
+    return Kind.SILENT_SOURCE if doubt.reason == SILENT else None

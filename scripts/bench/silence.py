@@ -1,0 +1,71 @@
+"""How long a real server is silent, by the moment of play: what the settings SILENCE_… are chosen by.
+
+    python -m scripts.bench.silence LOG... --home NAME --away NAME
+
+Reads server logs (plain or gzip) in bodies of one second, as a server posts them, and prints for each moment
+(`app.ingest.silence`) how many gaps between bodies there are and how long they last, and how many of them
+the default settings would take for a lost source while play counts and is not paused. A log's stamps are
+whole seconds, so that a gap may be a second longer or shorter.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from uuid import UUID
+
+import click
+import msgspec
+
+from app.domain.match import Match
+from app.domain.transitions import fold
+from app.ingest import cs2log, silence
+from app.ingest.terms import Terms
+from app.simulator.sender import read_log
+
+_SHARES = (0.5, 0.9, 0.99, 1.0)
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A silence: what moment it began in, its seconds, and whether prices could have been open in it."""
+
+    moment: silence.Moment
+    seconds: int
+    priced: bool
+    suspends: bool
+
+
+def gaps(path: Path, home: str, away: str, terms: Terms) -> Iterator[Gap]:
+    """The silences of a log that is played at its own pace."""
+    match, heard = Match(UUID(int=1), 1, home, away, ""), None
+    for second, lines in groupby(read_log(path), key=lambda line: int(line.at)):
+        if heard is not None:
+            seconds = second - heard
+            suspends = seconds * 1000 > silence.bound(match, terms)
+            yield Gap(silence.moment(match), seconds, _priced(match), suspends)
+        body = "".join(f"{line.text}\n" for line in lines)
+        match, _ = fold(match, cs2log.read(body, second * 1000).facts)
+        heard = second
+
+
+def _priced(match: Match) -> bool:
+    return not (match.map is None or match.suspended or match.pause or match.warmup)
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--home", required=True, help="One team's name in the logs.")
+@click.option("--away", required=True, help="The other's.")
+def main(logs: tuple[Path, ...], home: str, away: str) -> None:
+    found = [gap for path in logs for gap in gaps(path, home, away, Terms())]
+    click.echo("| moment | gaps | median | 90 % | 99 % | longest | taken for a lost source |")
+    click.echo("|---|---|---|---|---|---|---|")
+    for moment in ("live", "clutch", "freeze", "break"):
+        of_moment = [gap for gap in found if gap.moment == moment]
+        seconds = sorted(gap.seconds for gap in of_moment) or [0]
+        cells = [f"{seconds[min(int(share * len(seconds)), len(seconds) - 1)]} s" for share in _SHARES]
+        taken = sum(gap.suspends and gap.priced for gap in of_moment)
+        click.echo(f"| {moment} | {len(of_moment)} | {' | '.join(cells)} | {taken} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""How long a source may be silent depends on what is being played."""
+
+from pathlib import Path
+
+import pytest
+
+from app.domain import facts as f
+from app.ingest import silence
+from app.ingest.terms import Terms
+from scripts.bench.silence import gaps
+from tests.unit.domain.play import Server
+
+TERMS = Terms()
+
+
+@pytest.fixture
+def server() -> Server:
+    server = Server()
+    server.start_map()
+    server.go_live()
+    server.kill("home", 0, 0)
+    return server
+
+
+def test_a_round_in_play_may_be_silent_for_seconds_only(server: Server) -> None:
+    heard = server.match.last_fact_at
+    assert silence.moment(server.match) == "live"
+    assert not silence.is_silent(server.match, heard + TERMS.silence_live_millis, TERMS)
+    assert silence.is_silent(server.match, heard + TERMS.silence_live_millis + 1, TERMS)
+    assert TERMS.silence_live_millis < 10_000
+
+
+def test_one_player_against_several_may_wait(server: Server) -> None:
+    for victim in (1, 2, 3):
+        server.kill("home", 0, victim)
+    assert silence.moment(server.match) == "clutch"
+
+
+def test_freeze_time_and_the_seconds_after_a_round_have_a_bound_of_their_own(server: Server) -> None:
+    server.win("home")
+    assert silence.moment(server.match) == "freeze"
+    server.freeze()
+    assert silence.moment(server.match) == "freeze"
+
+
+def test_breaks_are_long(server: Server) -> None:
+    assert silence.moment(server.match) == "live"
+    server.tell(f.Paused(at=server.later(), reason="timeout"))
+    assert silence.moment(server.match) == "break"
+
+
+def test_half_time_and_the_time_before_a_map_are_breaks() -> None:
+    server = Server()
+    assert silence.moment(server.match) == "break"
+    server.start_map()
+    assert silence.moment(server.match) == "break"
+    server.rounds(*["home"] * 11)
+    server.round("home")
+    assert silence.moment(server.match) == "break"
+
+
+def test_a_real_server_is_never_taken_for_a_lost_one(data: Path, real_log: str) -> None:
+    """Not even when bodies come two seconds later than their stamps say."""
+    log = data / "cs2-server-inferno.log.gz"
+    lenient = Terms(
+        silence_millis=TERMS.silence_millis - 2000,
+        silence_live_millis=TERMS.silence_live_millis - 2000,
+        silence_clutch_millis=TERMS.silence_clutch_millis - 2000,
+        silence_freeze_millis=TERMS.silence_freeze_millis - 2000,
+    )
+    found = list(gaps(log, "rvls test team 1", "rvls test 2", lenient))
+    assert sum(gap.moment == "live" for gap in found) > 200
+    assert [gap for gap in found if gap.priced and gap.suspends] == []
