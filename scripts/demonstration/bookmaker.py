@@ -20,12 +20,13 @@ from aio_pika.abc import AbstractIncomingMessage
 
 from scripts.consumer import recover
 from scripts.demonstration import report as reports
+from scripts.demonstration.comparison import Look, look, verdict
 from scripts.demonstration.places import BOOKMAKER, DESCRIPTION
 from scripts.demonstration.report import Check, Recovery, Report, now
 from scripts.demonstration.watched import Watched
 
 _SILENT_SECONDS = 20.0
-_CHECK_SECONDS, _SOON_SECONDS = 3.0, 0.5
+_CHECK_SECONDS, _SOON_SECONDS, _AGAIN_SECONDS = 3.0, 0.5, 1.0
 _WRITE_SECONDS = 0.5
 _DIFFERS_MILLIS = 10_000
 _CONNECT_SECONDS = 2.0
@@ -131,29 +132,42 @@ class Bookmaker:
                     self.report.recovery = _progress(present, answer.json()["data"])
 
     async def _check(self) -> None:
-        """Hold the book against the service's; say so when it is equal again, and seldom what differs."""
+        """Compare the book with the service's; say so when it is equal again, and seldom what differs."""
         before: Check | None = None
         while True:
-            quiet = self.report.state == "following" and not self.book.request
-            found = await self._differences() if quiet else None
+            found = await self._compared()
             if found is not None:
                 if before is None or _news(before, found):
                     self._tell_check(found)
-                    before = found
-                self.report.check = found
-            else:
+                self.report.check = before = found
+            elif not self._quiet():
                 before = None
-            await asyncio.sleep(_SOON_SECONDS if found and found.count else _CHECK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS if found and not found.count else _SOON_SECONDS)
 
-    async def _differences(self) -> Check | None:
+    def _quiet(self) -> bool:
+        return self.report.state == "following" and not self.book.request
+
+    async def _compared(self) -> Check | None:
+        """What the self-check says; where it finds differences, what it still says a second later. None while
+        the book is being recovered, nobody answers, or differences come and go with what is on its way."""
+        first = await self._look()
+        if first is None or not first.found:
+            return verdict(first, first) if first else None
+        await asyncio.sleep(_AGAIN_SECONDS)
+        second = await self._look()
+        return verdict(first, second) if second else None
+
+    async def _look(self) -> Look | None:
+        if not self._quiet():
+            return None
+        seqs, digest = dict(self.book.seqs), self.book.digest()
         try:
-            answer = await self.rest.post("/cs2/v1/selfcheck", json=self.book.digest())
+            answer = await self.rest.post("/cs2/v1/selfcheck", json=digest)
         except httpx.HTTPError:
             return None
-        if answer.status_code != 200:
+        if answer.status_code != 200 or not self._quiet():
             return None
-        data = answer.json()["data"]
-        return Check(now(), data["count"], data["markets"], data["matches"], data["kinds"])
+        return look(answer.json()["data"], seqs, now())
 
     def _tell_check(self, found: Check) -> None:
         if found.count:

@@ -1,0 +1,52 @@
+"""Whether the book differs from what the service has on offer: what is still on its way is no difference."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from scripts.demonstration.report import Check
+
+Difference = tuple[str, int, str, str]  #: match, market, specifiers and kind, as the self-check answers them
+
+
+class Look(msgspec.Struct, frozen=True):
+    """One answer of the self-check at `at` (Unix ms). `found` has each difference and whether the service had
+    published about its match what the book had not received, None where it could not say; `seqs` is the last
+    `x-seq` received of each match when the self-check was requested."""
+
+    at: int
+    markets: int
+    matches: int
+    found: dict[Difference, bool | None]
+    seqs: Mapping[str, int]
+
+
+def look(data: Any, seqs: Mapping[str, int], at: int) -> Look:
+    """The `data` of an answer to a digest that was made when `seqs` had been received."""
+    found = {
+        (each["match"], each["id"], each["specifiers"], each["kind"]): each.get("behind")
+        for each in data["differences"]
+    }
+    return Look(at, data["markets"], data["matches"], found, dict(seqs))
+
+
+def verdict(first: Look, second: Look) -> Check | None:
+    """What two looks, a second apart, say together; None when they say nothing yet, for there are differences
+    but none that stands.
+
+    One stands that both have and that no message on its way explains: the book was not behind at the second
+    look, or nothing about the match has been received between the two although something was published.
+    """
+    standing = [each for each in second.found if each in first.found and _stands(each, first, second)]
+    if second.found and not standing:
+        return None
+    kinds: dict[str, int] = {}
+    for *_, kind in standing:
+        kinds[kind] = kinds.get(kind, 0) + 1
+    return Check(second.at, len(standing), second.markets, second.matches, kinds)
+
+
+def _stands(difference: Difference, first: Look, second: Look) -> bool:
+    match, *_ = difference
+    return second.found[difference] is False or first.seqs.get(match) == second.seqs.get(match)
