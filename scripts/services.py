@@ -5,8 +5,10 @@
 """
 
 import argparse
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,6 +22,10 @@ from scripts.housekeeping.state import State
 from scripts.housekeeping.telling import tell
 
 Say = Callable[[str], None]
+#: Set where the settings lead to servers that somebody else looks after: nothing is started or ended then.
+SHARED = "MATCHFEED_SERVICES"
+#: Where benchmarks start what does not run yet; they run one after the other.
+BENCHMARKS = Path(__file__).resolve().parents[1] / "var" / "bench"
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -83,6 +89,30 @@ def stop(directory: Path, say: Say = tell) -> None:
         states.save(directory, state)
 
 
+@contextmanager
+def running(directory: Path) -> Iterator[None]:
+    """For a benchmark: within the block the settings of this process, and of those that it starts, lead to
+    servers that answer. Those that had to be started under `directory` end with it."""
+    if os.environ.get(SHARED):
+        yield
+        return
+    before = dict(os.environ)
+    try:
+        os.environ.update(start(directory, wanted(), _on_stderr).environment())
+        yield
+    except ServiceError as error:
+        raise SystemExit(f"services: {error}") from error
+    finally:
+        stop(directory, _on_stderr)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _on_stderr(line: str) -> None:
+    """Where tables are printed, what was started stands beside them."""
+    print(line, file=sys.stderr, flush=True)
+
+
 def lost(directory: Path) -> list[str]:
     """The names of private servers that were started under `directory` and have died."""
     return [started.name for started in states.load(directory).processes if not processes.find(started)]
@@ -135,7 +165,7 @@ def main(arguments: list[str] | None = None) -> None:
         if options.command == "stop":
             stop(options.dir)
             return
-        found = start(options.dir, wanted(), lambda line: print(line, file=sys.stderr, flush=True))
+        found = start(options.dir, wanted(), _on_stderr)
     except ServiceError as error:
         raise SystemExit(f"services: {error}") from error
     for name, value in found.environment().items():

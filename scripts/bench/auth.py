@@ -4,7 +4,7 @@
 
 One server process answers both, the service on one port and a Litestar application of one handler on
 another; they are asked in short turns, in the same run. Figures are medians. Fails when whoami reaches less
-than 70 % of hello. Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does;
+than 70 % of hello. Uses the servers that the settings lead to, or starts its own (`scripts/services.py`);
 works in a database of its own, which it removes.
 """
 
@@ -35,6 +35,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.store.connections import open_store
 from app.store.migrations import migrate
+from scripts import services
 from scripts.bench.load import Load
 
 PROMISE = 0.7
@@ -161,7 +162,8 @@ async def measure(seconds: float, repetitions: int, connections: int) -> float:
 @click.option("--repetitions", default=60, show_default=True)
 @click.option("--connections", default=32, show_default=True)
 def main(seconds: float, repetitions: int, connections: int) -> None:
-    share = uvloop.run(measure(seconds, repetitions, connections))
+    with services.running(services.BENCHMARKS):
+        share = uvloop.run(measure(seconds, repetitions, connections))
     if share < PROMISE:
         raise SystemExit(f"whoami reaches {share:.2f} of hello, {PROMISE} is promised")
 

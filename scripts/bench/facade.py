@@ -5,8 +5,8 @@
 One server process answers both: the service on one port (a key, its rate, its rights, the version of the
 list), and on another a Litestar application whose only handler returns bytes that it holds in memory. They
 are asked in turn, in the same run, for the market catalogue and for a page of the schedule; figures are
-medians. Fails when one of them reaches less than 60 % of the constant. Servers are taken from the same
-settings as the service's; the work is done in a database of its own, which is removed.
+medians. Fails when one of them reaches less than 60 % of the constant. Uses the
+servers that the settings lead to, or starts its own; works in a database of its own, which it removes.
 """
 
 import asyncio
@@ -33,6 +33,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.store import entrants, matches
 from app.store.connections import open_store
+from scripts import services
 from scripts.bench.auth import Figure, database, figure, key, run_servers
 from scripts.bench.load import Load
 
@@ -154,7 +155,8 @@ async def measure(seconds: float, repetitions: int, connections: int, events: in
 @click.option("--connections", default=16, show_default=True)
 @click.option("--events", default=1000, show_default=True, help="Matches on the page of the schedule.")
 def main(seconds: float, repetitions: int, connections: int, events: int) -> None:
-    shares = uvloop.run(measure(seconds, repetitions, connections, events))
+    with services.running(services.BENCHMARKS):
+        shares = uvloop.run(measure(seconds, repetitions, connections, events))
     below = [f"{name} {share:.2f}" for name, share in shares.items() if share < PROMISE]
     if below:
         raise SystemExit(f"below {PROMISE} of a constant: {', '.join(below)}")

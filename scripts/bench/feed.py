@@ -3,8 +3,8 @@
     python -m scripts.bench.feed [--tenants 1 10 50] [--copies 20000] [--plot docs/feed-copies.svg]
 
 Each way publishes persistent messages with confirms to the same vhosts, in turn, in one run; a copy counts
-when it lies in the tenant's queue. Reads RABBITMQ_URL and RABBITMQ_API_URL as the service does. Ratios
-within one run hold; absolute figures belong to the machine.
+when it lies in the tenant's queue. Uses the servers that the settings lead to, or starts its own
+(`scripts/services.py`). Ratios within one run hold; absolute figures belong to the machine.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import aio_pika
 import msgspec
 from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 
-from app import settings
+from app import settings as configuration
 from app.broker.address import Address, parse
 from app.broker.management import Management
 from app.channels.feed.connection import connect
@@ -31,6 +31,7 @@ from app.channels.feed.outgoing import Envelope
 from app.channels.feed.recent import Recent
 from app.channels.feed.word import Word
 from app.store.cursors import Taken
+from scripts import services
 from scripts.bench.feed_plot import draw
 
 EXCHANGE = "oddsfeed"
@@ -205,7 +206,7 @@ async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> 
 
 
 async def main(tenants: list[int], copies: int, plot: Path | None) -> None:
-    told = settings.load()
+    told = configuration.load()
     broker = parse(told.rabbitmq_url)
     async with Management(told.rabbitmq_api_url) as management:
         vhosts = [f"bench-{secrets.token_hex(3)}-{n}" for n in range(max(tenants))]
@@ -238,4 +239,5 @@ if __name__ == "__main__":
     parser.add_argument("--copies", type=int, default=20_000, help="copies that each way publishes")
     parser.add_argument("--plot", type=Path, help="draw the figures here, as SVG")
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.tenants, chosen.copies, chosen.plot))
+    with services.running(services.BENCHMARKS):
+        asyncio.run(main(chosen.tenants, chosen.copies, chosen.plot))

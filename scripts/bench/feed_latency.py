@@ -5,8 +5,8 @@
 The whole service is run: simulated matches send their logs over HTTP, ingest applies them, the feed tells
 every tenant, and each copy is timed where it arrives (`x-arrived-at` says when its lines came; all clocks are
 this machine's). Then a tenant asks for a full recovery of 1,000 more matches with 20 markets each while play
-goes on. The reference, measured at the same time, is a bare message to the same broker and back. Reads the
-service's settings, and makes a database and tenants of its own.
+goes on. The reference, measured at the same time, is a bare message to the same broker and back. Uses the
+servers that the settings lead to, or starts its own; makes a database and tenants of its own.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from app.recovery.request import Desk, Given
 from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import Store, open_store
+from scripts import services
 from scripts.bench.feed_rig import Playing, Rig, database, internal_vhost, rigged
 from scripts.bench.processors import Processors
 
@@ -178,4 +179,5 @@ if __name__ == "__main__":
     )
     parser.add_argument("--seconds", type=float, default=30.0)
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.tenants, chosen.matches, chosen.speed, chosen.every, chosen.seconds))
+    with services.running(services.BENCHMARKS):
+        asyncio.run(main(chosen.tenants, chosen.matches, chosen.speed, chosen.every, chosen.seconds))

@@ -8,7 +8,7 @@ are asked in turn, in one run; figures are medians, ratios are made within each 
 has 30 rounds and 40 markets. Callers take gzip, as clients do; the reference does not zip.
 
 `--check` fails when the kept match reaches less than half of hello's rate, or less than 5x the reference.
-Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does; works in a database of
+Uses the servers that the settings lead to, or starts its own (`scripts/services.py`); works in a database of
 its own, which it removes.
 """
 
@@ -33,6 +33,7 @@ from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import open_store
+from scripts import services
 from scripts.bench import rest_matches, xml_subjects
 from scripts.bench.auth import Figure, database, figure, hello
 from scripts.bench.load import Load
@@ -179,7 +180,8 @@ async def measure(seconds: float, repetitions: int, connections: int) -> Seen:
 @click.option("--connections", default=16, show_default=True)
 @click.option("--check", is_flag=True, help="Fail when a promise is not kept.")
 def main(seconds: float, repetitions: int, connections: int, check: bool) -> None:
-    seen = uvloop.run(measure(seconds, repetitions, connections))
+    with services.running(services.BENCHMARKS):
+        seen = uvloop.run(measure(seconds, repetitions, connections))
     half = ratio(seen, "match, kept", "hello")
     fivefold = ratio(seen, "match, kept", "match, reference")
     if check and (half < HALF or fivefold < FIVEFOLD):

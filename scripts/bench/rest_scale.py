@@ -22,6 +22,7 @@ import click
 import uvloop
 
 from app import settings as configuration
+from scripts import services
 from scripts.bench import rest_stock
 from scripts.bench.auth import database
 from scripts.bench.load import Load
@@ -115,7 +116,9 @@ def show(points: list[Point]) -> None:
 def main(
     sizes: str, seconds: float, repetitions: int, connections: int, plot: Path | None, check: bool
 ) -> None:
-    points = uvloop.run(measure([int(one) for one in sizes.split(",")], seconds, repetitions, connections))
+    counts = [int(one) for one in sizes.split(",")]
+    with services.running(services.BENCHMARKS):
+        points = uvloop.run(measure(counts, seconds, repetitions, connections))
     show(points)
     if plot:
         draw([(one.size, one.millis) for one in points], plot)

@@ -4,8 +4,8 @@
 
 The same book is also read the way a client had to before, with one GET of the markets of each match, and by
 a bare SELECT of the same rows; the three take turns in one run, against one server process. Figures are
-medians. Fails when a digest of 20,000 takes more than 200 ms. Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL
-and RABBITMQ_API_URL as the service does; works in a database of its own, which it removes.
+medians. Fails when a digest of 20,000 takes more than 200 ms. Uses the servers that the settings lead to, or
+starts its own (`scripts/services.py`); works in a database of its own, which it removes.
 """
 
 import asyncio
@@ -34,6 +34,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import open_store
+from scripts import services
 from scripts.bench.auth import database, processor_seconds
 
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000
@@ -162,7 +163,8 @@ async def measure(count: int, each: int, repetitions: int) -> dict[str, float]:
 @click.option("--matches", "count", default=200, show_default=True)
 @click.option("--repetitions", default=15, show_default=True)
 def main(total: int, count: int, repetitions: int) -> None:
-    figures = uvloop.run(measure(count, total // count, repetitions))
+    with services.running(services.BENCHMARKS):
+        figures = uvloop.run(measure(count, total // count, repetitions))
     ours = figures["selfcheck"]
     for name, figure in figures.items():
         print(f"{name:22} {figure:8.1f} ms   x {figure / ours:5.2f}")

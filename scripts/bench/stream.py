@@ -7,7 +7,7 @@ One process is the service, another the reference: a server made with the `webso
 `broadcast()` for each of the very frames that the service has just sent. They are asked in turn, in the same
 run; the clients, all of them here, count bytes and note when they come. Matches are simulated and played on
 between any two ticks. Figures are medians. `--check` fails when our frames/s fall below the reference's.
-Reads DATABASE_URL, REDIS_URL, RABBITMQ_URL and RABBITMQ_API_URL as the service does; works in a database of
+Uses the servers that the settings lead to, or starts its own (`scripts/services.py`); works in a database of
 its own, which it removes.
 """
 
@@ -37,6 +37,7 @@ from app.settings import Settings
 from app.simulator.series import Plan, simulate
 from app.simulator.world import world
 from app.store.connections import Store, open_store
+from scripts import services
 from scripts.bench.auth import database
 from scripts.bench.stream_clients import Audience
 from scripts.bench.stream_plot import draw
@@ -242,7 +243,8 @@ async def clear(store: Store) -> None:
 @click.option("--check", is_flag=True, help="Fail below the reference's frames/s.")
 def main(clients: int, matches: int, lines: int, repetitions: int, plot: Path | None, check: bool) -> None:
     logging.configure("bench", level="ERROR")
-    share = uvloop.run(run(clients, matches, lines, repetitions, plot))
+    with services.running(services.BENCHMARKS):
+        share = uvloop.run(run(clients, matches, lines, repetitions, plot))
     if check and share < 1:
         raise SystemExit(f"{share:.2f} of the reference's frames/s, 1 is promised")
 

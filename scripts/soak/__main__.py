@@ -6,8 +6,8 @@
 Two web processes, ingest and feed; simulated matches with what goes wrong on servers, sent as logs; tenants
 with the reference client's book, who hang up and doubt at random; the feed and the ingest process are ended
 twice each. At the end play stops, and every book must equal REST's and every settlement the facts; fails with
-what does not. Samples go to `var/soak/samples.jsonl` as they come. Reads the service's settings, and makes a
-database, vhosts and tenants of its own, which it removes.
+what does not. Samples go to `var/soak/samples.jsonl` as they come. Uses the servers that the settings lead
+to, or starts its own, and makes a database, vhosts and tenants of its own, which it removes.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from app.broker.management import Management
 from app.settings import Settings
 from app.simulator.oddities import RARE
 from app.store.connections import Store, open_store
+from scripts import services
 from scripts.bench.feed_rig import Playing, database, internal_vhost, operator_key, provisioned
 from scripts.soak import day, plot, report, verdict
 from scripts.soak.bookmakers import Bookmaker, Customer, listening
@@ -96,4 +97,7 @@ if __name__ == "__main__":
     parser.add_argument("--speed", type=float, default=3.0, help="how many times as fast as real ones")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plot", type=Path)
-    raise SystemExit(0 if asyncio.run(main(parser.parse_args())) else 1)
+    asked = parser.parse_args()
+    with services.running(services.BENCHMARKS):
+        well = asyncio.run(main(asked))
+    raise SystemExit(0 if well else 1)

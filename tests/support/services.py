@@ -15,9 +15,8 @@ from app.settings import Settings
 from scripts import services
 from scripts.services import Services
 
-#: Set by `scripts/test`, whose settings lead to servers that run and are ended by whoever started them.
-#: Several processes of one run may ask at once, so nothing is started or looked after here.
-SHARED = "MATCHFEED_SERVICES"
+#: Set by `scripts/test`: several processes of one run may ask at once, so nothing is started here then.
+SHARED = services.SHARED
 #: The group of tests that run one after the other, whatever runs side by side.
 PROCESSES = "processes"
 
