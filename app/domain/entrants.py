@@ -5,13 +5,19 @@ the same in every language. Times are Unix ms; `icon_url` is an absolute address
 is the source's own name for it.
 """
 
+import re
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 OWN = 2_000_000_000  #: numbers above are given out by the service, those up to it come from files
 MOST_STRENGTH = 100_000.0  #: strengths lie between 0 (not rated) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
+SHORT_LETTERS = 5  #: a derived abbreviation has at most so many
+_LETTERS_OF_ONE_WORD = 3
+UNNAMED = "TBD"  #: the abbreviation of a name without letters and digits
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Category(msgspec.Struct, frozen=True):
@@ -36,6 +42,11 @@ class Player(msgspec.Struct, frozen=True):
     team_id: int | None = None
     external_id: str = ""
 
+    @property
+    def known_as(self) -> str:
+        """The civil name; the one used in the game where the civil one is unknown."""
+        return self.full_name.strip() or self.name
+
 
 class Competitor(msgspec.Struct, frozen=True):
     """A team, with its squad as far as it is known. `strength` is on the scale that trading prices by; a
@@ -54,6 +65,10 @@ class Competitor(msgspec.Struct, frozen=True):
     strength: float = 0.0
     active: bool = True
     external_id: str = ""
+
+    @property
+    def short_name(self) -> str:
+        return self.abbreviation.strip() or abbreviated(self.name)
 
 
 class Tournament(msgspec.Struct, frozen=True):
@@ -77,6 +92,33 @@ class Tournament(msgspec.Struct, frozen=True):
     external_id: str = ""
 
     @property
+    def short_name(self) -> str:
+        return self.abbreviation.strip() or abbreviated(self.name)
+
+    @property
     def on_lan(self) -> bool | None:
         """Whether it is played in one place; None where nobody told us."""
         return self.is_lan or (False if self.id <= OWN else None)
+
+
+def abbreviated(name: str) -> str:
+    """An abbreviation derived from a name: the initials of its words with their numbers ("Northern Cup 4":
+    NC4), or the first letters of its only word. It has 1 to `SHORT_LETTERS` letters and digits and is always
+    the same for a name; two names may share one."""
+    words = _WORD.findall(name)
+    if len(words) > 1:
+        short = "".join(word if word.isdecimal() else word[0] for word in words)[:SHORT_LETTERS]
+    else:
+        short = "".join(words)[:_LETTERS_OF_ONE_WORD]
+    return short.upper()[:SHORT_LETTERS] or UNNAMED
+
+
+def dated(tournament: Tournament, first: int | None, last: int | None) -> Tournament:
+    """The tournament with the dates that it lacks: those of its `first` and `last` match (Unix ms, None where
+    no match has one). It never ends before it begins."""
+    starts, ends = tournament.starts_at, tournament.ends_at
+    if starts is None:
+        starts = first if ends is None or first is None else min(first, ends)
+    if ends is None:
+        ends = last if starts is None or last is None else max(starts, last)
+    return replace(tournament, starts_at=starts, ends_at=ends)

@@ -8,16 +8,22 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.entrants import Competitor, Player, Tournament, dated
 from app.domain.ids import match_urn
 from app.domain.lineup import Lineup, lineup, match_of_competitor, match_of_tournament
 from app.domain.match import Match, Status
 from app.store import entrants, matches
+from app.store.listings import LAST
 from app.store.transaction import Tx
 
 _TAKING_PART = """
 SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
 UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND away_id IS NOT NULL
+"""
+#: When the first match begins or began, and when the last one ended, or begins where it has not.
+_DATES = f"""
+SELECT min(place) AS first, max(coalesce(finished_at, place)) AS last FROM match
+WHERE tournament_id = $1 AND status = ANY($2) AND place < {LAST}
 """
 
 
@@ -36,18 +42,22 @@ async def of(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
 
 async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament | None:
     """The tournament of that number with those who take part: the teams that it names, and those of its
-    matches."""
+    matches. Dates that nobody gave are those of its matches."""
     of_match = match_of_tournament(number)
     if of_match is not None:
-        entered = await _stood_in(tx, of_match, finished_only)
-        return replace(entered.tournament, competitors=(entered.home, entered.away)) if entered else None
+        return await _stand_in(tx, of_match, finished_only)
     found = await entrants.get(tx, entrants.TOURNAMENTS, number)
     if found is None or (finished_only and not await entrants.public(tx, entrants.TOURNAMENTS, number)):
         return None
     statuses = [Status.FINISHED] if finished_only else list(Status)
     playing = {row["id"] for row in await tx.fetch(_TAKING_PART, number, statuses)}
     teams = await entrants.some(tx, entrants.TEAMS, playing | set(found.team_ids))
-    return replace(found, competitors=tuple(teams) or found.competitors)
+    found = replace(found, competitors=tuple(teams) or found.competitors)
+    if None not in (found.starts_at, found.ends_at):
+        return found
+    played = [status for status in statuses if status is not Status.CANCELLED]
+    [dates] = await tx.fetch(_DATES, number, played)
+    return dated(found, dates["first"], dates["last"])
 
 
 async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor | None:
@@ -66,6 +76,17 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
 async def player(tx: Tx, number: int) -> Player | None:
     """The player of that number."""
     return await entrants.get(tx, entrants.PLAYERS, number)
+
+
+async def _stand_in(tx: Tx, number: int, finished_only: bool) -> Tournament | None:
+    """The tournament of one match, with that match's own dates."""
+    match = await matches.find(tx, match_urn(number), finished_only=finished_only)
+    if match is None:
+        return None
+    entered = lineup(match)
+    begins = match.scheduled_at if match.started_at is None else match.started_at
+    only = dated(entered.tournament, begins, match.finished_at or begins)
+    return replace(only, competitors=(entered.home, entered.away))
 
 
 async def _stood_in(tx: Tx, number: int, finished_only: bool) -> Lineup | None:

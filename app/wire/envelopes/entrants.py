@@ -57,7 +57,7 @@ def tournament_element(found: Tournament, competitors: facade.Competitors | None
     return facade.Tournament(
         id=tournament_urn(found.id),
         name=found.name,
-        abbreviation=found.abbreviation,
+        abbreviation=found.short_name,
         risk_tier=given.rank(found.risk_tier),
         scheduled=given.moment(found.starts_at),
         scheduled_end=given.moment(found.ends_at),
@@ -76,7 +76,7 @@ def competitor_element(
     return facade.Competitor(
         id=competitor_urn(found.id),
         name=found.name,
-        abbreviation=found.abbreviation,
+        abbreviation=found.short_name,
         qualifier=qualifier,
         underage=UNDERAGE_UNKNOWN,
         country=found.country or None,
@@ -94,7 +94,7 @@ def _player(found: Player) -> facade.Player:
     return facade.Player(
         id=player_urn(found.id),
         name=found.name,
-        full_name=found.full_name or None,
+        full_name=found.known_as,
         sport=SPORT_ID,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,

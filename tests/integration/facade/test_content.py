@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Tournament
+from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.match import Status
 from app.settings import Settings
 from app.store import entrants
@@ -91,6 +91,28 @@ async def test_a_tournament(read: Reader) -> None:
     taking_part = [node.get("id") for node in found.find("competitors")]
     assert taking_part == ["mf:competitor:11", "mf:competitor:12"], "one is named, one plays"
     assert [node.get("id") for node in tournament.find("competitors")] == taking_part
+
+
+async def test_what_no_file_brought_is_derived(
+    client: httpx.AsyncClient, issue: IssueKey, store: Store
+) -> None:
+    """Names alone are known: clients get abbreviations, a full name and the dates of matches all the same."""
+    world = await furnish(
+        store,
+        tournament=Tournament(5, "Harbour Invitational"),
+        home=Competitor(11, "Oaken Static"),
+        away=Competitor(12, "fnatic"),
+        player=Player(101, "k0va", team_id=11),
+    )
+    read = Reader(client, {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}, world)
+    event = (await read(FIXTURE))[0]
+    assert [node.get("abbreviation") for node in event.find("competitors")] == ["OS", "FNA"]
+    assert event.find("tournament").get("abbreviation") == "HI"
+    (player,) = await read("/v1/sports/{locale}/players/{player}/profile")
+    assert player.get("full_name") == "k0va"
+    tournament = (await read(INFO)).find("tournament")
+    assert tournament.get("scheduled") == "2031-04-02T16:00:00Z", "of a match to come"
+    assert tournament.get("scheduled_end") == "2031-04-02T18:30:00Z", "of the finished match"
 
 
 async def test_a_team_with_its_squad_and_a_player(read: Reader) -> None:

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.entrants import OWN, Tournament
+from app.domain.entrants import (
+    OWN,
+    SHORT_LETTERS,
+    Competitor,
+    Player,
+    Tournament,
+    abbreviated,
+    dated,
+)
 from app.domain.ids import competitor_urn, entrant_number, player_urn, tournament_urn
 from app.domain.window import begin
 
@@ -35,3 +43,55 @@ def test_windows_begin_the_earlier_the_longer_they_are() -> None:
     now = 1_800_000_000_000
     begins = [begin(window, now) for window in ("1month", "3months", "6months", "12months", "all")]
     assert begins == sorted(begins, reverse=True) and begins[0] == now - 30 * 86_400_000 and begins[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Oaken Static", "OS"),
+        ("Matchfeed Invitational", "MI"),
+        ("Northern Cup 4", "NC4"),
+        ("fnatic", "FNA"),
+        ("Второй Завтрак", "ВЗ"),
+        ("G2", "G2"),
+        ("League of Very Long Words Indeed", "LOVLW"),
+        ("!?", "TBD"),
+    ],
+)
+def test_an_abbreviation_is_derived_from_the_name(name: str, short: str) -> None:
+    assert abbreviated(name) == short
+    assert Competitor(1, name).short_name == Tournament(1, name).short_name == short
+
+
+@given(st.text())
+def test_a_derived_abbreviation_is_never_empty_and_short_and_always_the_same(name: str) -> None:
+    short = abbreviated(name)
+    assert 1 <= len(short) <= SHORT_LETTERS
+    assert short.isalnum() and short == abbreviated(f"  {name} ")
+
+
+@given(st.text(st.characters(categories=["Lu", "Nd"]), min_size=1), st.text())
+def test_what_a_file_brought_goes_before_what_is_derived(brought: str, name: str) -> None:
+    assert Competitor(1, name, brought).short_name == Tournament(1, name, brought).short_name == brought
+    assert Player(1, name, brought).known_as == brought
+    assert Player(1, name).known_as == name
+
+
+_moments = st.none() | st.integers(0, 10)
+
+
+@given(_moments, _moments, st.lists(st.integers(0, 10)))
+def test_a_tournament_has_the_dates_of_its_matches_where_nobody_gave_any(
+    starts: int | None, ends: int | None, played: list[int]
+) -> None:
+    """Dates that were given stay; with any match both are there; it never ends before it begins."""
+    if starts is not None and ends is not None and ends < starts:
+        return
+    given = Tournament(1, "Northern Cup", starts_at=starts, ends_at=ends)
+    found = dated(given, min(played, default=None), max(played, default=None))
+    assert starts in (None, found.starts_at) and ends in (None, found.ends_at)
+    if played:
+        assert found.starts_at is not None and found.ends_at is not None
+        assert found.starts_at <= found.ends_at
+    elif starts is None and ends is None:
+        assert found == given
