@@ -7,8 +7,8 @@ import msgspec
 
 IMPLICIT_SLOT = "global"  #: the slot of requests without a node id; no node id can be this word
 SLOT_MILLIS = 600_000  #: how long a request may hold its slot
-#: A match ends by its log's time, and is told so when the log is applied: after an outage, much later. What
-#: recoveries tell is looked for, and kept, so much longer.
+#: A match ends by its log's time, and the feed says so when the log is applied: after an outage, much later.
+#: What recoveries replay is stored for so much longer than its time says.
 LATE_MILLIS = 3_600_000
 MOST_ATTEMPTS = 5
 

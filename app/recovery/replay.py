@@ -89,14 +89,17 @@ class Replay:
         ]
 
     async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[Letter]:
-        """A match that is not over with all that is open on it, one that is over with how all ended."""
+        """Each match with all that is open on it, and one that is over also with how all ended, unless only
+        its odds are requested."""
         async with self._store.transaction() as tx:
             stamped = await replays.stamp(tx, await self._booked(tx, match_ids), now)
-            told = await markets.active_of(tx, [match.id for match in stamped if not match.over])
-            told |= await markets.ended_of(tx, [match.id for match in stamped if match.over])
+            active = await markets.active_of(tx, [match.id for match in stamped])
+            with_results = self._asked.kind is not Kind.EVENT_ODDS
+            over = [match.id for match in stamped if match.over and with_results]
+            ended = await markets.ended_of(tx, over)
         for match in stamped:
             self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
-        return [_odds(match, told.get(match.id, ())) for match in stamped]
+        return [_odds(match, (*active.get(match.id, ()), *ended.get(match.id, ()))) for match in stamped]
 
     async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Letter]:
         async with self._store.snapshot() as tx:

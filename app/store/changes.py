@@ -99,7 +99,9 @@ WITH taken AS MATERIALIZED (
 ), newest AS (
     SELECT at, envelope_seq FROM numbered WHERE message <> '' ORDER BY seq DESC LIMIT 1
 ), stamped AS (
-    UPDATE match SET last_stamp = newest.at, last_seq = newest.envelope_seq FROM newest WHERE id = $1
+    UPDATE match SET last_stamp = newest.at, last_seq = newest.envelope_seq,
+        closed_at = CASE WHEN status IN ('finished', 'cancelled') THEN coalesce(closed_at, newest.at) END
+    FROM newest WHERE id = $1
 )
 SELECT coalesce((SELECT at FROM newest), taken.last_stamp) AS last_stamp,
     coalesce((SELECT envelope_seq FROM newest), taken.last_seq) AS last_seq,
@@ -147,7 +149,8 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
 
     Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope
     gets a stamp of its own, max(`now`, the match's last + 1); drafts without message get the latest stamp and
-    use none up. Settlements also go to the ledger, with `id` and `at` filled in. Raises `NotFound` for an
+    use none up. Settlements also go to the ledger, with `id` and `at` filled in. The first envelopes of a
+    match that is over say so, and their stamp is kept as the match's `closed_at`. Raises `NotFound` for an
     unknown match.
     """
     if not drafts:

@@ -23,9 +23,11 @@ _OPEN = f"('{Status.DISCOVERED}', '{Status.UPCOMING}', '{Status.LIVE}')"
 
 _BOOKED = booked("$1")
 _PRESENT = f"SELECT m.id FROM match m WHERE m.status IN {_OPEN} AND {_BOOKED} ORDER BY m.number"
+#: Matches that a process of version 0.1.0 closed have no `closed_at`, and `finished_at` is their log's time.
 _ENDED = f"""
 SELECT m.id FROM match m WHERE m.status NOT IN {_OPEN} AND {_BOOKED} AND (
-    m.finished_at > $2::bigint - {LATE_MILLIS}
+    m.closed_at > $2::bigint
+    OR (m.closed_at IS NULL AND m.finished_at > $2 - {LATE_MILLIS})
     OR m.id IN (SELECT e.match_id FROM ledger_entry e WHERE e.at > $2)
 )
 ORDER BY m.number
@@ -85,8 +87,8 @@ async def present(tx: Tx, tenant_id: UUID) -> list[UUID]:
 
 
 async def ended(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
-    """The booked matches that are over and ended, or had a market settled, after `after` (ms), by number;
-    there may be some more that ended shortly before."""
+    """The booked matches that are over of which the feed said after `after` (ms) that they are, or that a
+    market was settled, voided or taken back; by number."""
     return [row["id"] for row in await tx.fetch(_ENDED, tenant_id, after)]
 
 

@@ -18,6 +18,15 @@ _KEPT = "feed.{}"  #: what a message is called among the components, where the s
 _MATCH, _NODE = "{match_num}", "{node_id}"
 _LIVE = "Told as it happens."
 _REPLAYED = "Told again by a recovery."
+#: What differs between a live message and a replayed one, beside its routing key and headers.
+_DIFFERING = {
+    routing.live("odds_change", _MATCH): "The markets that changed; what is not listed is as it was.",
+    routing.replayed(
+        "odds_change", _MATCH, _NODE
+    ): "The full list: every market that is active or suspended, "
+    "and of a match that is over how every market ended, unless only the odds of one match were requested. "
+    "What it leaves out is not on offer.",
+}
 _PARAMETERS = {
     "match_num": "The number of the match.",
     "node_id": "The `node_id` that the recovery was asked with, or `-`.",
@@ -76,7 +85,7 @@ def _generated(exchange: str, host: str) -> Json:
             persist=lasting,
             mandatory=name == "snapshot_complete",
             title=title,
-            description=says,
+            description=" ".join([says, _DIFFERING.get(key, "")]).rstrip(),
             schema=bytes,
         )
     document: Json = AsyncAPI(broker, schema_version="3.0.0").to_specification().to_jsonable()

@@ -9,7 +9,8 @@ class Match(Table, tablename="match", db=DIALECT):
 
     `later` holds the fields of the state that version 0.1.0 does not know, and outranks `state`, which a
     process of that version writes without them. `last_stamp` and `last_seq` are written by `changes.append`
-    alone and outrank those in `state`. `place` and `listed` are made by the database of the others.
+    alone and outrank those in `state`, and so is `closed_at`, the stamp at which the feed said that the match
+    is over. `place` and `listed` are made by the database of the others.
     """
 
     id = UUID(primary_key=True)
@@ -28,6 +29,7 @@ class Match(Table, tablename="match", db=DIALECT):
     last_fact_at = BigInt()
     last_stamp = BigInt()
     last_seq = BigInt()
+    closed_at = BigInt(null=True)
     state = JSON()
     later = JSON()
     best_of = SmallInt()

@@ -477,7 +477,9 @@ def render_settled_outcome(node: SettledOutcome) -> str:
 
 
 class OddsList(msgspec.Struct, frozen=True, kw_only=True):
-    """The markets that changed, or on a recovery all that are open.
+    """Live: the markets that changed; what is not listed is as it was. In a recovery: all markets that are
+       active or suspended, and of a match that is over how every market ended, unless only the odds of one
+       match were requested.
 
     Attributes:
         market: One market.
@@ -528,7 +530,7 @@ def render_settled_market(node: SettledMarket) -> str:
 
 
 class OddsChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed in the state of a match and in its markets.
+    """The state of a match, and markets of it: live those that changed, in a recovery the full list.
 
     Attributes:
         product: The producer that speaks: an id of the producers catalogue.
@@ -538,7 +540,7 @@ class OddsChange(msgspec.Struct, frozen=True, kw_only=True):
             that it had.
         request_id: The recovery that this message answers; left out live.
         sport_event_status: The state of the match.
-        odds: Its markets; empty when only the state changed.
+        odds: Its markets. Empty where only the state changed, and in a recovery where nothing is on offer.
     """
 
     product: int

@@ -96,6 +96,12 @@ async def test_clients_are_told_when_to_connect_again(document: Any, client: htt
     assert alive["summary"] in (await client.get("/v1/docs/pushed")).text
 
 
+async def test_clients_read_which_markets_an_odds_change_lists(document: Any) -> None:
+    says = {name: document["channels"][f"{name}.odds_change"]["description"] for name in ("live", "recovery")}
+    assert "The markets that changed; what is not listed is as it was." in says["live"]
+    assert "The full list" in says["recovery"]
+
+
 async def test_the_page_is_for_everybody_and_fetches_nothing(client: httpx.AsyncClient) -> None:
     del client.headers["X-API-Key"]
     page = await client.get("/v1/docs/pushed")

@@ -242,6 +242,39 @@ async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant,
     ]
 
 
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_the_odds_of_an_ended_match_are_an_empty_list(
+    store: Store, tenant: Tenant, story: Story, cancelled: bool
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    await story.settle(match, offer(1))
+    await story.void(match, offer(2))
+    await (story.cancel(match) if cancelled else story.finish(match))
+    (odds,) = await told(store, job(tenant, Kind.EVENT_ODDS, match=match))
+    assert (odds.message, list(odds.markets)) == ("odds_change", [])
+    assert odds.status and odds.status.status is (Status.CANCELLED if cancelled else Status.FINISHED)
+    assert b"<odds/>" in odds.body(1, "7")
+    stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
+    assert [letter.message for letter in stateful] == ["bet_settlement", "bet_cancel"]
+
+
+async def test_a_market_that_is_open_again_on_an_ended_match_is_told_as_such(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    await story.settle(match, offer(1), offer(2))
+    await story.finish(match)
+    after = story.at
+    await story.take_back(match, offer(1))
+    (odds, *_) = await told(store, job(tenant, after=after))
+    assert {market.specifiers: market.status for market in odds.markets} == {
+        offer(1).specifiers: MarketStatus.SUSPENDED,
+        offer(2).specifiers: MarketStatus.SETTLED,
+    }
+
+
 async def test_many_matches_are_read_in_pages(store: Store, tenant: Tenant, story: Story) -> None:
     numbers = [(await story.match()).number for _ in range(120)]
     replay = Replay(store, job(tenant))
