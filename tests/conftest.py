@@ -2,6 +2,8 @@
 
 Integration tests get a database of their own each (`database_url`, `store`), one vhost for internal queues
 a run, and `settings` that lead to both. Tests are marked by the folder that they lie in.
+
+Every test has an event loop of its own (`support.own_loops`).
 """
 
 import asyncio
@@ -21,6 +23,9 @@ from app.store.connections import Store, open_store
 from scripts.services import Services
 from tests.support import databases
 from tests.support import services as support
+
+# A hook: pytest finds it here.
+from tests.support.own_loops import pytest_fixture_setup  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")

@@ -16,6 +16,7 @@ from app.broker.address import parse
 from app.broker.connection import connected
 from app.broker.management import Management
 from app.ingest.batch import Batch, headers
+from app.kit.background import give_up
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
@@ -130,6 +131,9 @@ class Queues:
         if self._connecting is not None:
             # Cut short, an attempt leaves a connection that nobody closes; so only one that hangs is cut.
             await asyncio.wait([self._connecting], timeout=_STOP_SECONDS)
-            self._connecting.cancel()
+            give_up(self._connecting)
             await asyncio.wait([self._connecting])
-        await self.broker.stop()
+        try:
+            await self.broker.stop()
+        except FAILURES as error:  # the broker may be gone, or may go at this moment
+            log.info("a connection ended roughly", error=repr(error))

@@ -33,9 +33,22 @@ async def apart(work: Coroutine[Any, Any, T], seconds: float) -> T:
         await asyncio.wait({task}, timeout=seconds)
     finally:
         over = task.done()
-        task.cancel()
+        if not over:
+            give_up(task)
     if not over:
         raise TimeoutError(f"no answer within {seconds:.0f} s")
     if task.cancelled():
         raise ConnectionError("the client gave its connection up")
     return task.result()
+
+
+def give_up(task: asyncio.Task[Any]) -> None:
+    """Cancel a task that nobody waits for any more. How it fails then, for what it used may break under it at
+    that moment, is no error that the event loop has to report."""
+    task.cancel()
+    task.add_done_callback(_failed_late)
+
+
+def _failed_late(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        log.debug("work that was given up failed", error=repr(error))

@@ -19,6 +19,7 @@ from app.channels.feed import routing, speaking
 from app.channels.feed.delivery import Delivery
 from app.channels.feed.link import Login
 from app.channels.feed.overflow import Losses
+from app.kit.background import give_up
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
 from app.kit.patience import wait
@@ -141,6 +142,6 @@ class Heartbeat:
         broker, self._broker = self._broker, None
         pending, self._pending = self._pending, None
         if pending:
-            pending.cancel()
+            give_up(pending)
         if broker:
             await speaking.end(broker)

@@ -8,7 +8,8 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ import msgspec
 import pytest
 
 from app.settings import Settings
-from app.store.connections import Store, open_store
+from app.store.connections import open_store
 from scripts.services import Services
 from tests.support import databases, world
 from tests.support.eventually import eventually
+from tests.support.loop import Loop
 from tests.support.ports import spare
 from tests.support.processes import ROOT, started
 from tests.support.queues import private_vhost
@@ -44,18 +46,24 @@ class Served(msgspec.Struct, frozen=True):
     address: str
     operator: str
     settings: Settings
-    store: Store
     log: Path
 
     async def key(self, slug: str, **properties: Any) -> str:
-        issue = issuing(self.store, self.settings.secret_key)
-        return await issue(slug, rate_limit_rpm=RATE, **properties)
+        async with await open_store(self.settings.database_url, 1) as store:
+            issue = issuing(store, self.settings.secret_key)
+            return await issue(slug, rate_limit_rpm=RATE, **properties)
 
 
 @pytest.fixture(scope="module")
-async def served(
+def served(
     services: Services, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Served]:
+) -> Iterator[Served]:
+    with Loop() as loop, loop.kept(_served(services, template, tmp_path_factory.mktemp("served"))) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _served(services: Services, template: str, place: Path) -> AsyncIterator[Served]:
     (port,) = spare(1)
     address = f"http://127.0.0.1:{port}"
     async with (
@@ -67,10 +75,9 @@ async def served(
         await world.made(store)
         issue = issuing(store, settings.secret_key)
         operator = await issue("house", bundles=("cs2.operator",), sports=SPORTS, rate_limit_rpm=RATE)
-        place = tmp_path_factory.mktemp("served")
         async with started("serve", settings, place, "--port", str(port)) as process:
             await eventually(lambda: _answers(client), seconds=60)
-            yield Served(address, operator, settings, store, process.log)
+            yield Served(address, operator, settings, process.log)
 
 
 async def _answers(client: httpx.AsyncClient) -> bool:

@@ -1,6 +1,8 @@
 """Background work begins anew whatever ended it, until it is cancelled."""
 
 import asyncio
+import gc
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,31 @@ async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
         await apart(cancelled(), 5)
     with pytest.raises(TimeoutError):
         await apart(asyncio.Event().wait(), 0.01)
+
+
+@pytest.mark.parametrize("cancelled", [True, False], ids=["caller cancelled", "out of time"])
+async def test_what_breaks_after_it_was_given_up_is_not_left_to_the_event_loop(cancelled: bool) -> None:
+    """A client whose connection the peer resets while it is told to end raises that in its own task."""
+    strays: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: strays.append(context))
+
+    async def reset() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ConnectionResetError("Connection lost") from None
+
+    task = asyncio.create_task(apart(reset(), 60 if cancelled else 0.001))
+    await asyncio.sleep(0)
+    if cancelled:
+        await asyncio.sleep(0)
+        task.cancel()
+    with pytest.raises(asyncio.CancelledError if cancelled else TimeoutError):
+        await task
+    for _ in range(3):
+        await asyncio.sleep(0)
+    gc.collect()
+    assert not strays
 
 
 async def test_a_cancellation_is_not_lost_in_what_is_apart() -> None:

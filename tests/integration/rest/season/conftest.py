@@ -3,7 +3,8 @@
 It is played once a run, into a database that these tests only read (and issue keys in).
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import httpx
@@ -20,6 +21,7 @@ from app.store.connections import open_store
 from scripts.services import Services
 from tests.integration.ingest.conftest import NOW
 from tests.support import databases
+from tests.support.loop import Loop
 from tests.support.queues import private_vhost
 from tests.support.season import Played, play
 from tests.support.web import IssueKey, serving
@@ -53,7 +55,13 @@ class Season(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-async def season(services: Services, template: str) -> AsyncIterator[Season]:
+def season(services: Services, template: str) -> Iterator[Season]:
+    with Loop() as loop, loop.kept(_played(services, template)) as played:
+        yield played
+
+
+@asynccontextmanager
+async def _played(services: Services, template: str) -> AsyncIterator[Season]:
     async with databases.copied(services.database_url, template) as url:
         async with await open_store(url, 2) as store:
 
