@@ -4,7 +4,8 @@ What a tenant gets is described in `provisioning` and nowhere else: vhost, user,
 exchange. Provisioning is idempotent; every run makes a new password, which is answered once and kept
 nowhere. `door` shuts a revoked tenant's vhost and opens it again with the same password. `holders` are the
 feed processes' own users, by which one of them can be shut out whatever it is doing. `connection` is one of
-the plain client that leaves nothing behind. Nothing here publishes an envelope: that is `channels.feed`.
+the plain client that leaves nothing behind; `integers` has headers written in types that every client reads.
+Nothing here publishes an envelope: that is `channels.feed`.
 
 Imported by `access`, `channels.feed`, `ingest`, `main`, `workers` and `cli`; imports `kit`.
 """

@@ -6,6 +6,10 @@ from contextlib import asynccontextmanager
 from aio_pika.abc import AbstractConnection
 from aio_pika.connection import Connection, make_url
 
+from app.broker import integers
+
+integers.signed_only()
+
 
 @asynccontextmanager
 async def connected(url: str, seconds: float) -> AsyncIterator[AbstractConnection]:

@@ -1,6 +1,7 @@
 """A log body on its way from the sink to the worker."""
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,8 @@ import msgspec
 from app.kit.logging import get_logger
 
 _SLACK_BYTES = 1024
+_MOST_BYTES = 200  #: of a sender's text in an AMQP header; all headers must fit into one frame
+_MOST_OFFSET = 2**63 - 1
 log = get_logger(__name__)
 
 
@@ -36,11 +39,17 @@ def headers(batch: Batch) -> dict[str, Any]:
         "match_id": str(batch.match_id),
         "number": batch.number,
         "arrived_at": batch.arrived_at,
-        "instance": batch.instance,
+        "instance": _bounded(batch.instance),
         "begin": batch.begin,
         "end": batch.end,
     }
     return {name: value for name, value in said.items() if value is not None}
+
+
+def _bounded(name: str) -> str:
+    """A name that is told from others by being equal or not: itself, or a digest of one that is too long."""
+    written = name.encode(errors="surrogateescape")
+    return name if len(written) <= _MOST_BYTES else f"blake2b:{blake2b(written, digest_size=32).hexdigest()}"
 
 
 def from_message(message_id: str, said: Mapping[str, Any], body: bytes) -> Batch:
@@ -53,7 +62,7 @@ def told_range(begin: int | None, end: int | None, size: int) -> tuple[int, int]
     absurd end would make all that follows look like a repeat. Senders may count line ends differently."""
     if begin is None or end is None:
         return None, None
-    if 0 <= end - begin <= 2 * size + _SLACK_BYTES:
+    if 0 <= begin <= end <= _MOST_OFFSET and end - begin <= 2 * size + _SLACK_BYTES:
         return begin, end
     log.warning("offsets do not fit the body, left out", begin=begin, end=end, size=size)
     return None, None

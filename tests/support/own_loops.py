@@ -1,9 +1,8 @@
-"""A rule of the test run, as a plugin: no async fixture outlives a test, so that every test has an event loop of
-its own.
+"""A rule of the test run, as a plugin: no async fixture outlives a test, so every test has its own event loop.
 
-Where one does, the event loop and the runner that anyio keeps in it are shared by all tests until it ends, and
-what ends the runner in one of them (a stray exception, a stray cancellation) fails every test after it. What
-must live longer runs in `support.loop`.
+Where one does, all tests until its end share the event loop and the runner that anyio keeps in it, and what
+ends the runner in one of them (a stray exception, a stray cancellation) fails every test after it. What must
+live longer runs in `support.loop`.
 """
 
 import inspect

@@ -117,6 +117,16 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
     assert seen == ["3/0", "3/1", "3/2"]
 
 
+async def test_a_long_name_of_a_server_costs_nobody_the_connection(private: Settings) -> None:
+    """What is beyond a frame would have the broker end the connection of the process, and all wait for it."""
+    async with queues_of(private) as publishing:
+        await publishing.ready()
+        for size in (140_000, 250_000):
+            await publishing.publish(replace(batches(1)[0], instance="a" * size))
+            assert await publishing.healthy()
+            await publishing.publish(batches(1)[0])
+
+
 async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
     async with Management(private.rabbitmq_api_url) as management:
         await management.delete_vhost(private.rabbitmq_internal_vhost)

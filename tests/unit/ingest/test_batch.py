@@ -2,6 +2,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
+from pamqp import commands, header
 
 from app.ingest.batch import Batch, from_message, headers, told_range
 
@@ -36,3 +37,20 @@ def test_a_range_is_believed_only_when_it_can_be_the_body_s(
     begin: int | None, end: int | None, size: int, believed: bool
 ) -> None:
     assert told_range(begin, end, size) == ((begin, end) if believed else (None, None))
+
+
+def test_a_sender_s_name_fits_into_one_frame_however_long_it_is() -> None:
+    """All headers of a message go in one frame; one beyond the broker's limit ends the connection."""
+    one = msgspec.structs.replace(BATCH, instance="a" * 250_000)
+    other = msgspec.structs.replace(BATCH, instance="a" * 249_999 + "b")
+    written = [
+        header.ContentHeader(0, 1, commands.Basic.Properties(headers=headers(each))) for each in (one, other)
+    ]
+    assert max(len(each.marshal()) for each in written) < 4096
+    assert headers(one) == headers(one)
+    assert headers(one)["instance"] != headers(other)["instance"], "two runs of a server stay two"
+
+
+def test_offsets_beyond_what_a_header_can_hold_are_not_believed() -> None:
+    assert told_range(2**63 - 2, 2**63 - 1, 1) == (2**63 - 2, 2**63 - 1)
+    assert told_range(2**63 - 1, 2**63, 1) == (None, None)

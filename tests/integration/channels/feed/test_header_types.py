@@ -1,0 +1,124 @@
+"""Integers in AMQP headers are of signed types only, whoever writes them: many clients read no others."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from app.broker.address import Address, parse
+from app.channels.feed.connection import connect
+from app.channels.feed.frames import Message, marshal
+from app.channels.feed.link import Login
+from app.channels.feed.post import Post
+from app.domain.recovery import Asked, Job, Kind, State
+from app.ingest.batch import Batch
+from app.ingest.queues import Queues
+from app.recovery.letter import Letter
+from tests.faults.rig import Rig, consuming, until
+from tests.support.queues import private_vhost
+from tests.support.tap import Tap
+
+pytestmark = pytest.mark.anyio
+NUMBERS = (0, 2**15, 2**16, 2**31, 2**32, 2**53)
+SIGNED = {0: "b", 2**15: "I", 2**16: "I", 2**31: "l", 2**32: "l", 2**53: "l"}
+
+
+@asynccontextmanager
+async def tapped(rig: Rig) -> AsyncIterator[tuple[Tap, Address]]:
+    """Our own login, by a way that keeps what is written."""
+    broker = parse(rig.settings.rabbitmq_url)
+    async with Tap(broker.host, broker.port).open() as tap:
+        yield tap, replace(broker, host="127.0.0.1", port=tap.port)
+
+
+def signed(value: tuple[str, bytes]) -> int:
+    kind, data = value
+    assert kind in "bsIl", f"{kind} is not a signed type"
+    return int.from_bytes(data, signed=True)
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.tag = 0
+
+    def confirmed(self, tag: int, multiple: bool) -> None:
+        self.tag = tag
+
+    def refused(self, tag: int, multiple: bool) -> None:
+        raise AssertionError("refused")
+
+    def unblocked(self) -> None:
+        pass
+
+
+def message(number: int) -> Message:
+    headers: dict[str, int | str] = dict.fromkeys(("x-seq", "x-prev-seq", "x-arrived-at"), number)
+    return Message("oddsfeed", "hi.-.live.odds_change.2.od:match.1.-", b"<a/>", "mf-1", 0, headers)
+
+
+async def test_live_messages(rig: Rig) -> None:
+    tenant, url = await rig.tenant()
+    listener = Listener()
+    async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange) as consumer:
+        connection = await connect(address, tenant.slug, "test", rig.settings.exchange, listener)
+        for number in NUMBERS:
+            connection.publish(marshal(message(number)))
+        await until("confirmed", lambda: listener.tag == len(NUMBERS))
+        await connection.close()
+        await until("heard", lambda: len(consumer.got) == len(NUMBERS))
+    sent = list(tap.headers())
+    assert [{name: signed(value) for name, value in each.items()} for each in sent] == [
+        message(number).headers for number in NUMBERS
+    ]
+    assert [each["x-seq"][0] for each in sent] == [SIGNED[number] for number in NUMBERS]
+    assert [got.seq for got in consumer.got] == list(NUMBERS)
+
+
+async def test_replayed_messages_and_their_end(rig: Rig) -> None:
+    tenant, url = await rig.tenant()
+    asked = Asked(kind=Kind.CANONICAL, after=0, request_id="1", node_id=None)
+    job = Job(1, tenant.id, asked, 1, State.RUNNING, 0, attempts=1)
+    async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange):
+        login = Login(address, "test", rig.settings.exchange)
+        async with Post(login, tenant.slug, job) as post:
+            await post.send([(Letter("odds_change", 1, 0, number), b"<a/>") for number in NUMBERS])
+            await post.complete(b"<a/>", 0)
+    sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
+    assert sent == [*({"recovery": 1, "x-seq": number} for number in NUMBERS), {"recovery": 1}]
+
+
+async def test_what_the_feed_says_of_itself(rig: Rig, feed: Any) -> None:
+    """`alive` bears no headers at all, and neither does anything that the client library adds."""
+    _, url = await rig.tenant()
+    broker = parse(rig.settings.rabbitmq_url)
+    async with Tap(broker.host, broker.port).open() as tap, consuming(url, rig.settings.exchange) as consumer:
+        where = f"@{broker.host}:{broker.port}"
+        rig.settings = replace(
+            rig.settings, rabbitmq_url=rig.settings.rabbitmq_url.replace(where, f"@127.0.0.1:{tap.port}")
+        )
+        async with feed():
+            await until("alive", lambda: consumer.alives)
+            await rig.tell(await rig.match())
+            await until("told", lambda: consumer.live)
+    sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
+    assert [each for each in sent if each] == [{"x-seq": consumer.live[0].seq, "x-prev-seq": 0}]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+async def test_log_batches(rig: Rig, number: int) -> None:
+    batch = Batch(
+        id="1", match_id=UUID(int=1), number=number, arrived_at=number, body=b"x", begin=number, end=number
+    )
+    async with private_vhost(rig.settings) as private, tapped(rig) as (tap, address):
+        queues = Queues(address.url("")[:-1], private.rabbitmq_internal_vhost, private.rabbitmq_api_url)
+        async with queues:
+            async with asyncio.timeout(20):
+                await queues.ready()
+            await queues.publish(batch)
+    [sent] = [each for each in tap.headers() if each]
+    numbers = ("number", "arrived_at", "begin", "end")
+    assert {name: signed(sent[name]) for name in numbers} == dict.fromkeys(numbers, number)
