@@ -1,4 +1,4 @@
-"""A rule of the test run, as a plugin: no async fixture outlives a test, so every test has its own event loop.
+"""A rule of the test run, as a plugin: no async fixture outlives a test, so every test has its own loop.
 
 Where one does, all tests until its end share the event loop and the runner that anyio keeps in it, and what
 ends the runner in one of them (a stray exception, a stray cancellation) fails every test after it. What must
