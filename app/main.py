@@ -43,6 +43,7 @@ from app.ingest import health
 from app.ingest.intake import Intake
 from app.ingest.queues import Queues
 from app.ingest.routes import ROUTES as INGEST
+from app.ingest.supervision import Supervision, alerts_state
 from app.ingest.terms import Terms
 from app.kit import logging
 from app.kit.background import lasting
@@ -52,6 +53,7 @@ from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.wire.envelopes.dictionaries import Producer
+from app.wire.views.meta import ALERTS
 
 #: Everything that is served over HTTP; the documents are made from it.
 ROUTES = (*REST, *FACADE, *INGEST)
@@ -145,10 +147,12 @@ class Parts:
             held = Terms(margin=settings.margin)
             self.intake = Intake(store, queues, held, self._clock, settings.secret_key, address)
             self.streams = Streams(store, self.grants, self.strangers, self._clock, stream_terms(settings))
+            supervision = Supervision(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait for one to be started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
                 "hearing of keys": self.grants.run,
                 "hearing of changes": self.bodies.run,
+                "keeping alerts": supervision.run,
                 "closing streams": self.streams.run,
                 "admitting tenants to the broker": partial(amqp.keep, store, management),
             }
@@ -171,6 +175,7 @@ class Parts:
                 "ingest_worker": partial(health.worker_beats, store, self._clock, dead),
                 "log_batches": partial(health.nothing_parked, store),
                 "rate_limits": partial(rate_state, self.counters),
+                ALERTS: partial(alerts_state, store),
             }
         )
 

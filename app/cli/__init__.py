@@ -9,6 +9,7 @@ running demo that it is done to. Nothing of ours imports this package; the scrip
 
 import click
 
+from app.cli.alerts import alerts
 from app.cli.demo import demo_tenants
 from app.cli.fault import fault
 from app.cli.feed import feed
@@ -31,7 +32,7 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, key, book, unbook, match, simulate, demo_tenants):
     main.add_command(command)
-for command in (audit, fault, imports):
+for command in (alerts, audit, fault, imports):
     main.add_command(command)
 for command in (match_order, match_record):
     match.add_command(command)

@@ -16,12 +16,14 @@ from app.ingest.run import HOLE, SOURCE, Run
 from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import markets, matches, sources
+from app.store import alerts, markets, matches, sources
+from app.store.alerts import About, Kind
 from app.store.connections import Store
 from app.store.sources import Parked
 from app.store.transaction import Tx
 
 AWAY = "log processing stands still"
+_MOST = 300  #: characters of an error that an alert shows
 log = get_logger(__name__)
 
 
@@ -131,6 +133,8 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
         match = await matches.lock(tx, batch.match_id)
         await _skip(tx, match.id, batch)
         await _lose(tx, match, HOLE, now)
+        detail = f"batch {batch.id} could not be applied: {error[:_MOST]}"
+        await alerts.begin(tx, About(Kind.PARKED_BATCH, match_id=match.id), detail, now)
 
 
 async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:

@@ -43,6 +43,7 @@ rate_limit_unchecked = Counter(
 )
 stream_connections = Gauge("matchfeed_stream_connections", "WebSocket clients connected to this process")
 stream_ticks = Counter("matchfeed_stream_ticks", "Looks of the stream for what has changed")
+alerts_open = Gauge("matchfeed_alerts_open", "Alerts that are open, as every web process sees them", ["kind"])
 stream_closed = Counter("matchfeed_stream_closed", "Streams that we ended, by close code", ["code"])
 
 

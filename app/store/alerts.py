@@ -10,6 +10,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.status import Status
 from app.kit.logging import get_logger
 from app.store.transaction import Tx
 
@@ -31,6 +32,10 @@ class Kind(StrEnum):
     TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
     TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not
     DEAD_PROCESS = "dead_process"  #: no process of a kind has been alive for too long
+
+
+#: A newer version may have written a kind that this one does not know.
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 class About(msgspec.Struct, frozen=True):
@@ -96,6 +101,31 @@ async def keep(tx: Tx, kind: Kind, present: dict[About, str], now: int) -> None:
     for about, detail in present.items():
         if about not in opened or opened[about].detail != detail:
             await begin(tx, about, detail, now)
+
+
+async def end_those_over(tx: Tx, now: int) -> None:
+    """End what is open about matches that are over."""
+    over = await tx.fetch(
+        f"""
+        SELECT {_ABOUT} FROM alert a WHERE ended_at IS NULL AND EXISTS (
+            SELECT FROM match m WHERE m.id = a.match_id AND m.status = ANY($1)
+        )
+        """,
+        [Status.FINISHED, Status.CANCELLED],
+    )
+    for row in over:
+        await end(tx, About(**dict(row) | {"kind": Kind(row["kind"])}), now)
+
+
+async def open_count(tx: Tx) -> dict[Kind, int]:
+    """How many alerts of each kind are open; a kind that has none is left out."""
+    rows = await tx.fetch("SELECT kind, count(*) AS count FROM alert WHERE ended_at IS NULL GROUP BY kind")
+    return {kind: row["count"] for row in rows if (kind := _KINDS.get(row["kind"]))}
+
+
+async def prune(tx: Tx, before: int) -> int:
+    """Forget alerts that ended before then (ms); how many."""
+    return await tx.execute("DELETE FROM alert WHERE ended_at < $1", before)
 
 
 async def listing(

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.store.alerts import Kind
 from app.store.transaction import Row, Tx, Write
 
 
@@ -141,6 +142,17 @@ async def park(tx: Tx, parked: Parked) -> None:
 async def parked_count(tx: Tx) -> int:
     count: int = await tx.value("SELECT count(*) FROM log_parked")
     return count
+
+
+async def parked_and_done(tx: Tx) -> list[UUID]:
+    """Matches with an open alert about a parked batch of which a round has since begun whole."""
+    rows = await tx.fetch(
+        f"""
+        SELECT a.match_id FROM alert a JOIN log_source s ON s.match_id = a.match_id
+        WHERE a.kind = '{Kind.PARKED_BATCH}' AND a.ended_at IS NULL AND NOT s.broken
+        """
+    )
+    return [row["match_id"] for row in rows]
 
 
 async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:

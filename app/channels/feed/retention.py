@@ -12,12 +12,13 @@ import msgspec
 from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import Clock, system_clock
 from app.kit.patience import patiently
-from app.store import changes
+from app.store import alerts, changes
 from app.store.connections import Store
 
 _EVERY_SECONDS = 60.0
 _PAGE = 5_000
 _BREATH_SECONDS = 0.05
+_ALERTS_MILLIS = 30 * 86_400_000  #: alerts are kept for so long after their end
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -43,6 +44,7 @@ async def prune(store: Store, kept: Kept, now: int) -> int:
     async with store.transaction() as tx:
         await changes.prune_fixtures(tx, now - kept.window - LATE_MILLIS)
         await changes.prune_numbers(tx)
+        await alerts.prune(tx, now - _ALERTS_MILLIS)
     return gone
 
 

@@ -1,0 +1,43 @@
+"""What an operator should look at, on the command line."""
+
+import click
+
+from app.cli.context import opened, running, settled
+from app.domain.ids import match_urn
+from app.kit.clock import iso_seconds
+from app.store import alerts as store
+from app.store import matches
+from app.store.alerts import Alert, Kind
+from app.store.transaction import Tx
+
+
+@click.command()
+@click.option("--all", "ended", is_flag=True, help="Those that have ended, too.")
+@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), multiple=True)
+@click.option("--match", "ref", help="Only of this match: its UUID or od:match:<n>.")
+@click.option("--limit", default=50, show_default=True)
+@running
+async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int) -> None:
+    """What is wrong, newest first: since when, which kind, about what, and in words."""
+    kinds = [Kind(word) for word in kind] or list(Kind)
+    async with opened(settled()) as opened_store, opened_store.reading() as tx:
+        match_id = (await matches.by_ref(tx, ref)).id if ref else None
+        found = await store.listing(
+            tx, kinds=kinds, match_id=match_id, ended=None if ended else False, limit=limit
+        )
+        urns = await _urns(tx, found)
+    for each in found:
+        click.echo(_line(each, urns))
+    if not found:
+        click.echo("no alert" if ended else "no open alert")
+
+
+async def _urns(tx: Tx, found: list[Alert]) -> dict[object, str]:
+    ids = {alert.match_id for alert in found if alert.match_id}
+    return {match.id: match_urn(match.number) for match in await matches.some(tx, ids)}
+
+
+def _line(alert: Alert, urns: dict[object, str]) -> str:
+    until = f" until {iso_seconds(alert.ended_at)}" if alert.ended_at is not None else ""
+    about = " ".join(filter(None, (urns.get(alert.match_id, ""), alert.tenant, alert.subject)))
+    return f"{iso_seconds(alert.since)}{until} {alert.kind} {about}: {alert.detail}"

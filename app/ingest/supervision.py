@@ -1,0 +1,67 @@
+"""What no single process sees while it works: alerts that follow from what is stored.
+
+Alerts about a doubt of a match begin and end with the doubt (`doubt_alerts`).
+
+Any number of processes may do this at once: alerts begin and end once.
+"""
+
+import asyncio
+
+from app.kit import metrics
+from app.kit.clock import Clock, iso_seconds
+from app.kit.logging import get_logger
+from app.kit.patience import patiently
+from app.store import alerts, beats, sources
+from app.store.alerts import About, Kind
+from app.store.connections import Store
+from app.store.transaction import Tx
+
+OK = "ok"
+_EVERY_SECONDS = 2.0
+log = get_logger(__name__)
+
+
+class Supervision:
+    """Keeps the alerts about dead processes and parked batches, and the gauge of all alerts.
+
+    A process is dead that has not beaten for `dead_seconds`, counted from our own start before its first
+    beat.
+    """
+
+    def __init__(self, store: Store, clock: Clock, *, dead_seconds: int) -> None:
+        self._store, self._clock = store, clock
+        self._dead_seconds = dead_seconds
+        self._since = clock()
+
+    async def run(self) -> None:
+        while True:
+            await patiently("keeping alerts", self.look)
+            await asyncio.sleep(_EVERY_SECONDS)
+
+    async def look(self) -> None:
+        """Look once; raises `Unavailable`."""
+        now = self._clock()
+        async with self._store.transaction() as tx:
+            await alerts.keep(tx, Kind.DEAD_PROCESS, await self._dead(tx, now), now)
+            for match_id in await sources.parked_and_done(tx):
+                await alerts.end(tx, About(Kind.PARKED_BATCH, match_id=match_id), now)
+            await alerts.end_those_over(tx, now)
+            count = await alerts.open_count(tx)
+        for kind in Kind:
+            metrics.alerts_open.labels(kind).set(count.get(kind, 0))
+
+    async def _dead(self, tx: Tx, now: int) -> dict[About, str]:
+        dead = {}
+        for kind in (beats.INGEST, beats.FEED):
+            newest = await beats.newest(tx, kind)
+            if now - max(newest, self._since) >= self._dead_seconds * 1000:
+                seen = f"since {iso_seconds(newest)}" if newest else "so far"
+                dead[About(Kind.DEAD_PROCESS, subject=kind)] = f"no {kind} process has been alive {seen}"
+        return dead
+
+
+async def alerts_state(store: Store) -> str:
+    """`ok`, or which kinds of alerts are open, and how many; names no match and no tenant."""
+    async with store.reading() as tx:
+        count = await alerts.open_count(tx)
+    return ", ".join(f"{kind}: {count[kind]}" for kind in Kind if kind in count) or OK

@@ -1,0 +1,48 @@
+"""Alerts on the command line."""
+
+import asyncio
+import re
+from uuid import UUID
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from app.cli import main
+from app.settings import Settings
+from app.store import alerts
+from app.store.alerts import About, Kind
+from app.store.connections import open_store
+
+SINCE = 1_800_000_000_000
+
+
+async def _raise_two(database_url: str, match_id: UUID) -> None:
+    silent = About(Kind.SILENT_SOURCE, match_id=match_id)
+    async with await open_store(database_url, 1) as store, store.transaction() as tx:
+        await alerts.begin(tx, silent, "nothing has come", SINCE)
+        await alerts.end(tx, silent, SINCE + 1000)
+        await alerts.begin(tx, About(Kind.DEAD_PROCESS, subject="feed"), "no feed process is alive", SINCE)
+
+
+def test_alerts_are_listed_newest_first(
+    anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in msgspec.to_builtins(settings).items():
+        monkeypatch.setenv(name, str(value))
+
+    def run(*words: str) -> str:
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert run("alerts") == "no open alert\n"
+    found = re.search(r'"id": "([^"]+)"', run("match", "create", "Northwind", "Harbour"))
+    assert found
+    asyncio.run(_raise_two(settings.database_url, UUID(found[1])))
+    dead = "2027-01-15T08:00:00+00:00 dead_process feed: no feed process is alive\n"
+    assert run("alerts") == dead
+    times = "2027-01-15T08:00:00+00:00 until 2027-01-15T08:00:01+00:00"
+    silent = f"{times} silent_source od:match:1: nothing has come\n"
+    assert run("alerts", "--all") == dead + silent
+    assert run("alerts", "--all", "--match", "od:match:1") == silent

@@ -1,0 +1,131 @@
+"""What nobody else sees is an alert while it lasts, for operators to read and for machines to count."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from prometheus_client import REGISTRY
+
+from app.ingest import watch
+from app.ingest.supervision import Supervision
+from app.settings import Settings
+from app.store import alerts, beats
+from app.store.alerts import About, Kind
+from app.store.connections import Store
+from app.store.transaction import Tx
+from tests.integration.ingest.conftest import NOW, Server
+from tests.support import logs
+from tests.support.web import issuing, serving
+
+DEAD = 15
+
+
+class Clock:
+    now = NOW
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def supervision(store: Store, clock: Clock) -> Supervision:
+    return Supervision(store, clock, dead_seconds=DEAD)
+
+
+async def subjects(store: Store, kind: Kind) -> list[str]:
+    async with store.reading() as tx:
+        return sorted(str(one.match_id or one.subject) for one in await _open(tx, kind))
+
+
+async def _open(tx: Tx, kind: Kind) -> list[alerts.Alert]:
+    return await alerts.listing(tx, kinds=[kind], ended=False)
+
+
+async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
+    store: Store, supervision: Supervision, clock: Clock
+) -> None:
+    await supervision.look()
+    assert await subjects(store, Kind.DEAD_PROCESS) == []
+    clock.now += DEAD * 1000
+    async with store.transaction() as tx:
+        await beats.beat(tx, "one", beats.FEED, clock.now)
+    await supervision.look()
+    assert await subjects(store, Kind.DEAD_PROCESS) == ["ingest"]
+    async with store.transaction() as tx:
+        await beats.beat(tx, "two", beats.INGEST, clock.now)
+    await supervision.look()
+    assert await subjects(store, Kind.DEAD_PROCESS) == []
+
+
+async def test_a_parked_batch_is_an_alert_until_a_round_begins_whole(
+    store: Store, supervision: Supervision, server: Server
+) -> None:
+    await server.begin()
+    await watch.park(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
+    await supervision.look()
+    (alert,) = await _all(store, Kind.PARKED_BATCH)
+    assert (alert.match_id, alert.ended_at) == (server.match.id, None)
+    assert "nonsense" in alert.detail
+    await server.send(*logs.freeze(1, 0))
+    await supervision.look()
+    assert await subjects(store, Kind.PARKED_BATCH) == []
+
+
+async def test_alerts_about_a_match_end_with_it(
+    store: Store, supervision: Supervision, server: Server, client: httpx.AsyncClient
+) -> None:
+    about = About(Kind.UNRATED_MATCH, match_id=server.match.id)
+    async with store.transaction() as tx:
+        await alerts.begin(tx, about, "no rating", NOW)
+    await supervision.look()
+    assert REGISTRY.get_sample_value("matchfeed_alerts_open", {"kind": "unrated_match"}) == 1
+    answer = await client.post(f"/ops/v1/matches/{server.match.id}/cancel")
+    assert answer.status_code == 200
+    await supervision.look()
+    assert REGISTRY.get_sample_value("matchfeed_alerts_open", {"kind": "unrated_match"}) == 0
+    (ended,) = (await client.get("/ops/v1/alerts?open=false")).json()["data"]
+    assert (ended["kind"], ended["match_id"]) == ("unrated_match", str(server.match.id))
+
+
+async def test_operators_list_alerts_newest_first(
+    store: Store, client: httpx.AsyncClient, server: Server
+) -> None:
+    rival = About(Kind.RIVAL_SOURCE, match_id=server.match.id, subject="10.0.0.9:27015")
+    losing = About(Kind.TENANT_LOSING_MESSAGES, tenant="acme")
+    async with store.transaction() as tx:
+        await alerts.begin(tx, losing, "3 lost", NOW)
+        await alerts.begin(tx, rival, "a second source claims the match", NOW + 1)
+        await alerts.end(tx, losing, NOW + 2)
+
+    async def kinds(query: str) -> list[str]:
+        answer = await client.get(f"/ops/v1/alerts{query}")
+        assert answer.status_code == 200, answer.text
+        return [one["kind"] for one in answer.json()["data"]]
+
+    assert await kinds("") == ["rival_source", "tenant_losing_messages"]
+    assert await kinds("?open=true") == ["rival_source"]
+    assert await kinds("?kind=tenant_losing_messages") == ["tenant_losing_messages"]
+    assert await kinds(f"?match=od:match:{server.match.number}") == ["rival_source"]
+    assert await kinds("?limit=1") == ["rival_source"]
+    health = (await client.get("/v1/health")).json()["data"]
+    assert health["parts"]["alerts"] == "rival_source: 1"
+    assert (await client.get("/ops/v1/alerts?kind=nonsense")).status_code == 422
+
+
+async def _all(store: Store, kind: Kind) -> list[alerts.Alert]:
+    async with store.reading() as tx:
+        return await alerts.listing(tx, kinds=[kind])
+
+
+@pytest.fixture
+async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with an operator's key."""
+    key = await issuing(store, settings.secret_key)("house", bundles=("cs2.operator",))
+    async with serving(settings, lambda: NOW) as client:
+        client.headers["X-API-Key"] = key
+        yield client
