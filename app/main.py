@@ -131,8 +131,13 @@ class Parts:
             self.grants = Grants(store, settings.secret_key, self._clock)
             self.bodies = Bodies(store, settings.kept_bytes)
             broker = Broker(
-                management, settings.exchange, settings.rabbitmq_public_host, parse(settings.rabbitmq_url)
+                management,
+                settings.exchange,
+                settings.rabbitmq_public_host,
+                settings.broker_authorisation,
+                parse(settings.rabbitmq_url),
             )
+            entry = amqp.Entry(settings.exchange, settings.broker_authorisation)
             self.office = Office(store, self.grants, self._clock, settings.secret_key, broker)
             self.desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.facade = facade(settings, store, self._clock)
@@ -154,7 +159,7 @@ class Parts:
                 "hearing of changes": self.bodies.run,
                 "keeping alerts": supervision.run,
                 "closing streams": self.streams.run,
-                "admitting tenants to the broker": partial(amqp.keep, store, management),
+                "admitting tenants to the broker": partial(amqp.keep, store, management, entry),
             }
             beside = [asyncio.create_task(lasting(what, work)) for what, work in works.items()]
             try:

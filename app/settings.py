@@ -35,6 +35,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     rabbitmq_api_url: str = "http://guest:guest@127.0.0.1:15672"
     #: Host and port that tenants are told to connect to.
     rabbitmq_public_host: str = "127.0.0.1:5672"
+    #: How the broker finds out what a tenant may do (docs/security.md): `http` where it asks `matchfeed
+    #: broker-authorisation`, `patterns` where it is as it comes; tenants cannot name queues there.
+    broker_authorisation: Literal["patterns", "http"] = "patterns"
     #: The vhost of our internal queues.
     rabbitmq_internal_vhost: str = "matchfeed"
     #: Signs log-source tokens and keys the hashes of API keys; at least 32 characters.

@@ -91,6 +91,7 @@ async def _feed_lives(
         window=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
+    entry = amqp.Entry(settings.exchange, settings.broker_authorisation)
     watch = Watch(
         store,
         suspend=lambda: suspend_everything(store, system_clock()),
@@ -99,7 +100,7 @@ async def _feed_lives(
     async with asyncio.TaskGroup() as group:
         beside = [
             group.create_task(watch.run()),
-            group.create_task(amqp.keep(store, management)),
+            group.create_task(amqp.keep(store, management, entry)),
             group.create_task(keep_short(store, kept)),
         ]
         while not stopping.is_set():

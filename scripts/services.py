@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from app import settings
+from app.broker.rights import Mode
 from scripts.housekeeping import postgresql, processes, rabbitmq, valkey
 from scripts.housekeeping import state as states
 from scripts.housekeeping.processes import ServiceError
@@ -35,6 +36,7 @@ class Services(msgspec.Struct, frozen=True):
     redis_url: str
     rabbitmq_url: str
     rabbitmq_api_url: str
+    broker_authorisation: Mode = "http"
 
     def environment(self) -> dict[str, str]:
         """The settings' variables that lead a process of ours to these servers."""
@@ -45,6 +47,7 @@ class Services(msgspec.Struct, frozen=True):
             "RABBITMQ_URL": self.rabbitmq_url,
             "RABBITMQ_API_URL": self.rabbitmq_api_url,
             "RABBITMQ_PUBLIC_HOST": f"{broker.hostname}:{broker.port or 5672}",
+            "BROKER_AUTHORISATION": self.broker_authorisation,
         }
 
 
@@ -62,9 +65,9 @@ def start(directory: Path, wanted: Services, say: Say = tell) -> Services:
         before = list(state.processes)
         try:
             return Services(
-                database_url=_postgresql(directory, wanted, state, say),
-                redis_url=_redis(directory, wanted, state, say),
-                **_rabbitmq(directory, wanted, state, say),
+                _postgresql(directory, wanted, state, say),
+                _redis(directory, wanted, state, say),
+                *_rabbitmq(directory, wanted, state, say),
             )
         except BaseException:
             processes.stop(started for started in state.processes if started not in before)
@@ -140,15 +143,16 @@ def _redis(directory: Path, wanted: Services, state: State, say: Say) -> str:
     return valkey.start(directory, state, say)
 
 
-def _rabbitmq(directory: Path, wanted: Services, state: State, say: Say) -> dict[str, str]:
+def _rabbitmq(directory: Path, wanted: Services, state: State, say: Say) -> tuple[str, str]:
     if _private(state, "rabbitmq"):
         urls = (state.private["RABBITMQ_URL"], state.private["RABBITMQ_API_URL"])
-    elif rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, say):
+        rabbitmq.authorise(directory, state)
+    elif rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, say):
         say(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
         urls = (wanted.rabbitmq_url, wanted.rabbitmq_api_url)
     else:
         urls = rabbitmq.start(directory, state, say)
-    return {"rabbitmq_url": urls[0], "rabbitmq_api_url": urls[1]}
+    return urls
 
 
 def _where(url: str) -> str:
@@ -175,7 +179,13 @@ def main(arguments: list[str] | None = None) -> None:
 def wanted() -> Services:
     """Where the settings say that the servers are."""
     told = settings.load()
-    return Services(told.database_url, told.redis_url, told.rabbitmq_url, told.rabbitmq_api_url)
+    return Services(
+        told.database_url,
+        told.redis_url,
+        told.rabbitmq_url,
+        told.rabbitmq_api_url,
+        told.broker_authorisation,
+    )
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ import msgspec
 
 from app.access import keys as form
 from app.access.properties import Alteration, Properties, altered, checked
-from app.broker import door, provisioning
+from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
+from app.broker.rights import Mode
 from app.domain import frames
 from app.domain.ids import match_urn
 from app.domain.match import headline
@@ -42,11 +43,13 @@ class Issued(msgspec.Struct, frozen=True):
 
 
 class Broker(msgspec.Struct, frozen=True):
-    """Where vhosts are made: `public_host` as tenants are told, `address` as we reach it ourselves."""
+    """Where vhosts are made: `public_host` as tenants are told, `address` as we reach it ourselves, `mode` as
+    it finds out what tenants may do."""
 
     management: Management
     exchange: str
     public_host: str
+    mode: Mode
     address: Address | None = None
 
 
@@ -187,9 +190,13 @@ async def provision_amqp(store: Store, slug: str, broker: Broker, *, by: str, no
     async with store.reading() as tx:
         _active(await tenants.by_slug(tx, slug))
     url = await provisioning.provision(
-        broker.management, slug, broker.exchange, broker.public_host, broker=broker.address
+        broker.management,
+        slug,
+        broker.exchange,
+        broker.public_host,
+        mode=broker.mode,
+        broker=broker.address,
     )
-    await door.hang_up(broker.management, slug, "there are new credentials")
     async with store.transaction() as tx:
         tenant = await tenants.lock(tx, slug)
         await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))

@@ -7,9 +7,14 @@ revocation outlives any outage, and any process may end at any moment.
 """
 
 import asyncio
+import time
+from collections.abc import Mapping
 
-from app.broker import door
+import msgspec
+
+from app.broker import door, provisioning, rights
 from app.broker.management import Management
+from app.broker.rights import Mode, Permission, TopicPermission
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -19,24 +24,53 @@ from app.store.connections import Store
 
 _LOOK_SECONDS = 5.0
 _RETRY_SECONDS = 0.5
+_REPAIR_SECONDS = 60.0
 log = get_logger(__name__)
 
 
-async def keep(store: Store, management: Management) -> None:
+class Entry(msgspec.Struct, frozen=True):
+    """How tenants get into the broker: by which rights, and to read which exchange."""
+
+    exchange: str
+    mode: Mode
+
+
+async def keep(store: Store, management: Management, entry: Entry) -> None:
     """Tell the broker whom to let in, whenever that changes, until cancelled."""
-    changed = asyncio.Event()
+    changed, repaired_at = asyncio.Event(), float("-inf")
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_hear(store, changed))
         while True:
             changed.clear()
-            settled = await _settle_all(store, management)
+            settled = await _settle_all(store, management, entry)
+            due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
+            if due and await _repaired(store, management, entry):
+                repaired_at = time.monotonic()
             await wait(changed, _LOOK_SECONDS if settled else _RETRY_SECONDS)
 
 
-async def settle(store: Store, management: Management, tenant: Tenant) -> None:
+async def repair(store: Store, management: Management, entry: Entry) -> list[str]:
+    """Give every tenant the rights and limits that it should have, where the broker has others; the slugs of
+    those tenants. Their connections end, for each keeps the rights with which it was opened. Raises
+    `Unavailable`."""
+    async with store.reading() as tx:
+        provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
+    held = await _held(management)
+    differing = [tenant for tenant in provisioned if held.of(tenant) != _due(tenant, entry)]
+    for tenant in differing:
+        if tenant.active:
+            await door.reopen(management, tenant.slug, entry.exchange, entry.mode)
+            await door.hang_up(management, tenant.slug, "the rights of this user have changed")
+        else:
+            await door.shut(management, tenant.slug)
+        log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
+    return [tenant.slug for tenant in differing]
+
+
+async def settle(store: Store, management: Management, tenant: Tenant, entry: Entry) -> None:
     """Tell the broker about one tenant. Raises `Unavailable`."""
     if tenant.active:
-        await door.reopen(management, tenant.slug)
+        await door.reopen(management, tenant.slug, entry.exchange, entry.mode)
     else:
         await door.shut(management, tenant.slug)
     async with store.transaction() as tx:
@@ -44,7 +78,54 @@ async def settle(store: Store, management: Management, tenant: Tenant) -> None:
     log.info("the broker was told", tenant=tenant.slug, admitted=tenant.active)
 
 
-async def _settle_all(store: Store, management: Management) -> bool:
+class _Rights(msgspec.Struct, frozen=True):
+    """What one tenant may do at the broker, by its own permissions and limits."""
+
+    permission: Permission | None
+    topics: TopicPermission | None
+    limits: Mapping[str, int]
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """What the broker has of all users."""
+
+    permissions: Mapping[tuple[str, str], Permission]
+    topics: Mapping[tuple[str, str], TopicPermission]
+    limits: Mapping[str, Mapping[str, int]]
+
+    def of(self, tenant: Tenant) -> _Rights:
+        user = rights.user_of(tenant.slug)
+        where = tenant.slug, user
+        return _Rights(self.permissions.get(where), self.topics.get(where), self.limits.get(user, {}))
+
+
+async def _held(management: Management) -> _Held:
+    return _Held(
+        await management.permissions(), await management.topic_permissions(), await management.user_limits()
+    )
+
+
+def _due(tenant: Tenant, entry: Entry) -> _Rights:
+    """What the tenant should be able to do."""
+    if not tenant.active:
+        return _Rights(None, None, provisioning.USER_LIMITS | door.SHUT)
+    return _Rights(
+        rights.permission(tenant.slug, entry.exchange, entry.mode),
+        rights.topic_permission(entry.exchange, entry.mode),
+        provisioning.USER_LIMITS,
+    )
+
+
+async def _repaired(store: Store, management: Management, entry: Entry) -> bool:
+    try:
+        await repair(store, management, entry)
+    except Unavailable as error:
+        log.warning("the rights of tenants at the broker cannot be compared", error=error.detail)
+        return False
+    return True
+
+
+async def _settle_all(store: Store, management: Management, entry: Entry) -> bool:
     """Tell the broker all that it has not been told; whether that worked."""
     try:
         async with store.reading() as tx:
@@ -52,12 +133,12 @@ async def _settle_all(store: Store, management: Management) -> bool:
     except Unavailable as error:
         log.warning("admission to the broker cannot be looked up", error=error.detail)
         return False
-    return all([await _settled(store, management, tenant) for tenant in pending])
+    return all([await _settled(store, management, tenant, entry) for tenant in pending])
 
 
-async def _settled(store: Store, management: Management, tenant: Tenant) -> bool:
+async def _settled(store: Store, management: Management, tenant: Tenant, entry: Entry) -> bool:
     try:
-        await settle(store, management, tenant)
+        await settle(store, management, tenant, entry)
     except Unavailable as error:
         log.warning("the broker could not be told", tenant=tenant.slug, error=error.detail)
         return False

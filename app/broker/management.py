@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx
 import msgspec
 
+from app.broker.rights import Permission, TopicPermission
 from app.kit.errors import Unavailable
 
 _SECONDS = 10.0
@@ -37,6 +38,13 @@ class Queue(msgspec.Struct, frozen=True):
     ready: int
     unacknowledged: int
     consumers: int
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """A user's password as the broker keeps it: a salted hash, and the name of its algorithm."""
+
+    password_hash: str
+    hashing_algorithm: str
 
 
 class Management:
@@ -79,6 +87,15 @@ class Management:
         """Make a user without any administrative tag, or give it a new password."""
         await self._call("PUT", f"users/{_part(user)}", {"password": password, "tags": ""})
 
+    async def credentials(self, user: str) -> Credentials | None:
+        """The user's password, hashed; None when there is no such user."""
+        row = await self._call("GET", f"users/{_part(user)}")
+        return Credentials(row["password_hash"], row["hashing_algorithm"]) if row else None
+
+    async def restore_credentials(self, user: str, credentials: Credentials) -> None:
+        """Give a user without any administrative tag a password that it has had."""
+        await self._call("PUT", f"users/{_part(user)}", msgspec.to_builtins(credentials) | {"tags": ""})
+
     async def delete_user(self, user: str) -> None:
         await self._call("DELETE", f"users/{_part(user)}")
 
@@ -90,6 +107,26 @@ class Management:
     async def forbid(self, vhost: str, user: str) -> None:
         """Take all of a user's rights in `vhost` away, and with them the way in."""
         await self._call("DELETE", f"permissions/{_part(vhost)}/{_part(user)}")
+        await self._call("DELETE", f"topic-permissions/{_part(vhost)}/{_part(user)}")
+
+    async def permit_topics(self, vhost: str, user: str, permission: TopicPermission) -> None:
+        """With which keys `user` may publish to a topic exchange of `vhost`, and bind to it."""
+        where = f"topic-permissions/{_part(vhost)}/{_part(user)}"
+        await self._call("PUT", where, msgspec.to_builtins(permission))
+
+    async def permissions(self) -> dict[tuple[str, str], Permission]:
+        """What users may do, by vhost and user."""
+        rows = await self._call("GET", "permissions")
+        return {(row["vhost"], row["user"]): msgspec.convert(row, Permission) for row in rows}
+
+    async def topic_permissions(self) -> dict[tuple[str, str], TopicPermission]:
+        """With which keys users may publish and bind, by vhost and user."""
+        rows = await self._call("GET", "topic-permissions")
+        return {(row["vhost"], row["user"]): msgspec.convert(row, TopicPermission) for row in rows}
+
+    async def user_limits(self) -> dict[str, dict[str, int]]:
+        """What `limit_user` has set, by user."""
+        return {row["user"]: row["value"] for row in await self._call("GET", "user-limits")}
 
     async def limit_vhost(self, vhost: str, limits: Mapping[str, int]) -> None:
         """`max-connections`, `max-queues`."""

@@ -3,20 +3,23 @@
 What the limits make a queue lose is dead-lettered to the queue `lost`, whatever the queue is called: how
 many messages lie there is exactly what the tenant has missed. Messages that its clients reject do not.
 
-The tenant owns queues named `amq.gen…`, `amq_…` or `<slug>.…` and may bind them to our exchange; it can
-neither publish to the exchange nor delete it, and no other vhost lets it in.
+What the tenant may do there is listed in `rights`.
 """
 
 import asyncio
 import re
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import msgspec
-from aio_pika.exceptions import AMQPError
+from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 
+from app.broker import rights
 from app.broker.address import Address, parse
 from app.broker.connection import connected
 from app.broker.management import Management
+from app.broker.rights import Mode, user_of
 from app.kit.background import apart
 from app.kit.errors import Conflict, Unavailable
 
@@ -33,6 +36,8 @@ QUEUE_LIMITS = {
     "message-ttl": 3_600_000,
     "expires": 86_400_000,
 }
+#: The broker gives such names itself, and never this one.
+_NO_QUEUE = "amq.gen-none"
 #: The exchange and the queue of what tenants' queues have lost; the queue says how many, and keeps few.
 LOST = "lost"
 _LOST_LIMITS = {"x-max-length": 100_000, "x-max-length-bytes": 16 * 1024 * 1024}
@@ -40,29 +45,22 @@ _OTHERS = f"^(?!{LOST}$)"
 _LOSSES = ("maxlen", "expired")
 
 
-def user_of(slug: str) -> str:
-    return f"op-{slug}"
-
-
-def permissions(slug: str) -> dict[str, str]:
-    """Rights of the tenant's user: binding needs write on the queue and read on the exchange.
-
-    Queues may be named by the server (`amq.gen…`), by a client library that must find its queue again
-    after a reconnect (`amq_…`, as aio-pika does), or by the tenant (`<slug>.…`).
-    """
-    own = rf"^(amq\.gen.*|amq_.*|{re.escape(slug)}\..*)$"
-    return {"configure": own, "write": own, "read": ".*"}
-
-
 async def provision(
-    management: Management, slug: str, exchange: str, public_host: str, *, broker: Address | None = None
+    management: Management,
+    slug: str,
+    exchange: str,
+    public_host: str,
+    *,
+    mode: Mode,
+    broker: Address | None = None,
 ) -> str:
     """Make (or make good) the tenant's vhost, with a new password; the AMQP URL, once a login has worked.
 
-    The URL carries the password, which is kept nowhere. `public_host` is `host[:port]` as the tenant is
-    told; the proof logs in there, or at `broker` when that is how the broker is reached from here. The
-    user of `broker` gets its rights in the vhost too. Raises `Conflict` for a slug that cannot name a
-    vhost, `Unavailable` when the broker refuses or the new login does not work in time.
+    The URL carries the password, which is kept nowhere; connections that were opened with an earlier one are
+    ended. `public_host` is `host[:port]` as the tenant is told; the proof logs in there, or at `broker` when
+    that is how the broker is reached from here. The user of `broker` gets its rights in the vhost too.
+    Raises `Conflict` for a slug that cannot name a vhost, `Unavailable` when the broker refuses or the new
+    login does not work in time; the earlier password is the tenant's then, as before.
     """
     if not _SLUG.match(slug):
         raise Conflict(f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31.")
@@ -72,12 +70,39 @@ async def provision(
     for ours in {management.user, broker.user if broker else management.user}:
         await management.permit(slug, ours, configure=".*", write=".*", read=".*")
     await furnish(management, slug, exchange)
-    await management.put_user(user, password)
-    await management.permit(slug, user, **permissions(slug))
-    await management.limit_user(user, USER_LIMITS)
     door = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
-    await _prove(door, slug, exchange)
+    async with _new_password(management, door):
+        await grant(management, slug, exchange, mode)
+        # A tenant at its limit of connections leaves none for the proof.
+        await management.close_user(user, "there are new credentials")
+        await _prove(door, slug, exchange, mode)
     return url
+
+
+async def grant(management: Management, slug: str, exchange: str, mode: Mode) -> None:
+    """Let the tenant's user into its vhost, with the rights and limits of every tenant."""
+    user = user_of(slug)
+    permission, topics = rights.permission(slug, exchange, mode), rights.topic_permission(exchange, mode)
+    if permission:
+        await management.permit(slug, user, **msgspec.structs.asdict(permission))
+    else:
+        await management.forbid(slug, user)
+    if topics:
+        await management.permit_topics(slug, user, topics)
+    await management.limit_user(user, USER_LIMITS)
+
+
+@asynccontextmanager
+async def _new_password(management: Management, login: Address) -> AsyncIterator[None]:
+    """The user of `login` has its password; where the block fails, it gets the earlier one back."""
+    earlier = await management.credentials(login.user)
+    await management.put_user(login.user, login.password)
+    try:
+        yield
+    except BaseException:
+        if earlier:
+            await management.restore_credentials(login.user, earlier)
+        raise
 
 
 async def furnish(management: Management, vhost: str, exchange: str) -> None:
@@ -102,30 +127,37 @@ async def withdraw(management: Management, slug: str) -> None:
     await management.delete_vhost(slug)
 
 
-async def _prove(tenant: Address, vhost: str, exchange: str) -> None:
-    """Do as the tenant will: log in, declare a queue, bind it. Rights may need a moment to spread."""
+async def _prove(tenant: Address, vhost: str, exchange: str, mode: Mode) -> None:
+    """Do as the tenant will: log in, and bind. Rights may need a moment to spread."""
+    refused = "no answer"
     try:
         async with asyncio.timeout(_LOGIN_SECONDS):
-            while not await _can_bind(tenant, vhost, exchange):
+            while refused := await _refusal(tenant, vhost, exchange):
                 await asyncio.sleep(0.1)
     except TimeoutError as error:
+        hint = " (BROKER_AUTHORISATION is http: does the broker ask us?)" if mode == "http" else ""
         raise Unavailable(
-            f"The new login {tenant.user} does not work on vhost {vhost} within {_LOGIN_SECONDS:.0f} s; "
-            "try again, or look into the broker's log.",
+            f"The new login {tenant.user} does not work on vhost {vhost} within {_LOGIN_SECONDS:.0f} s: "
+            f"{refused}{hint}. The password is the earlier one; try again.",
             retry_after=10,
         ) from error
 
 
-async def _can_bind(tenant: Address, vhost: str, exchange: str) -> bool:
+async def _refusal(tenant: Address, vhost: str, exchange: str) -> str:
+    """What the broker has against the tenant's binding a queue; nothing when it would bind one."""
     try:
         await apart(_bind(tenant, vhost, exchange), _LOGIN_SECONDS)
-    except (OSError, AMQPError):
-        return False
-    return True
+    except ChannelNotFoundEntity:
+        return ""
+    except (OSError, AMQPError) as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 async def _bind(tenant: Address, vhost: str, exchange: str) -> None:
+    """Binds a queue that is not there, for the tenant may have as many as it can have: rights come first, and
+    only who has them is told that there is no such queue."""
     async with connected(tenant.url(vhost), _LOGIN_SECONDS) as connection:
         channel = await connection.channel()
-        queue = await channel.declare_queue(exclusive=True)
+        queue = await channel.get_queue(_NO_QUEUE, ensure=False)
         await queue.bind(exchange, "#")

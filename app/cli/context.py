@@ -71,8 +71,13 @@ async def opened(settings: Settings) -> AsyncIterator[Store]:
 @asynccontextmanager
 async def broker_of(settings: Settings) -> AsyncIterator[Broker]:
     async with Management(settings.rabbitmq_api_url) as management:
-        where = address.parse(settings.rabbitmq_url)
-        yield Broker(management, settings.exchange, settings.rabbitmq_public_host, where)
+        yield Broker(
+            management,
+            settings.exchange,
+            settings.rabbitmq_public_host,
+            settings.broker_authorisation,
+            address.parse(settings.rabbitmq_url),
+        )
 
 
 def show(value: Any) -> None:

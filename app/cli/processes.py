@@ -7,6 +7,7 @@ import socket
 import click
 import uvicorn
 
+from app.broker.authorisation import application
 from app.channels.stream.lines import DirectWebSockets
 from app.cli.context import running, settled
 from app.http.protocol import Protocol
@@ -64,6 +65,30 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 @click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Nobody but the broker should reach it.")
+@click.option("--port", default=8091, show_default=True)
+def broker_authorisation(host: str, port: int) -> None:
+    """Answer the broker's questions about what tenants may do (docs/security.md).
+
+    For brokers that are configured to ask, with BROKER_AUTHORISATION=http. It needs neither database nor
+    broker; while it is down, tenants that are connected go on reading, and no tenant can log in.
+    """
+    settings = settled()
+    logging.configure("broker-authorisation", level=settings.log_level)
+    config = uvicorn.Config(
+        application(settings.exchange),
+        loop="uvloop",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    with _listening(host, port) as listener:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@click.command()
 @running
 async def ingest() -> None:
     """Run the ingest process: apply what the log sink has taken."""
@@ -80,4 +105,4 @@ async def migrate() -> None:
     click.echo("the database is up to date")
 
 
-PROCESSES = (serve, ingest, migrate)
+PROCESSES = (serve, broker_authorisation, ingest, migrate)

@@ -43,8 +43,13 @@ async def tenant_list() -> None:
 @click.argument("slug")
 @running
 async def tenant_provision(slug: str) -> None:
-    """Give the tenant SLUG its AMQP vhost, or a new password for it; prints the URL, once."""
+    """Give the tenant SLUG its AMQP vhost, or a new password for it; prints the URL, once.
+
+    What it may do there depends on BROKER_AUTHORISATION: with "http", it may have durable queues of names of
+    its own; with "patterns" (the default), only queues that the server names.
+    """
     settings = settled()
+    click.echo(f"rights at the broker: {settings.broker_authorisation} (BROKER_AUTHORISATION)", err=True)
     async with opened(settings) as store, broker_of(settings) as broker:
         click.echo(await admin.provision_amqp(store, slug, broker, by=who(), now=system_clock()))
 

@@ -201,7 +201,12 @@ async def provisioned(
     slug = f"b{secrets.token_hex(5)}"
     broker = parse(settings.rabbitmq_url)
     url = await provisioning.provision(
-        management, slug, settings.exchange, settings.rabbitmq_public_host, broker=broker
+        management,
+        slug,
+        settings.exchange,
+        settings.rabbitmq_public_host,
+        mode=settings.broker_authorisation,
+        broker=broker,
     )
     stack.push_async_callback(provisioning.withdraw, management, slug)
     async with store.transaction() as tx:

@@ -2,7 +2,8 @@
 
 A private broker shares the installed binaries and nothing else: own node, ports, directories, cookie and
 plugin list, on loopback. Its Erlang port mapper (epmd) is its own too, on its own port: one that the
-broker started by itself would stay behind when it ends.
+broker started by itself would stay behind when it ends. So is `matchfeed broker-authorisation`, which it asks
+what tenants may do.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import re
 import secrets
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -19,22 +21,53 @@ from urllib.parse import quote, urlsplit
 import aio_pika
 import httpx
 
+from app.broker.rights import Mode
+
 from . import ports
 from .processes import ServiceError, find, last_words, launch
 from .rabbitmq_package import ensure_installed
 from .state import State, load, remember
 
+_ROOT = Path(__file__).resolve().parents[2]
 _USER = "matchfeed"
+_AUTHORISATION = "broker-authorisation"
+_PLUGINS = ("rabbitmq_management", "rabbitmq_auth_backend_http", "rabbitmq_auth_backend_cache")
+#: All that this version can do but streams, whose segments no limit of ours bounds.
+_FEATURES = (
+    "drop_unroutable_metric",
+    "empty_basic_get_metric",
+    "implicit_default_bindings",
+    "maintenance_mode_status",
+    "quorum_queue",
+    "user_limits",
+    "virtual_host_metadata",
+)
+#: What docs/security.md has every broker configured with: tenants log in with a password that the broker has,
+#: and we are asked what they may do; other users are the broker's own affair. Times in milliseconds.
+_TENANTS = """\
+auth_backends.1.authn = internal
+auth_backends.1.authz = cache
+auth_backends.2 = internal
+auth_cache.cached_backend = http
+auth_cache.cache_ttl = 10000
+auth_cache.cache_refusals = true
+auth_http.http_method = post
+auth_http.connection_timeout = 1000
+auth_http.request_timeout = 2000
+consumer_timeout = 900000
+"""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def usable(url: str, api_url: str, say: Callable[[str], None]) -> bool:
-    """Whether a broker answers at `url` whose management API at `api_url` lets us administer it."""
+def usable(url: str, api_url: str, authorisation: Mode, say: Callable[[str], None]) -> bool:
+    """Whether a broker answers at `url` whose management API at `api_url` lets us administer it, and which
+    asks us what tenants may do."""
     parts = urlsplit(url)
     where = f"{parts.hostname}:{parts.port or 5672}"
     if not ports.answers(parts.hostname or ports.LOOPBACK, parts.port or 5672):
         return False
-    if why := _unsuitable(api_url):
+    asks_us = "" if authorisation == "http" else "it does not ask us what tenants may do"
+    if why := _unsuitable(api_url) or asks_us:
         say(f"RabbitMQ at {where} is left alone: {why}; a private broker is started beside it")
         return False
     try:
@@ -74,9 +107,9 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
         [state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS
     )
     state.ports |= {"amqp": amqp, "management": management, "distribution": distribution}
-    mapper = _port_mapper(directory, state)
+    mapper, authorisation = _port_mapper(directory, state), authorise(directory, state)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
-    _configure(home, amqp, management, password)
+    _configure(home, amqp, management, authorisation, password)
     log = directory / "log" / "rabbitmq.log"
     say(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
@@ -90,7 +123,9 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
     remember(directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url)
     alive = ports.wait_until(
-        lambda: not _unsuitable(api_url), alive=lambda: find(started) is not None, seconds=60
+        lambda: not _unsuitable(api_url) and ports.answers(ports.LOOPBACK, authorisation),
+        alive=lambda: find(started) is not None,
+        seconds=60,
     )
     if not alive:
         raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
@@ -136,12 +171,28 @@ def _port_mapper(directory: Path, state: State) -> int:
     return port
 
 
-def _configure(home: Path, amqp: int, management: int, password: str) -> None:
+def authorise(directory: Path, state: State) -> int:
+    """The port of what this directory's broker asks about tenants, started when it is not running."""
+    if any(started.name == _AUTHORISATION for started in state.processes):
+        return state.ports[_AUTHORISATION]
+    [port] = ports.free_ports([state.ports.get(_AUTHORISATION, 0)], patience=ports.LETTING_GO_SECONDS)
+    state.ports[_AUTHORISATION] = port
+    command = [sys.executable, "-m", "app.cli", _AUTHORISATION, "--port", str(port)]
+    log = directory / "log" / f"{_AUTHORISATION}.log"
+    remember(directory, state, launch(_AUTHORISATION, command, log, directory=_ROOT))
+    return port
+
+
+def _configure(home: Path, amqp: int, management: int, authorisation: int, password: str) -> None:
     for part in ("mnesia", "log", "generated"):
         (home / part).mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
-    (home / "enabled_plugins").write_text("[rabbitmq_management].\n")
+    (home / "enabled_plugins").write_text(f"[{','.join(_PLUGINS)}].\n")
     (home / "rabbitmq-env.conf").write_text("")
+    questions = "".join(
+        f"auth_http.{about}_path = http://{ports.LOOPBACK}:{authorisation}/auth/{about}\n"
+        for about in ("user", "vhost", "resource", "topic")
+    )
     configuration = home / "rabbitmq.conf"
     configuration.write_text(
         f"listeners.tcp.1 = {ports.LOOPBACK}:{amqp}\n"
@@ -152,6 +203,7 @@ def _configure(home: Path, amqp: int, management: int, password: str) -> None:
         f"default_pass = {password}\n"
         "default_user_tags.administrator = true\n"
         "disk_free_limit.absolute = 100MB\n"
+        f"{_TENANTS}{questions}"
         "log.console = true\n"
         "log.console.level = warning\n"
         "log.file = false\n"
@@ -169,6 +221,7 @@ def _environment(home: Path, distribution: int, mapper: int) -> dict[str, str]:
         "ERL_FLAGS": "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}",
         "RABBITMQ_ALLOW_INPUT": "1",
         "RABBITMQ_NODENAME": _node(home),
+        "RABBITMQ_FEATURE_FLAGS": ",".join(_FEATURES),
         "ERL_CRASH_DUMP": str(home / "erl_crash.dump"),
         "RABBITMQ_DIST_PORT": str(distribution),
         "RABBITMQ_CONFIG_FILE": str(home / "rabbitmq.conf"),

@@ -51,7 +51,11 @@ class PrivateBroker:
         """The settings, with this broker in them."""
         host = self._urls[0].rpartition("@")[2]
         return msgspec.structs.replace(
-            settings, rabbitmq_url=self._urls[0], rabbitmq_api_url=self._urls[1], rabbitmq_public_host=host
+            settings,
+            rabbitmq_url=self._urls[0],
+            rabbitmq_api_url=self._urls[1],
+            rabbitmq_public_host=host,
+            broker_authorisation="http",
         )
 
     async def _control(self, *words: str) -> None:

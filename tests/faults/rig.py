@@ -221,6 +221,7 @@ class Rig:
             slug,
             self.settings.exchange,
             self.settings.rabbitmq_public_host,
+            mode=self.settings.broker_authorisation,
             broker=parse(self.settings.rabbitmq_url),
         )
         self.slugs.append(slug)

@@ -71,5 +71,6 @@ def settings_for(found: Services, database_url: str, **others: Any) -> Settings:
         rabbitmq_url=found.rabbitmq_url,
         rabbitmq_api_url=found.rabbitmq_api_url,
         rabbitmq_public_host=found.environment()["RABBITMQ_PUBLIC_HOST"],
+        broker_authorisation=found.broker_authorisation,
         **others,
     )

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import aio_pika
+import msgspec
 import pytest
 from aio_pika.exceptions import AMQPError
 
 from app.access import admin, amqp
 from app.access.admin import Broker
-from app.broker import address, provisioning
+from app.access.amqp import Entry
+from app.broker import address, door, provisioning, rights
 from app.broker.connection import connected
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
@@ -18,6 +20,8 @@ from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
 from tests.integration.access.conftest import BY
+from tests.support.eventually import eventually
+from tests.support.ports import spare
 from tests.support.web import serving
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +31,13 @@ pytestmark = pytest.mark.anyio
 async def broker(settings: Settings) -> AsyncIterator[Broker]:
     async with Management(settings.rabbitmq_api_url) as management:
         where = address.parse(settings.rabbitmq_url)
-        yield Broker(management, settings.exchange, settings.rabbitmq_public_host, where)
+        yield Broker(
+            management,
+            settings.exchange,
+            settings.rabbitmq_public_host,
+            settings.broker_authorisation,
+            where,
+        )
 
 
 @pytest.fixture
@@ -37,9 +47,13 @@ async def slug(store: Store, slug: str) -> str:
     return slug
 
 
+def entry(broker: Broker) -> Entry:
+    return Entry(broker.exchange, broker.mode)
+
+
 @asynccontextmanager
-async def keeping(store: Store, management: Management) -> AsyncIterator[None]:
-    task = asyncio.create_task(amqp.keep(store, management))
+async def keeping(store: Store, management: Management, broker: Broker) -> AsyncIterator[None]:
+    task = asyncio.create_task(amqp.keep(store, management, entry(broker)))
     try:
         yield
     finally:
@@ -76,7 +90,7 @@ async def test_revoking_ends_connections_and_reactivating_lets_in_again(
     connection = await aio_pika.connect(url)
     ended = asyncio.Event()
     connection.close_callbacks.add(lambda *_: ended.set())
-    async with keeping(store, broker.management):
+    async with keeping(store, broker.management, broker):
         await set_active(store, slug, False)
         async with asyncio.timeout(5):
             await ended.wait()
@@ -102,14 +116,14 @@ async def test_a_web_process_alone_sees_to_it(
 async def test_a_revocation_outlives_an_outage_of_the_broker(store: Store, broker: Broker, slug: str) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     async with Management("http://guest:guest@127.0.0.1:1") as away:
-        async with keeping(store, away):
+        async with keeping(store, away, broker):
             await set_active(store, slug, False)
         async with store.reading() as tx:
             (pending,) = await tenants.unsettled(tx)
         with pytest.raises(Unavailable):
-            await amqp.settle(store, away, pending)
+            await amqp.settle(store, away, pending, entry(broker))
     assert await gets_in(url)
-    async with keeping(store, broker.management):
+    async with keeping(store, broker.management, broker):
         await until_settled(store)
     assert not await gets_in(url)
 
@@ -148,6 +162,72 @@ async def test_who_is_revoked_while_being_provisioned_is_shut_out(
     monkeypatch.setattr(provisioning, "provision", provision)
     with pytest.raises(Conflict):
         await admin.provision_amqp(store, slug, broker, **BY)
-    async with keeping(store, broker.management):
+    async with keeping(store, broker.management, broker):
         await until_settled(store)
     assert not await gets_in(urls[0])
+
+
+async def test_a_tenant_that_has_all_it_can_have_gets_new_credentials(
+    store: Store, broker: Broker, slug: str
+) -> None:
+    """Ten queues and ten connections: none of either is left for a proof."""
+    old = await admin.provision_amqp(store, slug, broker, **BY)
+    async with AsyncExitStack() as stack:
+        connections = [await stack.enter_async_context(connected(old, 5)) for _ in range(10)]
+        channel = await connections[0].channel()
+        for number in range(10):
+            await channel.declare_queue(f"{slug}.{number}", durable=True)
+        new = await admin.provision_amqp(store, slug, broker, **BY)
+        await eventually(lambda: broker.management.connected(rights.user_of(slug)), lambda left: not left)
+    assert await gets_in(new) and not await gets_in(old)
+
+
+async def test_credentials_that_do_not_work_are_not_the_tenants(
+    store: Store, broker: Broker, slug: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker is not where it is said to be, so that nobody can log in there."""
+    monkeypatch.setattr(provisioning, "_LOGIN_SECONDS", 1.0)
+    old = await admin.provision_amqp(store, slug, broker, **BY)
+    [port] = spare(1)
+    assert broker.address
+    nowhere = msgspec.structs.replace(broker.address, port=port)
+    async with connected(old, 5) as connection:
+        ended = asyncio.Event()
+        connection.close_callbacks.add(lambda *_: ended.set())
+        with pytest.raises(Unavailable, match="earlier one"):
+            await admin.provision_amqp(store, slug, msgspec.structs.replace(broker, address=nowhere), **BY)
+        async with asyncio.timeout(5):
+            await ended.wait()
+    assert await gets_in(old)
+
+
+async def test_rights_that_an_earlier_version_gave_are_taken_back(
+    store: Store, broker: Broker, slug: str
+) -> None:
+    url = await admin.provision_amqp(store, slug, broker, **BY)
+    user = rights.user_of(slug)
+    own = rf"^(amq\.gen.*|amq_.*|{slug}\..*)$"
+    await broker.management.permit(slug, user, configure=own, write=own, read=".*")
+    async with connected(url, 5) as connection:
+        ended = asyncio.Event()
+        connection.close_callbacks.add(lambda *_: ended.set())
+        assert await amqp.repair(store, broker.management, entry(broker)) == [slug]
+        async with asyncio.timeout(5):
+            await ended.wait()
+    held = (await broker.management.permissions()).get((slug, user))
+    assert held == rights.permission(slug, broker.exchange, broker.mode)
+    assert await gets_in(url)
+    assert await amqp.repair(store, broker.management, entry(broker)) == []
+
+
+async def test_a_revoked_tenant_that_somebody_let_in_is_shut_out_again(
+    store: Store, broker: Broker, slug: str
+) -> None:
+    url = await admin.provision_amqp(store, slug, broker, **BY)
+    await set_active(store, slug, False)
+    async with keeping(store, broker.management, broker):
+        await until_settled(store)
+    await door.reopen(broker.management, slug, broker.exchange, broker.mode)
+    assert await gets_in(url)
+    assert await amqp.repair(store, broker.management, entry(broker)) == [slug]
+    assert not await gets_in(url)

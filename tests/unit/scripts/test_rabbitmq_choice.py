@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.broker.rights import Mode
 from scripts.housekeeping import ports, rabbitmq, rabbitmq_package
 from scripts.housekeeping.processes import ServiceError
 
@@ -18,7 +19,7 @@ def silent(line: str) -> None:
 
 def test_nothing_there_is_no_error() -> None:
     [amqp, api] = ports.free_ports([0, 0])
-    assert not rabbitmq.usable(f"amqp://127.0.0.1:{amqp}", f"http://u:p@127.0.0.1:{api}", silent)
+    assert not rabbitmq.usable(f"amqp://127.0.0.1:{amqp}", f"http://u:p@127.0.0.1:{api}", "http", silent)
 
 
 def test_a_broker_without_management_is_left_alone_and_named() -> None:
@@ -26,21 +27,24 @@ def test_a_broker_without_management_is_left_alone_and_named() -> None:
     [api] = ports.free_ports([0])
     with socket.create_server((ports.LOOPBACK, 0)) as broker:
         port = broker.getsockname()[1]
-        usable = rabbitmq.usable(f"amqp://127.0.0.1:{port}", f"http://u:p@127.0.0.1:{api}", said.append)
+        usable = rabbitmq.usable(
+            f"amqp://127.0.0.1:{port}", f"http://u:p@127.0.0.1:{api}", "http", said.append
+        )
     assert not usable
     assert f"127.0.0.1:{port} is left alone" in said[0]
     assert f"management plugin does not answer on port {api}" in said[0]
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "why"),
+    ("status", "body", "authorisation", "why"),
     [
-        (401, b"{}", "answers 401 to user u"),
-        (200, b'{"tags": ["monitoring"]}', "user u is no administrator"),
-        (200, b'{"tags": "monitoring,policymaker"}', "user u is no administrator"),
+        (401, b"{}", "http", "answers 401 to user u"),
+        (200, b'{"tags": ["monitoring"]}', "http", "user u is no administrator"),
+        (200, b'{"tags": "monitoring,policymaker"}', "http", "user u is no administrator"),
+        (200, b'{"tags": ["administrator"]}', "patterns", "does not ask us what tenants may do"),
     ],
 )
-def test_a_management_that_does_not_serve_us(status: int, body: bytes, why: str) -> None:
+def test_a_management_that_does_not_serve_us(status: int, body: bytes, authorisation: Mode, why: str) -> None:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)
@@ -54,7 +58,7 @@ def test_a_management_that_does_not_serve_us(status: int, body: bytes, why: str)
     with socket.create_server((ports.LOOPBACK, 0)) as broker, HTTPServer((ports.LOOPBACK, 0), Answer) as api:
         Thread(target=api.handle_request).start()
         url = f"amqp://127.0.0.1:{broker.getsockname()[1]}"
-        assert not rabbitmq.usable(url, f"http://u:p@127.0.0.1:{api.server_port}", said.append)
+        assert not rabbitmq.usable(url, f"http://u:p@127.0.0.1:{api.server_port}", authorisation, said.append)
     assert why in said[0]
 
 

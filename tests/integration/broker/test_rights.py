@@ -1,0 +1,121 @@
+"""What a tenant may do on the broker and what it may not: the list of docs/security.md, line by line."""
+
+import secrets
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from aio_pika.exceptions import AMQPError
+
+from app.broker import provisioning, rights
+from app.broker.address import parse
+from app.broker.connection import connected
+from app.broker.management import Management
+from scripts.services import Services
+from tests.support.tenant_operations import ALLOWED, ALLOWED_BY_KIND, EXCHANGE, REFUSED, REFUSED_BY_NAME
+
+pytestmark = pytest.mark.anyio
+SECURITY = Path(__file__).resolve().parents[3] / "docs" / "security.md"
+
+
+class Tenant(msgspec.Struct, frozen=True):
+    slug: str
+    url: str
+
+
+@pytest.fixture(scope="module")
+async def tenant(services: Services) -> AsyncIterator[Tenant]:
+    """A tenant of a broker that asks us."""
+    slug = f"t-{secrets.token_hex(6)}"
+    host = services.environment()["RABBITMQ_PUBLIC_HOST"]
+    async with Management(services.rabbitmq_api_url) as management:
+        url = await provisioning.provision(
+            management, slug, EXCHANGE, host, mode="http", broker=parse(services.rabbitmq_url)
+        )
+        yield Tenant(slug, url)
+        await provisioning.withdraw(management, slug)
+
+
+@pytest.fixture(scope="module")
+async def by_patterns(services: Services, tenant: Tenant) -> AsyncIterator[Tenant]:
+    """The same vhost, for a user with the permissions of a tenant whose broker does not ask us. Of users
+    whose names are no tenant's, the broker itself decides."""
+    user, password = f"by-patterns-{tenant.slug}", secrets.token_urlsafe()
+    permission = rights.permission(tenant.slug, EXCHANGE, "patterns")
+    topics = rights.topic_permission(EXCHANGE, "patterns")
+    assert permission and topics
+    async with Management(services.rabbitmq_api_url) as management:
+        await management.put_user(user, password)
+        await management.permit(tenant.slug, user, **msgspec.structs.asdict(permission))
+        await management.permit_topics(tenant.slug, user, topics)
+        login = msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
+        yield Tenant(tenant.slug, login.url(tenant.slug))
+        await management.delete_user(user)
+
+
+async def attempt(tenant: Tenant, operation: str) -> None:
+    do = (ALLOWED | ALLOWED_BY_KIND | REFUSED)[operation]
+    async with connected(tenant.url, 5) as connection:
+        await do(await connection.channel(), tenant.slug)
+
+
+@pytest.mark.parametrize("operation", ALLOWED | ALLOWED_BY_KIND)
+async def test_a_tenant_may(tenant: Tenant, operation: str) -> None:
+    await attempt(tenant, operation)
+
+
+@pytest.mark.parametrize("operation", REFUSED)
+async def test_a_tenant_may_not(tenant: Tenant, operation: str) -> None:
+    with pytest.raises(AMQPError, match="ACCESS_REFUSED"):
+        await attempt(tenant, operation)
+
+
+@pytest.mark.parametrize("operation", ALLOWED)
+async def test_a_tenant_of_a_broker_that_does_not_ask_us_may(by_patterns: Tenant, operation: str) -> None:
+    await attempt(by_patterns, operation)
+
+
+@pytest.mark.parametrize("operation", REFUSED | REFUSED_BY_NAME)
+async def test_a_tenant_of_a_broker_that_does_not_ask_us_may_not(by_patterns: Tenant, operation: str) -> None:
+    with pytest.raises(AMQPError, match="ACCESS_REFUSED"):
+        await attempt(by_patterns, operation)
+
+
+async def test_no_stream_keeps_what_limits_would_take(tenant: Tenant) -> None:
+    with pytest.raises(AMQPError, match="feature flag is disabled"):
+        async with connected(tenant.url, 5) as connection:
+            channel = await connection.channel()
+            await channel.declare_queue(
+                f"{tenant.slug}.stream", durable=True, arguments={"x-queue-type": "stream"}
+            )
+
+
+@pytest.mark.parametrize("vhost", ["%2F", "another"])
+async def test_no_other_vhost_lets_a_tenant_in(management: Management, tenant: Tenant, vhost: str) -> None:
+    other = tenant.slug + "x"
+    await management.put_vhost(other)
+    try:
+        with pytest.raises(AMQPError):
+            async with connected(
+                tenant.url.rpartition("/")[0] + f"/{other if vhost == 'another' else vhost}", 5
+            ):
+                pass
+    finally:
+        await management.delete_vhost(other)
+
+
+async def test_the_management_api_is_not_for_tenants(services: Services, tenant: Tenant) -> None:
+    login = parse(tenant.url)
+    async with httpx.AsyncClient(auth=(login.user, login.password)) as client:
+        where = services.rabbitmq_api_url.rpartition("@")[2]
+        for path in ("overview", f"queues/{tenant.slug}", "whoami"):
+            assert (await client.get(f"http://{where}/api/{path}")).status_code == 401
+
+
+def test_the_documents_have_every_line() -> None:
+    text = SECURITY.read_text()
+    for allowed, operations in ((True, ALLOWED | ALLOWED_BY_KIND), (False, REFUSED)):
+        for operation in operations:
+            assert f"| {operation} | {'yes' if allowed else 'no'}" in text, operation

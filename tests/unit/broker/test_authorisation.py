@@ -1,0 +1,75 @@
+"""What the broker's questions are answered, whatever they contain."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.broker.authorisation import application
+from app.broker.rights import Access, allows
+
+pytestmark = pytest.mark.anyio
+EXCHANGE = "oddsfeed"
+names = st.sampled_from(
+    ["oddsfeed", "lost", "amq.gen-1", "amq_1", "acme.q", "acme", "beta.q", "amq.topic", "amq.default", ""]
+)
+
+
+async def ask(
+    path: str, method: str = "POST", content: str | None = None, **question: str
+) -> tuple[int, str]:
+    app: Any = application(EXCHANGE)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://broker.test") as client:
+        answer = await client.request(method, path, content=content or urlencode(question))
+    return answer.status_code, answer.text
+
+
+@given(
+    user=st.sampled_from(["op-acme", "op-beta", "op-", "acme", "guest", ""]),
+    resource=st.sampled_from(["queue", "exchange", "topic", "other", ""]),
+    name=names,
+    permission=st.sampled_from(["configure", "write", "read", "other", ""]),
+    key=st.sampled_from(["#", "#.a.#", "#.a.#.b.#", "a.b", ""]),
+)
+def test_only_what_is_listed_is_allowed(
+    user: str, resource: str, name: str, permission: str, key: str
+) -> None:
+    own_queue = name in ("amq.gen-1", "amq_1", "acme.q") and permission in ("configure", "write", "read")
+    reads_feed = name == EXCHANGE and permission == "read"
+    listed = user == "op-acme" and (
+        (resource == "queue" and own_queue)
+        or (resource == "exchange" and reads_feed)
+        or (resource == "topic" and reads_feed and key.count("#") <= 2)
+    )
+    assert allows(Access(user, "acme", resource, name, permission, key), EXCHANGE) == listed
+
+
+@pytest.mark.parametrize("name", ["acme.q\nx", "ACME.q", "xacme.q", "amq.genx\n", "lost\n", "acmexq"])
+def test_names_are_taken_whole(name: str) -> None:
+    own = name in ("acme.q\nx", "amq.genx\n")
+    assert allows(Access("op-acme", "acme", "queue", name, "configure"), EXCHANGE) == own
+
+
+async def test_questions_as_the_broker_puts_them() -> None:
+    assert await ask("/auth/user", username="op-acme", password="any") == (200, "allow")
+    assert await ask("/auth/user", username="guest", password="guest") == (200, "deny")
+    entering = {"username": "op-acme", "ip": "127.0.0.1", "tags": ""}
+    assert await ask("/auth/vhost", vhost="acme", **entering) == (200, "allow")
+    assert await ask("/auth/vhost", vhost="beta", **entering) == (200, "deny")
+    queue = {"resource": "queue", "name": "acme.q", "permission": "write"}
+    assert await ask("/auth/resource", vhost="acme", **entering, **queue) == (200, "allow")
+    bind = {"resource": "topic", "name": EXCHANGE, "permission": "read"}
+    assert await ask("/auth/topic", vhost="acme", routing_key="#", **entering, **bind) == (200, "allow")
+    assert await ask("/auth/topic", vhost="acme", routing_key="#.#.#", **entering, **bind) == (200, "deny")
+
+
+@pytest.mark.parametrize("content", ["", "username", "username=op-acme" * 2000, "%ff", "=&=&;"])
+async def test_what_is_no_question_is_denied(content: str) -> None:
+    assert await ask("/auth/resource", content=content) == (200, "deny")
+
+
+async def test_there_is_nothing_else() -> None:
+    assert (await ask("/"))[0] == (await ask("/auth/user", method="GET"))[0] == 404
