@@ -11,6 +11,7 @@ SLOT_MILLIS = 600_000  #: how long a request may hold its slot
 #: What recoveries replay is stored for so much longer than its time says.
 LATE_MILLIS = 3_600_000
 MOST_ATTEMPTS = 5
+MOST_QUEUED = 64  #: event-level requests of one tenant that may wait or run at a time
 
 
 class Kind(StrEnum):
@@ -31,7 +32,7 @@ class State(StrEnum):
 
 class Asked(msgspec.Struct, frozen=True):
     """A request whose parameters fit. `after` in Unix ms, 0 for a full snapshot; `match_id` names the
-    match of an event-level request."""
+    match of an event-level request, which may come without a `request_id` ("") to be given one."""
 
     kind: Kind
     request_id: str
@@ -46,10 +47,10 @@ class Asked(msgspec.Struct, frozen=True):
 
 class Job(msgspec.Struct, frozen=True):
     """An accepted request. `token` is the slot's at acceptance: whoever has an older one than the slot has
-    lost it. `attempts` counts the runs begun, the present one included, and tells one run's writes from
-    another's. `steps` and `steps_done` are pages of work, the end (`snapshot_complete`) being the last one,
-    `envelopes` those published before it in this run. Times in Unix ms; `error` says why the last attempt
-    failed.
+    lost it; an event-level request takes no slot and has 0. `attempts` counts the runs begun, the present one
+    included, and tells one run's writes from another's. `steps` and `steps_done` are pages of work, the end
+    (`snapshot_complete`) being the last one, `envelopes` those published before it in this run. Times in Unix
+    ms; `error` says why the last attempt failed.
     """
 
     id: int

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.recovery import Asked, InFlight, Job, Kind
+from app.domain.recovery import MOST_QUEUED, Asked, InFlight, Job, Kind
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
@@ -26,6 +26,7 @@ _AHEAD_MILLIS = 250
 #: A client may hear that its recovery is complete, and ask again, before we have noted it: so the answer
 #: waits, one second at most.
 _ENDING_LOOKS, _ENDING_SECONDS = 20, 0.05
+_QUEUED_SECONDS = 5  #: one match takes far less than a second to tell, so a full queue has room soon
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -47,21 +48,18 @@ class Desk(msgspec.Struct, frozen=True):
 def read(kind: Kind, given: Given, match_id: UUID | None, *, now: int, window: int) -> Asked:
     """The request, if its parameters fit; raises `Invalid` with every field that does not.
 
-    An event-level request may go without a request id, and is given one.
+    An event-level request may come without a request id: it is given one when it is written.
     """
     event = match_id is not None
-    request_id = given.request_id
-    if event and request_id is None:
-        request_id = str(now)
     wrong = [
         *_wrong_after(None if event else given.after, now, window),
-        *_wrong_id("request_id", request_id, required=True),
+        *_wrong_id("request_id", given.request_id, required=not event),
         *_wrong_id("node_id", given.node_id, required=False),
     ]
     if wrong:
         raise Invalid(*wrong)
     after = 0 if event else int((given.after or "").lstrip("0") or 0)
-    return Asked(kind, request_id or "", after, given.node_id, match_id)
+    return Asked(kind, given.request_id or "", after, given.node_id, match_id)
 
 
 async def accept(
@@ -77,30 +75,52 @@ async def accept(
 
     `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
     `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
-    `finished_only`; `Conflict` when the tenant has no vhost or a recovery is in flight for its node id.
+    `finished_only`; `Conflict` when the tenant has no vhost, when a recovery is in flight for its node id, or
+    when too many event-level ones are queued. Event-level requests wait their turn, and keep no other waiting
+    but each other.
     """
-    asked, accepted = await _accept(desk, tenant, kind, given, match_ref, finished_only)
+    if match_ref is not None:
+        return await _queue(desk, tenant, kind, given, match_ref, finished_only)
+    asked, accepted = await _accept(desk, tenant, kind, given)
     for _ in range(_ENDING_LOOKS):
         if not (isinstance(accepted, InFlight) and accepted.ending):
             break
         await asyncio.sleep(_ENDING_SECONDS)
-        asked, accepted = await _accept(desk, tenant, kind, given, match_ref, finished_only)
+        asked, accepted = await _accept(desk, tenant, kind, given)
     if isinstance(accepted, InFlight):
         raise _busy(asked, accepted)
     return accepted
 
 
-async def _accept(
-    desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str | None, finished_only: bool
-) -> tuple[Asked, Job | InFlight]:
+async def _accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given) -> tuple[Asked, Job | InFlight]:
     now = desk.clock()
     async with desk.store.transaction() as tx:
-        match_id = None if match_ref is None else await _booked(tx, tenant, match_ref, finished_only)
-        asked = read(kind, given, match_id, now=now, window=desk.window)
-        present = await tenants.get(tx, tenant.id)
-        if present is None or not present.amqp:
-            raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
+        asked = read(kind, given, None, now=now, window=desk.window)
+        await _check_vhost(tx, tenant)
         return asked, await jobs.accept(tx, tenant.id, asked, now)
+
+
+async def _queue(
+    desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str, finished_only: bool
+) -> Job:
+    now = desk.clock()
+    async with desk.store.transaction() as tx:
+        match_id = await _booked(tx, tenant, match_ref, finished_only)
+        asked = read(kind, given, match_id, now=now, window=desk.window)
+        await _check_vhost(tx, tenant)
+        job = await jobs.queue(tx, tenant.id, asked, now)
+    if job is None:
+        raise Conflict(
+            f"{MOST_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",
+            retry_after=_QUEUED_SECONDS,
+        )
+    return job
+
+
+async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
+    present = await tenants.get(tx, tenant.id)
+    if present is None or not present.amqp:
+        raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
 
 
 async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None = None) -> Job:

@@ -1,17 +1,23 @@
 """Recovery jobs and the slots that they hold.
 
 A slot is a lock with an end and a rising token: taken by whoever finds it expired, freed only by the
-holder of its present token. Ends and due times are the database's, so that processes on machines with
-different clocks agree; `now` (ms) is what clients are shown. A job is run by the feed process that holds
-its tenant's lease (see `cursors`); what another process wrote in a lost run is void by `attempts`.
+holder of its present token. Event-level requests take no slot: they are queued, and run one at a time for
+each tenant, in the order in which they were accepted. Ends and due times are the database's, so that
+processes on machines with different clocks agree; `now` (ms) is what clients are shown. A job is run by the
+feed process that holds its tenant's lease (see `cursors`); what another process wrote in a lost run is void
+by `attempts`.
 """
 
 from collections.abc import Collection
+from itertools import count
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from app.domain.recovery import (
     IMPLICIT_SLOT,
     MOST_ATTEMPTS,
+    MOST_QUEUED,
     SLOT_MILLIS,
     Asked,
     InFlight,
@@ -51,6 +57,13 @@ _SLOW_MILLIS = 60_000  #: a run that may take its process with it, as those befo
 _KEPT_MILLIS = 7 * 86_400_000
 _FORGET = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
 _OPEN = f"state IN ('{State.SCHEDULED}', '{State.RUNNING}')"
+_NO_SLOT = 0  #: the token of event-level requests; slots count from 1
+_NEW_IDS_MILLIS = 1_000  #: an id that was made for a request is not made again so soon
+_LOCK_TENANT = "SELECT id FROM tenant WHERE id = $1 FOR NO KEY UPDATE"
+_QUEUED = f"""
+SELECT {_COLUMNS} FROM recovery_job j
+WHERE j.tenant_id = $1 AND j.of_match IS NOT NULL AND (j.{_OPEN} OR j.scheduled_at >= $2) ORDER BY j.id
+"""
 _TAKE = f"""
 UPDATE recovery_job j SET state = '{State.RUNNING}', holder = $1, attempts = attempts + 1,
     due_at = CASE WHEN attempts < {MOST_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
@@ -59,6 +72,10 @@ WHERE j.id = (
     SELECT w.id FROM recovery_job w
     JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {NOW}
     WHERE w.{_OPEN} AND w.due_at <= {NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
+        AND (w.of_match IS NULL OR NOT EXISTS (
+            SELECT FROM recovery_job e
+            WHERE e.tenant_id = w.tenant_id AND e.of_match IS NOT NULL AND e.{_OPEN} AND e.id < w.id
+        ))
     ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
 )
 RETURNING {_COLUMNS}
@@ -92,6 +109,29 @@ async def accept(
     token = await tx.value(_TAKE_SLOT, tenant_id, asked.slot, lifetime)
     if token is None:
         return await _in_flight(tx, tenant_id, asked)
+    return await _write(tx, tenant_id, asked, token, now)
+
+
+async def queue(tx: Tx, tenant_id: UUID, asked: Asked, now: int) -> Job | None:
+    """Write the job of an event-level request, which waits for those of its tenant that were accepted before
+    it, and for nothing else. A request that is queued or run already is that job. None where `MOST_QUEUED`
+    of the tenant's wait or run.
+    """
+    await tx.execute(_LOCK_TENANT, tenant_id)
+    recent = [_job(row) for row in await tx.fetch(_QUEUED, tenant_id, now - _NEW_IDS_MILLIS)]
+    waiting = [job for job in recent if job.state in (State.SCHEDULED, State.RUNNING)]
+    for job in waiting:
+        if job.asked == asked:
+            return job
+    if len(waiting) >= MOST_QUEUED:
+        return None
+    if not asked.request_id:
+        used = {job.asked.request_id for job in recent}
+        asked = replace(asked, request_id=next(str(n) for n in count(now) if str(n) not in used))
+    return await _write(tx, tenant_id, asked, _NO_SLOT, now)
+
+
+async def _write(tx: Tx, tenant_id: UUID, asked: Asked, token: int, now: int) -> Job:
     await tx.execute(_FORGET, tenant_id, now - _KEPT_MILLIS)
     (row,) = await tx.fetch(
         _INSERT,
@@ -112,8 +152,9 @@ async def take(
     tx: Tx, holder: str, tenants: Collection[UUID], running: Collection[int], now: int
 ) -> Job | None:
     """The longest waiting job of `tenants`, of which `holder` must hold the lease, as its new run; None
-    when none is due. `running` are the ids that this process works on already: any other one that was
-    begun was lost with its process, or by it."""
+    when none is due. An event-level one is due when all that its tenant requested before it have ended.
+    `running` are the ids that this process works on already: any other one that was begun was lost with its
+    process, or by it."""
     row = await tx.row(_TAKE, holder, now, list(tenants), list(running))
     return _job(row) if row else None
 
@@ -140,7 +181,11 @@ async def fail(tx: Tx, job: Job, error: str, pause: int, now: int, *, excused: b
 
 
 async def timely(tx: Tx, job: Job) -> bool:
-    """Whether the job has its slot still."""
+    """Whether the job has its slot still; for an event-level one, which has none, as long a time since its
+    first run began."""
+    if job.asked.match_id is not None and job.token == _NO_SLOT:
+        ends = (job.started_at or job.scheduled_at) + SLOT_MILLIS
+        return bool(await tx.value(f"SELECT $1::bigint > {NOW}", ends))
     kept: bool = await tx.value(_TIMELY, job.tenant_id, job.asked.slot, job.token)
     return kept
 

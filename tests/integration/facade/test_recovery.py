@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
-from app.domain.recovery import Kind
+from app.domain.recovery import MOST_QUEUED, Kind
 from app.store import jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
@@ -147,12 +147,29 @@ async def test_the_window_holds_for_everything_and_one_match_has_none(
     taken_on(await ask(ODDS.format(event=match.id), after=after))
 
 
-async def test_one_at_a_time_for_each_node(ask: Asking, match: Match) -> None:
+async def test_one_at_a_time_for_each_node(ask: Asking) -> None:
     taken_on(await ask(ALL, request_id="7", node_id=5))
-    for path in (ALL, *EVENTS):
-        answer = await ask(path.format(event=match.id), request_id="8", node_id=5)
-        assert "request_id 7," in detail(answer, 409)
-        assert int(answer.headers["retry-after"]) > 0
+    answer = await ask(ALL, request_id="8", node_id=5)
+    assert "request_id 7," in detail(answer, 409)
+    assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_matches_are_queued_and_hold_up_nothing_else(ask: Asking, match: Match) -> None:
+    """Neither does one match wait for everything to be told, nor everything for one match."""
+    for path in EVENTS:
+        taken_on(await ask(path.format(event=match.id), request_id="7", node_id=5))
+        taken_on(await ask(path.format(event=match.id), request_id="8", node_id=5))
+    taken_on(await ask(ALL, request_id="9", node_id=5))
+    taken_on(await ask(ODDS.format(event=match.id), request_id="10", node_id=5))
+
+
+async def test_a_full_queue_says_when_to_try_again(ask: Asking, match: Match) -> None:
+    for _ in range(MOST_QUEUED):
+        taken_on(await ask(ODDS.format(event=match.id)))
+    answer = await ask(ODDS.format(event=match.id))
+    assert f"{MOST_QUEUED} event-level recoveries" in detail(answer, 409)
+    assert int(answer.headers["retry-after"]) > 0
+    taken_on(await ask(ALL, request_id="9"))
 
 
 async def test_a_match_that_the_tenant_does_not_have_is_404(ask: Asking, match: Match, store: Store) -> None:

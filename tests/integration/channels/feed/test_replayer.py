@@ -149,6 +149,34 @@ async def test_asking_again_at_the_very_end_is_not_refused(
     assert [each.request_id for each in heard] == [str(number) for number in range(1, 11)]
 
 
+async def test_matches_are_told_in_the_order_of_their_requests_beside_everything(
+    rig: Rig, store: Store, desk: Desk, story: Story
+) -> None:
+    """While one match cannot be read, further requests of the same node are accepted; each is completed."""
+    tenant, url = await rig.tenant()
+    match = await story.match()
+    await story.offer(match, offer(1))
+    await rig.feed()
+    async with hearing(url, rig.settings.exchange, "#") as heard:
+        async with held_up(store, match):
+            for request_id, kind in (
+                ("1", Kind.EVENT_ODDS),
+                ("2", Kind.EVENT_STATEFUL),
+                ("3", Kind.EVENT_ODDS),
+            ):
+                given = Given(request_id=request_id, node_id="9")
+                await request.accept(desk, tenant, kind, given, str(match.id))
+            whole = await ask(desk, tenant, request_id="4", node_id="9")
+        await ended(store, whole)
+        ends = await eventually(lambda: _completed(heard), lambda found: len(found) == 4)
+    assert sorted(ends) == ["1", "2", "3", "4"]
+    assert [request_id for request_id in ends if request_id != "4"] == ["1", "2", "3"]
+
+
+async def _completed(heard: list[Heard]) -> list[str | None]:
+    return [each.request_id for each in heard if each.root.tag == "snapshot_complete"]
+
+
 async def test_nodes_of_one_tenant_run_beside_each_other(
     rig: Rig, store: Store, desk: Desk, story: Story
 ) -> None:
