@@ -197,7 +197,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `restart`, `map`, `operator`."""
+    `restart`, `map`, `unfollowed`, `operator`."""
 
     kind: str
     reason: str
@@ -211,7 +211,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     first of `doubts`. `loaded`, `team_ct` and `team_t` are what the server last named. `restarting`: the
     server came up again in mid-map, and the next score told or round played shows what still counts.
     `awarded`: the winner was named by an operator. `loadouts` is the scoreboard: what each player carries
-    in the round being played. `next_fact` is the next unused fact number. `last_stamp` is the newest
+    in the round being played. `unfollowed` counts the rounds last won in a row that could not be counted.
+    `next_fact` is the next unused fact number. `last_stamp` is the newest
     envelope timestamp (ms) and `last_seq` the change-log number of the newest feed envelope of this match
     (design, decisions 8, 9).
     """
@@ -254,6 +255,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     awarded: bool = False
     about: About = About()
     loadouts: tuple[Loadout, ...] = ()
+    unfollowed: int = 0
 
     @property
     def over(self) -> bool:

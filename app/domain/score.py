@@ -16,7 +16,7 @@ from app.domain.rounds import (
     void_all,
     void_in_hand,
 )
-from app.domain.series import may_start, playing, start_map, was_played
+from app.domain.series import may_start, name_map, playing, start_map, was_played
 from app.domain.sides import believe_score
 
 
@@ -25,7 +25,7 @@ def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:
         return _out_of_play(match, told)
     if was_played(match, fact.map_name):
         return match
-    match = replace(match, warmup=False)
+    match = name_map(replace(match, warmup=False), fact.map_name)
     if may_start(match, fact.map_name):
         match = start_map(match, fact.map_name, fact.at, told)
     play = playing(match)

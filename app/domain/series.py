@@ -26,6 +26,19 @@ def was_played(match: Match, name: str) -> bool:
     return bool(name) and any(play.name == name for play in match.maps if play.status == "finished")
 
 
+def unnamed(match: Match) -> bool:
+    """Whether the map in play has its name from no line of the log: it has none, or only the planned one."""
+    return match.map is not None and not (match.loaded and match.map.name)
+
+
+def name_map(match: Match, name: str) -> Match:
+    """Take in the name of the map in play, where the log had not said it; its rounds are that map's."""
+    play = match.map
+    if play is None or not name or not unnamed(match) or was_played(match, name):
+        return match
+    return replace(put_map(match, replace(play, name=name)), loaded=name)
+
+
 def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
     """The next map begins; with the first one the match does."""
     if match.status is not Status.LIVE:
@@ -40,7 +53,7 @@ def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
         max_rounds=match.max_rounds,
         overtime_rounds=match.overtime_rounds,
     )
-    match = replace(put_map(match, play), loaded=play.name)
+    match = replace(put_map(match, play), loaded=map_name or match.loaded)
     told.append(MapStarted(map=play.number))
     match = name_side(match, "CT", match.team_ct)
     return name_side(match, "T", match.team_t)

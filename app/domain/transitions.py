@@ -25,8 +25,17 @@ from app.domain.rounds import (
     void_in_hand,
 )
 from app.domain.score import score_told
-from app.domain.series import end_as_told, finish_map, may_start, playing, start_map, was_played
+from app.domain.series import (
+    end_as_told,
+    finish_map,
+    may_start,
+    name_map,
+    playing,
+    start_map,
+    was_played,
+)
 from app.domain.sides import believe_players, name_side, switch, update_map
+from app.domain.unfollowed import count_unfollowed
 
 _LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, told late
 
@@ -39,7 +48,7 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
         if match.over:
             break
         before = match
-        match = _HANDLERS[type(fact)](match, fact, told)
+        match = count_unfollowed(before, _HANDLERS[type(fact)](match, fact, told), fact)
         newest = max(newest, fact.at)
         if match is not before and _visible(match) != _visible(before):
             told.append(Altered())
@@ -54,7 +63,7 @@ def _visible(match: Match) -> tuple[Any, ...]:
 
 
 def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
-    match = replace(match, loaded=fact.name, warmup=False)
+    match = replace(name_map(match, fact.name), loaded=fact.name, warmup=False)
     play = match.map
     if play is None:
         return match
@@ -101,6 +110,9 @@ def play_started(match: Match, fact: f.PlayStarted, told: Told) -> Match:
     """Rounds seen before do not count, except while a server restart or restore is under way."""
     if was_played(match, fact.map_name):
         return match
+    match = name_map(match, fact.map_name)
+    if match.map is not None and fact.map_name not in ("", match.map.name):
+        match = map_loaded(match, f.MapLoaded(at=fact.at, name=fact.map_name), told)
     match = replace(match, loaded=fact.map_name or match.loaded)
     if playing(match) is None or match.restarting:
         return _restarted(match) if match.map and match.map.rounds_won else match
@@ -224,6 +236,7 @@ def round_won(match: Match, fact: f.RoundWon, told: Told) -> Match:
 
 
 def map_ended(match: Match, fact: f.MapEnded, told: Told) -> Match:
+    match = name_map(match, fact.map_name)
     play = match.map
     if play is None or fact.map_name not in ("", play.name):
         return match

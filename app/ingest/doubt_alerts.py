@@ -1,6 +1,7 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
 from app.domain.match import Doubt, Match
+from app.domain.unfollowed import UNFOLLOWED
 from app.ingest.silence import SILENT
 from app.store import alerts
 from app.store.alerts import About, Kind
@@ -27,4 +28,6 @@ def _present(match: Match) -> dict[Kind, str]:
 
 def _kind(doubt: Doubt) -> Kind | None:
     """The alert that a doubt is; None when nobody needs to look at it."""
+    if doubt.kind == UNFOLLOWED:
+        return Kind.UNFOLLOWED_SOURCE
     return Kind.SILENT_SOURCE if doubt.reason == SILENT else None
