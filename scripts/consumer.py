@@ -67,7 +67,7 @@ class Book:
         self.after = self.after if replay else max(self.after, at)  # cut short, it is asked for again
         self.told.add(match)  # live ones wait while it is told
         offers = self.offers[match]
-        for market in root.iter("market"):
+        for market in () if root.get("end_time") else root.iter("market"):  # bets are void: it stays on offer
             key = (market.get("id", ""), market.get("specifiers", ""))
             if at > max(self.full[match], offers.get(key, (0, ""))[0]):
                 halted = root.tag.startswith("rollback") or market.get("status") == "-1"

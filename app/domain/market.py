@@ -34,7 +34,8 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     `group` ties complements: their inverse odds sum to 1 + margin. `reason` says why it is suspended.
     `result` is set while settled or voided, and `rests_on` then names the facts that it rests on.
     `settled_by` says who settled it last, and stays after a rollback: an open market with it set is
-    being settled again, by hand only if it is `held`. `opened_at`, `priced_at`: Unix ms.
+    being settled again, by hand only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so is
+    `offered_until`, when it last went off offer (0: it never did).
     """
 
     type_id: int
@@ -50,6 +51,7 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     settled_by: str = ""
     opened_at: int = 0
     priced_at: int = 0
+    offered_until: int = 0
 
     @property
     def key(self) -> tuple[int, str]:
@@ -64,6 +66,12 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     def held(self) -> bool:
         """An operator took its settlement back and has yet to say what becomes of it."""
         return self.open and self.settled_by == HELD
+
+
+def timed(old: Market | None, new: Market, now: int) -> Market:
+    """`new`, with the moment (Unix ms) at which it went off offer, if that is now."""
+    went = old is not None and old.status is MarketStatus.ACTIVE and new.status is not MarketStatus.ACTIVE
+    return msgspec.structs.replace(new, offered_until=now) if went else new
 
 
 Book = dict[tuple[int, str], Market]  #: the markets of one match by `Market.key`

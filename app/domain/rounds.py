@@ -109,14 +109,17 @@ def _finish(match: Match, won: Win, told: Told) -> Match:
     return clear_doubt(update_map(match, play), "score", "sides", "restart")
 
 
-def void_after(match: Match, home_score: int, away_score: int, told: Told) -> Match:
-    """Only the rounds up to this score stand; later ones and the round in hand are void."""
+def void_after(
+    match: Match, home_score: int, away_score: int, told: Told, *, replayed: bool = False
+) -> Match:
+    """Only the rounds up to this score stand; later ones and the round in hand are void, and `replayed` or
+    not."""
     play = match.map
     if play is None:
         return match
     total = home_score + away_score
     gone = tuple(replace(played, void=True) for played in play.counted if played.number > total)
-    _tell_void(match, play, gone, told)
+    _tell_void(match, play, gone, told, _replayed_from(match, play, gone, total) if replayed else None)
     by_id = {played.id: played for played in gone}
     play = replace(
         play,
@@ -131,7 +134,8 @@ def void_after(match: Match, home_score: int, away_score: int, told: Told) -> Ma
 
 
 def void_all(match: Match, told: Told) -> Match:
-    return void_after(match, 0, 0, told)
+    """The map is played again from its beginning."""
+    return void_after(match, 0, 0, told, replayed=True)
 
 
 def void_in_hand(match: Match, told: Told) -> Match:
@@ -140,13 +144,35 @@ def void_in_hand(match: Match, told: Told) -> Match:
     return void_after(match, play.home_score, play.away_score, told) if play else match
 
 
-def _tell_void(match: Match, play: MapPlay, voided: tuple[Round, ...], told: Told) -> None:
+def replay_in_hand(match: Match, told: Told) -> Match:
+    """The round in hand is played again."""
+    play = match.map
+    return void_after(match, play.home_score, play.away_score, told, replayed=True) if play else match
+
+
+def _replayed_from(match: Match, play: MapPlay, gone: tuple[Round, ...], total: int) -> int:
+    """When the play began (Unix ms) that is void after so many rounds: when the last round that stands was
+    over, the map itself where none does; else, that end being unseen, when the first void round went live."""
+    stands = next((played for played in play.counted if played.number == total), None)
+    if stands is not None:
+        return stands.ended_at
+    begun = match.current.opened_at if match.current else 0
+    if not total and play.started_at is not None:
+        return play.started_at
+    return gone[0].started_at if gone else begun
+
+
+def _tell_void(
+    match: Match, play: MapPlay, voided: tuple[Round, ...], told: Told, replayed_from: int | None
+) -> None:
     current = match.current
     unfinished = current is not None and current.number > play.rounds_won
     in_hand = tuple(event.id for event in current.events) if current and unfinished else ()
     events = sorted({*in_hand, *(id for played in voided for id in played.events)})
     if voided or events:
-        told.append(RoundsVoided(map=play.number, rounds=voided, events=tuple(events)))
+        told.append(
+            RoundsVoided(map=play.number, rounds=voided, events=tuple(events), replayed_from=replayed_from)
+        )
 
 
 def go_back(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
@@ -159,7 +185,7 @@ def go_back(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> M
     score = (ct_score, t_score) if side == "CT" else (t_score, ct_score)
     if side is None or not _stood(play, score):
         return disagree(match, ct_score, t_score)
-    match = set_home_side(void_after(match, *score, told), side)
+    match = set_home_side(void_after(match, *score, told, replayed=True), side)
     return open_round(clear_doubt(match, "score", "restart", "sides"), at, told)
 
 

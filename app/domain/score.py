@@ -12,9 +12,9 @@ from app.domain.rounds import (
     go_back,
     judge,
     open_round,
+    replay_in_hand,
     told_scores,
     void_all,
-    void_in_hand,
 )
 from app.domain.series import may_start, name_map, playing, start_map, was_played
 from app.domain.sides import believe_score
@@ -39,7 +39,7 @@ def _out_of_play(match: Match, told: Told) -> Match:
     """`RoundsPlayed: -1`: whatever goes on, it does not count."""
     if match.map is None or match.restarting:
         return replace(match, warmup=True)
-    return replace(void_in_hand(match, told), warmup=True)
+    return replace(replay_in_hand(match, told), warmup=True)
 
 
 def _after_knives(match: Match, fact: f.ScoreTold, told: Told) -> Match:
@@ -85,5 +85,5 @@ def _agree(match: Match, at: int, told: Told) -> Match:
     anew = match.restarting and current is not None and current.phase != "freeze"
     match = replace(clear_doubt(match, "score", "restart"), restarting=False)
     if anew:
-        return open_round(void_in_hand(match, told), at, told)
+        return open_round(replay_in_hand(match, told), at, told)
     return match if match.current else open_round(match, at, told)

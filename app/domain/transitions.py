@@ -21,6 +21,7 @@ from app.domain.rounds import (
     judge,
     lose_round,
     open_round,
+    replay_in_hand,
     void_all,
     void_in_hand,
 )
@@ -165,7 +166,9 @@ def freeze_started(match: Match, fact: f.FreezeStarted, told: Told) -> Match:
     if current.phase == "over":
         return _freeze_after_round(match, current, fact.at, told)
     if current.phase == "live":
-        return open_round(void_in_hand(match, told), fact.at, told)
+        # Where data is missing, its end may be what is missing.
+        drop = void_in_hand if current.gap else replay_in_hand
+        return open_round(drop(match, told), fact.at, told)
     return replace(match, current=replace(current, opened_at=fact.at))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from app.domain import analytics
 from app.domain import changes as c
-from app.domain.market import Book, Market
+from app.domain.market import Book, Market, timed
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.ingest import doubt_alerts, drafts, linking
@@ -13,6 +13,7 @@ from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx, Write
 from app.trading import engine
+from app.trading.engine import Reaction
 
 
 async def react(
@@ -34,12 +35,28 @@ async def react(
     False opens and reprices nothing. The match comes back with the stamps of what it told.
     """
     book = await markets.book(tx, after.id)
+    reaction = decided(hand, after, changes, book, now=now, quoting=quoting, margin=margin)
+    return await _write(tx, before, after, changes, book, reaction.markets, reaction.entries, now, beside)
+
+
+def decided(
+    hand: Hand,
+    after: Match,
+    changes: Sequence[c.Change],
+    book: Book,
+    *,
+    now: int,
+    quoting: bool,
+    margin: float,
+) -> Reaction:
+    """What an operator's `hand` and then the engine make of a book, as one: what both do to markets goes into
+    the same envelopes."""
     by_hand = hand(book)
     handled = book | {market.key: market for market in by_hand.markets}
     reaction = engine.react(after, changes, handled, now=now, quoting=quoting, margin=margin)
     changed = {market.key: market for market in (*by_hand.markets, *reaction.markets)}
-    entries = (*by_hand.entries, *reaction.entries)
-    return await _write(tx, before, after, changes, book, tuple(changed.values()), entries, now, beside)
+    entries = engine.in_order((*by_hand.entries, *reaction.entries))
+    return Reaction(tuple(changed.values()), entries)
 
 
 async def suspend(
@@ -62,6 +79,7 @@ async def _write(
     now: int,
     beside: Sequence[Write] = (),
 ) -> Match:
+    changed = [timed(book.get(market.key), market, now) for market in changed]
     rows = drafts.compose(before, after, changes, book, changed, entries)
     if before is None:
         await matches.insert(tx, after)

@@ -27,8 +27,8 @@ from app.store.transaction import Tx
 
 PAGE = 50
 LEDGER_PAGE = 10  #: matches in a page of the ledger, or of matches that are over: each may be long
-_SETTLED = ("bet_settlement", "bet_cancel")
-_REOPENED = ("rollback_bet_settlement", "rollback_bet_cancel")
+SETTLED = ("bet_settlement", "bet_cancel")
+REOPENED = ("rollback_bet_settlement", "rollback_bet_cancel")
 
 
 class Phase(Enum):
@@ -76,9 +76,9 @@ class Replay:
             case Phase.ODDS:
                 return await self._odds(step.match_ids, now)
             case Phase.SETTLED:
-                return await self._transitions(step.match_ids, _SETTLED)
+                return await self._transitions(step.match_ids, SETTLED)
             case Phase.REOPENED:
-                return await self._transitions(step.match_ids, _REOPENED)
+                return await self._transitions(step.match_ids, REOPENED)
 
     async def _fixtures(self) -> list[Letter]:
         async with self._store.reading() as tx:

@@ -8,18 +8,19 @@ from app.store.sql import OPEN_MARKETS
 from app.store.transaction import Row, Tx, Write
 
 _COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
-    rests_on, settled_by, opened_at, priced_at"""
+    rests_on, settled_by, opened_at, priced_at, offered_until"""
 _ENDED = f"({MarketStatus.SETTLED:d}, {MarketStatus.CANCELLED:d})"
 _SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
 _UPSERT = f"""
 INSERT INTO market (match_id, {_COLUMNS})
 SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
-    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[])
+    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[])
 ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
     status = excluded.status, odds = excluded.odds, probability = excluded.probability,
     complement = excluded.complement, reason = excluded.reason, result = excluded.result,
     void_reason_id = excluded.void_reason_id, rests_on = excluded.rests_on,
-    settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at
+    settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at,
+    offered_until = excluded.offered_until
 """
 
 
@@ -86,6 +87,7 @@ def _values(market: Market) -> tuple[object, ...]:
         market.settled_by,
         market.opened_at,
         market.priced_at,
+        market.offered_until,
     )
 
 
@@ -104,4 +106,5 @@ def _market(row: Row) -> Market:
         settled_by=row["settled_by"],
         opened_at=row["opened_at"],
         priced_at=row["priced_at"],
+        offered_until=row["offered_until"],
     )

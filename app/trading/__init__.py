@@ -17,6 +17,7 @@ to the same state changes nothing.
     margin      probabilities of a group to odds
     offers      what the state demands to be on offer, priced
     settling    verdicts to ledger entries, and back
+    replayed    the bets that are void because rounds are played again
     desk        the same by hand, for operators
     engine      `react` and `suspend_all`
     audit       recompute every settlement from stored facts

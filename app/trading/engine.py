@@ -11,6 +11,7 @@ from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import margin as pricing
+from app.trading import replayed
 from app.trading.evidence import Evidence, gather
 from app.trading.offers import Offer, moved, wanted
 from app.trading.settling import CLOSED, outdated, roll_back, settle, verdict
@@ -23,8 +24,8 @@ _OFF_OFFER = "not on offer now"
 
 
 class Reaction(msgspec.Struct, frozen=True):
-    """`markets`: each changed market once, in its end state. `entries`: the ledger's new rows in order:
-    rollbacks first, then settlements, then voids, so that one market's rows stand in their order."""
+    """`markets`: each changed market once, in its end state, and those of which bets became void. `entries`:
+    the ledger's new rows, `in_order`."""
 
     markets: tuple[Market, ...] = ()
     entries: tuple[LedgerEntry, ...] = ()
@@ -43,14 +44,23 @@ def react(
     evidence = gather(match, changes)
     after = dict(book)
     entries = _taken_back(evidence, changes, after)
+    played_again = replayed.affected(replayed.voids(changes).values(), book, after)
     entries += _settled(evidence, after)
     reason = _silence(match, quoting)
     if reason:
         _suspend(after, (), reason)
     else:
         _quote(evidence, after, now, margin)
-    changed = tuple(market for key, market in after.items() if book.get(key) != market)
-    return Reaction(changed, tuple(sorted(entries, key=_order)))
+    entries += replayed.entries(played_again, after, now)
+    changed = tuple(market for key, market in after.items() if key in played_again or book.get(key) != market)
+    return Reaction(changed, in_order(entries))
+
+
+def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
+    """The entries of one transaction as the ledger has them: rollbacks, settlements, voids, then what is
+    about a part of a market's bets. What one message tells lies side by side, and one market's moves in their
+    order."""
+    return tuple(sorted(entries, key=_order))
 
 
 def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
@@ -60,8 +70,10 @@ def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
     return tuple(market for key, market in after.items() if market is not book[key])
 
 
-def _order(entry: LedgerEntry) -> tuple[int, LedgerStatus]:
+def _order(entry: LedgerEntry) -> tuple[object, ...]:
     ranks = {LedgerStatus.PENDING: 0, LedgerStatus.SETTLED: 1, LedgerStatus.VOIDED: 2}
+    if entry.void_window is not None:
+        return 3, entry.window_rolled_back, entry.void_window
     return ranks[entry.new_status], entry.previous_status
 
 

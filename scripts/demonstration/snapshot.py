@@ -104,10 +104,8 @@ class Reader:
     def _settled(self, entry: dict[str, Any], view: dict[str, Any]) -> Settled:
         facts = {fact["id"]: fact for fact in (*view.get("events", ()), *view.get("rounds", ()))}
         rests_on = tuple(told(facts[number], view) for number in entry["rests_on"] if number in facts)
-        outcome = entry["outcome"] or ("void" if entry["new_status"] == "voided" else "taken back")
-        return Settled(
-            self._name(entry["market_id"], entry["specifiers"], view), outcome, entry["reason"], rests_on
-        )
+        name = self._name(entry["market_id"], entry["specifiers"], view)
+        return Settled(name, _outcome(entry), entry["reason"], rests_on)
 
     def _name(self, type_id: int, specifiers: str, view: dict[str, Any]) -> str:
         values = specifier_values(specifiers)
@@ -130,3 +128,9 @@ def told(fact: dict[str, Any], view: dict[str, Any]) -> str:
     winner = view[fact["winner"]] if fact.get("winner") else fact["winning_side"]
     score = f"{fact['score_a']}:{fact['score_b']}"
     return f"round {fact['round']}: won by {winner} ({fact['win_reason']}), {score}"
+
+
+def _outcome(entry: dict[str, Any]) -> str:
+    if window := entry.get("void_window"):
+        return "bets stand" if window["rolled_back"] else "void bets"
+    return entry["outcome"] or ("void" if entry["new_status"] == "voided" else "taken back")

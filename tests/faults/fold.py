@@ -10,7 +10,8 @@ from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.store.connections import Store
 from tests.faults.rig import Consumer, Got
 
-Ledger = dict[tuple[str, str, str], str]  #: (match, market id, specifiers): won, lost, void or pending
+#: (match, market id, specifiers, or those and a window): won, lost, void or pending
+Ledger = dict[tuple[str, str, str], str]
 _RESULT = {"1": "won", "0": "lost"}
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 
@@ -23,8 +24,7 @@ def folded(told: Iterable[Got]) -> Ledger:
         if root.tag == "odds_change":
             continue
         for market in root.iter("market"):
-            key = (root.get("event_id", ""), market.get("id", ""), market.get("specifiers", ""))
-            ledger[key] = word(root.tag, market)
+            ledger[key_of(root, market)] = word(root.tag, market)
     return ledger
 
 
@@ -38,10 +38,22 @@ def folded_with_replay(told: Iterable[Got]) -> Ledger:
         for market in root.iter("market"):
             if root.tag == "odds_change" and market.get("status") not in ("1", "-1"):
                 continue
-            key = (root.get("event_id", ""), market.get("id", ""), market.get("specifiers", ""))
+            key = key_of(root, market)
             said = "pending" if root.tag == "odds_change" else word(str(root.tag), market)
             newest[key] = max(newest.get(key, (0, "")), (at, said))
     return {key: said for key, (_, said) in newest.items()}
+
+
+def key_of(root: Any, market: Any) -> tuple[str, str, str]:
+    """What a message speaks of: a market, or the bets of a window on it, void or not by themselves."""
+    about = market.get("specifiers", "")
+    if root.get("end_time"):
+        about = windowed(about, root.get("start_time"), root.get("end_time"))
+    return root.get("event_id", ""), market.get("id", ""), about
+
+
+def windowed(specifiers: str, start: object, end: object) -> str:
+    return f"{specifiers} {start}-{end}"
 
 
 def word(tag: str, market: Any) -> str:
@@ -58,13 +70,22 @@ async def ledger_of(store: Store) -> Ledger:
             "SELECT m.number, e.body FROM ledger_entry e JOIN match m ON m.id = e.match_id ORDER BY e.id"
         )
     return {
-        (f"od:match:{row['number']}", *map(str, entry.key)): _outcome(entry)
+        (f"od:match:{row['number']}", *_about(entry)): _outcome(entry)
         for row in rows
         for entry in [_entry(row["body"])]
     }
 
 
+def _about(entry: LedgerEntry) -> tuple[str, str]:
+    type_id, specifiers = entry.key
+    if window := entry.void_window:
+        specifiers = windowed(specifiers, window.start_time, window.end_time)
+    return str(type_id), specifiers
+
+
 def _outcome(entry: LedgerEntry) -> str:
+    if entry.void_window:
+        return "pending" if entry.window_rolled_back else "void"
     if entry.new_status is LedgerStatus.PENDING:
         return "pending"
     return str(entry.outcome)

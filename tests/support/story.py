@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from app.domain import changes as c
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
-from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.ingest import drafts
 from app.store import changes, history, markets, matches
 from app.store.connections import Store
@@ -75,6 +75,26 @@ class Story:
     async def take_back(self, match: Match, *offers: Market) -> None:
         """Reverse the last settlement or void of these."""
         await self._move(match, offers, LedgerStatus.PENDING, None)
+
+    async def void_bets(
+        self, match: Match, window: VoidWindow, *offers: Market, rolled_back: bool = False
+    ) -> None:
+        """Void the bets of a window on these markets, or take that back; the markets stay as they are."""
+        async with self.store.reading() as tx:
+            book = await markets.book(tx, match.id)
+        about = [book[offered.key] for offered in offers]
+        entries = [
+            LedgerEntry(
+                *market.key,
+                *[_ledger_status(market)] * 2,
+                market.result,
+                "told by the test",
+                void_window=window,
+                window_rolled_back=rolled_back,
+            )
+            for market in about
+        ]
+        await self._write(match, markets_changed=about, entries=entries)
 
     async def finish(self, match: Match) -> None:
         await self._write(match, status=Status.FINISHED, finished_at=self._now(), winner="home")

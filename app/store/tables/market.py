@@ -21,3 +21,4 @@ class Market(Table, tablename="market", db=DIALECT):
     settled_by = Text()
     opened_at = BigInt()
     priced_at = BigInt()
+    offered_until = BigInt()

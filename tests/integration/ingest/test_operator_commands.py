@@ -169,6 +169,17 @@ async def test_an_award_in_play_leaves_what_was_decided(store: Store, server: Se
     assert not any(market.open for market in after.values())
 
 
+async def test_what_an_award_voids_is_one_envelope(store: Store, server: Server, order: Any) -> None:
+    """Lines that the award voids, and rounds that are not played any more."""
+    await server.begin()
+    before = await head(store)
+    await order(c.AwardMap(winner="team_b"))
+    async with store.reading() as tx:
+        told = await changes.read(tx, before, 10_000)
+    voided = [row for row in told if row.message == "bet_cancel"]
+    assert len({row.at for row in voided}) == len({row.envelope_seq for row in voided}) == 1
+
+
 async def test_a_changed_format_voids_the_lines_that_hang_on_it(
     store: Store, order: Any, match: Match
 ) -> None:

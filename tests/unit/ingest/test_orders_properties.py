@@ -1,5 +1,6 @@
 """Whatever operators command during a match, book, ledger and match stay coherent."""
 
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -10,9 +11,11 @@ from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest import commands as c
+from app.ingest.drafts import compose
+from app.ingest.hands import Hand, untouched
 from app.ingest.orders import carried_out
+from app.ingest.record import decided
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.trading.engine import react
 from app.trading.settling import CLOSED
 from tests.unit.domain.play import Server, new_match
 
@@ -60,26 +63,32 @@ class Desk:
         self.book: Book = {}
         self.ledger: list[LedgerEntry] = []
         self.told = 0
+        self.envelopes: list[str] = []
         self.server.start_map()
         self.settle()
 
     def settle(self) -> None:
         changes = self.server.changes[self.told :]
         self.told = len(self.server.changes)
-        self._react(self.server.match, changes, self.book)
+        self._react(self.server.match, changes)
 
     def order(self, command: c.Command) -> None:
         asked = carried_out(command, self.server.match, self.server.later())
-        by_hand = asked.hand(self.book)
-        handled = self.book | {market.key: market for market in by_hand.markets}
-        self.ledger += by_hand.entries
-        self.server.match = asked.after
-        self._react(asked.after, asked.changes, handled)
+        before, self.server.match = self.server.match, asked.after
+        try:
+            self._react(before, asked.changes, asked.hand)
+        except (Conflict, NotFound):
+            self.server.match = before
+            raise
 
-    def _react(self, match: Match, changes: Any, book: Book) -> None:
-        reaction = react(match, changes, book, now=self.server.now, quoting=True, margin=0.06)
+    def _react(self, before: Match, changes: Any, hand: Hand = untouched) -> None:
+        """One transaction: what it tells, and the book and the ledger after it."""
+        after, now = self.server.match, self.server.now
+        reaction = decided(hand, after, changes, self.book, now=now, quoting=True, margin=0.06)
+        told = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
+        self.envelopes = [message for message, _ in groupby(told, key=lambda draft: draft.message) if message]
         self.ledger += reaction.entries
-        self.book = book | {market.key: market for market in reaction.markets}
+        self.book = self.book | {market.key: market for market in reaction.markets}
 
     def play(self, step: str) -> None:
         if step == "kill":
@@ -103,6 +112,19 @@ def test_book_ledger_and_match_agree_after_every_step(script: list[Any]) -> None
         _check_match(desk.server.match)
         _check_ledger(desk)
         _check_hands(desk, before[1])
+        assert len(desk.envelopes) == len(set(desk.envelopes)), "what happens together is told together"
+
+
+def test_an_awarded_map_is_one_cancellation() -> None:
+    """The award voids lines by hand, and the engine what can no longer be played."""
+    desk = Desk()
+    desk.play("home")
+    desk.order(c.AwardMap(winner="team_a"))
+    assert {entry.settled_by for entry in desk.ledger if entry.new_status is LedgerStatus.VOIDED} == {
+        "admin",
+        "engine",
+    }
+    assert desk.envelopes == ["bet_settlement", "bet_cancel", "odds_change"]
 
 
 def _check_match(match: Match) -> None:

@@ -65,3 +65,29 @@ async def test_it_asks_until_the_snapshot_is_complete() -> None:
     assert len(asked) == 4
     task.cancel()
     await asyncio.wait([task])
+
+
+def test_void_bets_of_a_window_end_no_offer() -> None:
+    book = consumer.Book()
+    book.hear(
+        b'<odds_change event_id="od:match:7" timestamp="5"><odds><market id="1" specifiers="team=home" '
+        b'status="1"><outcome id="1" odds="1.85" active="1"/></market></odds></odds_change>',
+        3,
+        0,
+    )
+    for tag in (b"bet_cancel", b"rollback_bet_cancel"):
+        book.hear(
+            b'<%b event_id="od:match:7" timestamp="6" start_time="2" end_time="4"><market id="1" '
+            b'specifiers="team=home" void_reason_id="4"/></%b>' % (tag, tag),
+            4,
+            3,
+        )
+    assert book.offers["od:match:7"] == {("1", "team=home"): (5, "1.85")}
+    assert (book.seqs["od:match:7"], book.after) == (4, 6)
+    book.hear(
+        b'<bet_cancel event_id="od:match:7" timestamp="7"><market id="1" specifiers="team=home" '
+        b'void_reason_id="4"/></bet_cancel>',
+        5,
+        4,
+    )
+    assert book.offers["od:match:7"] == {("1", "team=home"): (7, consumer.CLOSED)}

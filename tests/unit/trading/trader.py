@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain.facts import Fact
-from app.domain.market import OPEN, Book, Market, MarketStatus
+from app.domain.market import OPEN, Book, Market, MarketStatus, timed
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.transitions import fold
@@ -41,6 +41,7 @@ class Trader:
         self.ledger: list[LedgerEntry] = []
         self.rounds: dict[int, Round] = {}
         self.events: dict[int, TimelineEvent] = {}
+        self.offered: dict[tuple[int, str], int] = {}  #: until when each market last took bets
         self.checking = checking
         self.now = 0
 
@@ -50,9 +51,12 @@ class Trader:
 
     def react(self, changes: Sequence[c.Change] = (), *, quoting: bool = True) -> Reaction:
         self._keep(changes)
-        self.now += 1000
+        self.now = max(self.now + 1000, self.match.last_fact_at)
         reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, margin=MARGIN)
-        self.book |= {market.key: market for market in reaction.markets}
+        self._note_offers(reaction)
+        self.book |= {
+            market.key: timed(self.book.get(market.key), market, self.now) for market in reaction.markets
+        }
         self.ledger += reaction.entries
         if self.checking:
             self.check(reaction, changes, quoting=quoting)
@@ -69,6 +73,14 @@ class Trader:
                     self.events[number] = replace(self.events[number], void=True)
                 for played in change.rounds:
                     self.rounds[played.id] = replace(self.rounds[played.id], void=True)
+
+    def _note_offers(self, reaction: Reaction) -> None:
+        """Before a reaction: what is active takes bets until now. No bet is void that nobody could place."""
+        self.offered |= {market.key: self.now for market in self.active()}
+        for entry in reaction.entries:
+            if entry.void_window is not None:
+                assert entry.void_window.end_time == self.now
+                assert self.offered[entry.key] >= entry.void_window.start_time, entry
 
     def of(self, type_id: int, specifiers: str) -> Market:
         return self.book[type_id, specifiers]

@@ -155,12 +155,18 @@ function settlements(state, prove) {
     },
     (item, each) => {
       const [result, name] = item.firstChild.firstChild.children, found = state.match(each.match_id);
-      const outcome = each.new_status === "settled" ? each.outcome : each.new_status === "voided" ? "void" : "pending";
+      const outcome = result_of(each);
       result.className = outcome;
       text(result, say(outcome));
       const teams = found ? `${found.team_a} – ${found.team_b}: ` : "";
       text(name, `${teams}${title(state, each, found)} (${each.reason})`);
     });
+}
+
+/** What an entry of the ledger says; one about a window speaks of its bets alone. */
+function result_of(entry) {
+  if (entry.void_window) return entry.void_window.rolled_back ? "bets_stand" : "bets_void";
+  return entry.new_status === "settled" ? entry.outcome : entry.new_status === "voided" ? "void" : "pending";
 }
 
 function show(list, lines) {

@@ -23,12 +23,13 @@ from scripts.consumer import OVERLAP_MILLIS, Book
 from tests.faults import fold
 
 LANES = {"live": ("hi.#", "-.-.-.alive.#"), "replay": ("lo.#", "-.-.-.snapshot_complete.#")}
-Key = tuple[str, str, str]  #: match, market id, specifiers
+Key = tuple[str, str, str]  #: match, market id, specifiers (of the bets of a window: with it)
 Heard = tuple[bytes, int, int]  #: body, x-seq, x-prev-seq
 
 
 class Ledger(Book):
-    """The reference client's book, and with it how markets ended and where matches stand."""
+    """The reference client's book, and with it how markets ended, which bets are void, and where matches
+    stand."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class Ledger(Book):
         super().apply(root, seq, prev)
         match, at = root.get("event_id", ""), int(root.get("timestamp", "0"))
         for market in root.iter("market"):
-            key = (match, market.get("id", ""), market.get("specifiers", ""))
+            key = fold.key_of(root, market)
             if root.tag != "odds_change":
                 said = fold.word(root.tag, market)
             elif market.get("status") in ("1", "-1"):
@@ -67,11 +68,12 @@ class Ledger(Book):
 
 
 class Bettor:
-    """One tenant's client. `book` is what it makes of what it has read."""
+    """One tenant's client, which asks for recoveries of one kind. `book` is what it makes of what it has
+    read."""
 
-    def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str) -> None:
+    def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str, kind: Kind) -> None:
         self._desk, self._tenant = Desk(store, system_clock, 4320 * 60_000), tenant
-        self._url, self._exchange = url, exchange
+        self._url, self._exchange, self._kind = url, exchange, kind
         self._connection: AbstractConnection | None = None
         self._requests = 0
         self.book = Ledger()
@@ -113,7 +115,7 @@ class Bettor:
         after = max(0, self.book.after - OVERLAP_MILLIS)
         try:
             given = Given(str(after), self.book.request)
-            await request.accept(self._desk, self._tenant, Kind.CANONICAL, given)
+            await request.accept(self._desk, self._tenant, self._kind, given)
         except Conflict:
             self.book.due.set()
 

@@ -22,9 +22,12 @@ from app.broker.address import parse
 from app.channels.feed.session import Lapsed, Session, Terms
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
+from app.domain.recovery import Kind
+from app.domain.settlement import VoidWindow
 from app.settings import Settings
 from app.store import changes
 from app.store.connections import open_store
+from tests.faults.fold import windowed
 from tests.faults.rig import Rig, rigged
 from tests.integration.channels.feed.bettor import LANES, Bettor, Key
 from tests.support.eventually import eventually
@@ -61,7 +64,11 @@ class World:
             offered[urn, str(market["id"]), market["specifiers"]] = price
         entries = (await self.web.get(f"/cs2/v1/matches/{urn}/settlements?limit=1000")).json()["data"]
         for entry in entries:
-            results[urn, str(entry["market_id"]), entry["specifiers"]] = entry["outcome"]
+            about, outcome = entry["specifiers"], entry["outcome"]
+            results[urn, str(entry["market_id"]), about] = outcome
+            if window := entry.get("void_window"):
+                about = windowed(about, window["start_time"], window["end_time"])
+                results[urn, str(entry["market_id"]), about] = None if window["rolled_back"] else "void"
         for key in [key for key, outcome in results.items() if outcome is None]:
             del results[key]
 
@@ -71,15 +78,17 @@ class Machine(RuleBasedStateMachine):
 
     world: World
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(kind=st.sampled_from([Kind.CANONICAL, Kind.GLOBAL]))
+    def begin(self, kind: Kind) -> None:
         self.story = Story(self.world.rig.store)
         self.matches: list[Match] = []
         self.open: dict[int, set[int]] = {}
         self.ended: dict[int, set[int]] = {}
+        self.windows: dict[int, set[tuple[int, VoidWindow]]] = {}
+        self.kind = kind
         self.tenant, url = self.run(self.world.rig.tenant())
         exchange = self.world.rig.settings.exchange
-        self.bettor = Bettor(self.world.rig.store, self.tenant, url, exchange)
+        self.bettor = Bettor(self.world.rig.store, self.tenant, url, exchange, kind)
         self.run(self.bettor.connect())
         self.new_match()
         self.run(eventually(self._told))
@@ -98,6 +107,7 @@ class Machine(RuleBasedStateMachine):
         match = self.run(self.story.match())
         self.matches.append(match)
         self.open[match.number], self.ended[match.number] = set(), set()
+        self.windows[match.number] = set()
 
     @rule(data=st.data(), count=st.integers(1, 3), suspended=st.booleans())
     def offer(self, data: st.DataObject, count: int, suspended: bool) -> None:
@@ -122,6 +132,30 @@ class Machine(RuleBasedStateMachine):
             self.run(self.story.take_back(match, offer(number)))
             self.ended[match.number].discard(number)
             self.open[match.number].add(number)
+
+    @rule(data=st.data(), start=st.integers(1, 3), length=st.integers(0, 2))
+    def void_bets(self, data: st.DataObject, start: int, length: int) -> None:
+        """The bets of a window are void on some markets, whatever their state."""
+        known = {number: self.open.get(number, set()) | each for number, each in self.ended.items()}
+        match, window = (
+            self._any(data, {n: each for n, each in known.items() if each}),
+            VoidWindow(start, start + length),
+        )
+        if match:
+            numbers = data.draw(st.sets(st.sampled_from(sorted(known[match.number])), min_size=1))
+            fresh = {(number, window) for number in numbers} - self.windows[match.number]
+            if fresh:
+                self.run(self.story.void_bets(match, window, *(offer(number) for number, _ in sorted(fresh))))
+                self.windows[match.number] |= fresh
+
+    @rule(data=st.data())
+    def take_back_bets(self, data: st.DataObject) -> None:
+        """Such a rollback is told again by the global recovery alone."""
+        match = self._any(data, {number: each for number, each in self.windows.items() if each})
+        if match and self.kind is Kind.GLOBAL:
+            number, window = data.draw(st.sampled_from(sorted(self.windows[match.number])))
+            self.run(self.story.void_bets(match, window, offer(number), rolled_back=True))
+            self.windows[match.number].discard((number, window))
 
     @rule(data=st.data(), cancelled=st.booleans())
     def end_match(self, data: st.DataObject, cancelled: bool) -> None:
