@@ -7,6 +7,7 @@ from functools import partial
 
 from litestar import Litestar
 from litestar.di import Provide
+from litestar.exceptions import HTTPException
 
 from app.access import amqp
 from app.access.admin import Broker
@@ -36,8 +37,9 @@ from app.http.answer import Rendered
 from app.http.body import Strict
 from app.http.door import Door
 from app.http.head import Heads, complete
-from app.http.health import Health
+from app.http.health import FEED_PROCESS, Health
 from app.http.kept import Bodies
+from app.http.listeners import Listeners
 from app.http.upgrade import Upgrades
 from app.ingest import health
 from app.ingest.intake import Intake
@@ -84,14 +86,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         request_class=Strict,
         response_class=Rendered,
         before_send=[complete],
-        exception_handlers=errors.HANDLERS,
+        exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(parts.strangers)},
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
         lifespan=[parts.opened],
         logging_config=None,
         openapi_config=None,
     )
-    app.asgi_handler = Upgrades(Heads(app.asgi_handler))
+    app.asgi_handler = Listeners(Upgrades(Heads(app.asgi_handler), parts.strangers), settings.operator_port)
     return app
 
 
@@ -150,7 +152,9 @@ class Parts:
             )
             address = settings.public_url.rstrip("/")
             held = Terms(margin=settings.margin)
-            self.intake = Intake(store, queues, held, self._clock, settings.secret_key, address)
+            self.intake = Intake(
+                store, queues, held, self._clock, settings.secret_key, address, settings.sandbox
+            )
             self.streams = Streams(store, self.grants, self.strangers, self._clock, stream_terms(settings))
             supervision = Supervision(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait for one to be started.
@@ -181,7 +185,8 @@ class Parts:
                 "log_batches": partial(health.nothing_parked, store),
                 "rate_limits": partial(rate_state, self.counters),
                 ALERTS: partial(alerts_state, store),
-            }
+            },
+            {FEED_PROCESS: partial(feed_health.process_state, store, self._clock)},
         )
 
 

@@ -5,7 +5,7 @@ does not fit stops the process with a line that names the variable.
 """
 
 import os
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -23,6 +23,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Where this runs. Production refuses the secret that everybody knows; so does any `PUBLIC_URL` that
     #: leads beyond this machine.
     deployment: Literal["development", "production"] = "development"
+    #: Whether matches here are for trying things out, so that operators may have finished ones removed by
+    #: number (`POST /ops/v1/trim`). A demonstration sets it; nothing that is real does.
+    sandbox: bool = False
     #: PostgreSQL, the truth.
     database_url: str = "postgresql://postgres@127.0.0.1:5432/matchfeed"
     #: Connections a process keeps open to PostgreSQL.
@@ -44,6 +47,12 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"
+    #: The port of the operators' own listener: everything under `/ops/v1` but the log sink, nothing else. 0:
+    #: all is served on one port, which production refuses.
+    operator_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    #: Proxies (addresses or networks, separated by commas) whose `X-Forwarded-For` and `X-Forwarded-Proto`
+    #: are believed. Empty: nobody's.
+    trusted_proxies: str = ""
     #: Overrides the category icon's address.
     cs2_category_icon_url: str = ""
     #: What the URNs of soccer's competitors and tournaments begin with.
@@ -101,6 +110,11 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Log level of our own lines.
     log_level: str = "INFO"
 
+    @property
+    def operator_url(self) -> str:
+        """Where operators' addresses are from this machine; empty where they are at the public address."""
+        return f"http://127.0.0.1:{self.operator_port}" if self.operator_port else ""
+
 
 def load(environ: dict[str, str] | None = None) -> Settings:
     """Settings of this process; raises `SystemExit` with one clear line when a variable does not fit."""
@@ -108,12 +122,26 @@ def load(environ: dict[str, str] | None = None) -> Settings:
         told = msgspec.convert(dict(os.environ if environ is None else environ), Settings, strict=False)
     except msgspec.ValidationError as error:
         raise SystemExit(f"matchfeed: a setting in the environment does not fit: {error}") from error
+    _check_networks(told.trusted_proxies)
     if told.secret_key == DEVELOPMENT_SECRET and (told.deployment == "production" or _leads_beyond(told)):
         raise SystemExit(
             "matchfeed: SECRET_KEY is the one that everybody knows; set one of your own, the same for every "
             "process: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
         )
     return told
+
+
+def networks(listed: str) -> list[str]:
+    """The networks of a setting that lists them; an address alone is a network of its own. Raises
+    `ValueError`."""
+    return [str(ip_network(each.strip())) for each in listed.split(",") if each.strip()]
+
+
+def _check_networks(listed: str) -> None:
+    try:
+        networks(listed)
+    except ValueError as error:
+        raise SystemExit(f"matchfeed: TRUSTED_PROXIES lists addresses and networks: {error}") from error
 
 
 def _leads_beyond(told: Settings) -> bool:

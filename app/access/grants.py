@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from ipaddress import ip_address, ip_network
 from uuid import UUID
@@ -19,6 +20,7 @@ from app.store.keys import Holder
 
 _REFUSAL = "This API key is not valid. Check it, or ask your account manager for a new one."
 _NOTE_SECONDS = 30.0
+_GOOD_KEYS = 20_000
 log = get_logger(__name__)
 
 
@@ -46,6 +48,9 @@ class Grants:
         self._clock = clock
         self._listening = False
         self._known: dict[bytes, _Known] = {}
+        #: Keys that let somebody in when they were looked up last, newest last. They outlive `forget`: they
+        #: say nothing about rights, only whom to look up at once while an address is turned away.
+        self._good: OrderedDict[bytes, None] = OrderedDict()
         #: Changes with every change heard of: what was read before one must not be remembered after it.
         self._generation = 0
         self._used: dict[UUID, int] = {}
@@ -72,9 +77,8 @@ class Grants:
         return known.grant
 
     def knows(self, raw_key: str) -> bool:
-        """Whether the key is remembered as one that lets somebody in; asks nobody."""
-        known = self._known.get(_digest(raw_key, self._secret))
-        return known is not None and known.grant is not None
+        """Whether the key let somebody in when it was looked up last; asks nobody."""
+        return _digest(raw_key, self._secret) in self._good
 
     def forget(self) -> None:
         """Remember no key: something has changed. Whoever makes a change in this very process need not
@@ -113,11 +117,20 @@ class Grants:
         async with self._store.reading() as tx:
             holder = await keys.by_hash(tx, hashed)
         if holder is None or not hmac.compare_digest(holder.hash, hashed):
+            self._good.pop(hashed, None)
             return None
         known = _Known(holder.key.id, _grant(holder), holder.key.networks)
+        self._remember_good(hashed, known.grant is not None)
         if self._listening and generation == self._generation:
             self._known[hashed] = known
         return known
+
+    def _remember_good(self, hashed: bytes, good: bool) -> None:
+        self._good.pop(hashed, None)
+        if good:
+            self._good[hashed] = None
+            if len(self._good) > _GOOD_KEYS:
+                self._good.popitem(last=False)
 
     async def _hear(self) -> None:
         async for _ in signals.listen(self._store, signals.GRANTS, self._heard_state):

@@ -1,28 +1,34 @@
 """How much a key may ask for, and how much a stranger may knock.
 
 A key's rate is exact, in a moving minute, over all processes; while Redis is away every request passes
-and is counted as unchecked. Strangers (no key, or none of ours) are held back per address and process.
+and is counted as unchecked. Strangers (no key, or none of ours) are held back per address and process; a
+key that may be one of ours is looked up all the same, one after the other, so that nobody is kept out by
+what others at the same address do.
 """
 
+import asyncio
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import msgspec
 
 from app.access.grants import Grants
+from app.access.keys import well_formed
 from app.domain.tenant import Grant
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated, Unavailable
-from app.kit.metrics import rate_limit_unchecked
+from app.kit.metrics import rate_limit_unchecked, unauthenticated
 from app.store.counters import WINDOW_MILLIS, Counters
 
 WINDOW_SECONDS = WINDOW_MILLIS // 1000
 _KNOCKS = 600
 _KNOCKS_PER_SECOND = 10
 _ADDRESSES = 20_000
+_LOOKUPS, _ALL_LOOKUPS = 32, 256  #: that may wait, of one address and of all
+Why = Literal["key", "path", "log_token"]
 
 
 class Allowance(msgspec.Struct, frozen=True):
@@ -58,11 +64,14 @@ class Strangers:
     def __init__(self, clock: Clock = system_clock, addresses: int = _ADDRESSES) -> None:
         self._clock = clock
         self._addresses = addresses
+        self._looking_up: Counter[str] = Counter()
+        self._one_at_a_time = asyncio.Lock()
         #: When each address will have worked its refusals off (ms).
         self._clear_at: OrderedDict[str, float] = OrderedDict()
 
-    def refused(self, address: str) -> None:
+    def refused(self, address: str, why: Why = "key") -> None:
         """Note that somebody at `address` was refused."""
+        unauthenticated.labels(why).inc()
         place, now = _place(address), self._clock()
         clear_at = max(self._clear_at.pop(place, now), now)
         self._clear_at[place] = clear_at + 1000 / _KNOCKS_PER_SECOND
@@ -76,18 +85,35 @@ class Strangers:
         owed = self._clear_at.get(_place(address), 0) - self._clock()
         return max(0, math.ceil((owed - 1000 * (_KNOCKS - 1) / _KNOCKS_PER_SECOND) / 1000))
 
+    async def look_up(self, grants: Grants, raw_key: str, address: str) -> Grant:
+        """What a key may do that is shown at an address which is not listened to; a few wait for one lookup
+        after the other, more are turned away."""
+        place = _place(address)
+        if self._looking_up[place] >= _LOOKUPS or self._looking_up.total() >= _ALL_LOOKUPS:
+            _turn_away(self.wait(address))
+        self._looking_up[place] += 1
+        try:
+            async with self._one_at_a_time:
+                return await grants.of(raw_key, address)
+        finally:
+            self._looking_up[place] -= 1
+            if not self._looking_up[place]:
+                del self._looking_up[place]
+
 
 async def let_in(grants: Grants, strangers: Strangers, address: str, shown: Callable[[], str]) -> Grant:
     """What the key that is `shown` may do; raises what refuses it, and what showing it does.
 
-    An address that was refused too often is turned away, unless it shows a key known to be good; who is
-    refused here is a stranger who knocked.
+    An address that was refused too often is turned away, unless it shows a key that lets it in; what cannot
+    be a key at all is not looked up then. Who is refused here is a stranger who knocked.
     """
     try:
         raw_key = shown()
         seconds = strangers.wait(address)
         if seconds and not grants.knows(raw_key):
-            _turn_away(seconds)
+            if not well_formed(raw_key):
+                _turn_away(seconds)
+            return await strangers.look_up(grants, raw_key, address)
         return await grants.of(raw_key, address)
     except (BadRequest, Unauthenticated, Forbidden):
         if seconds := strangers.wait(address):
@@ -97,8 +123,14 @@ async def let_in(grants: Grants, strangers: Strangers, address: str, shown: Call
 
 
 def _turn_away(seconds: int) -> NoReturn:
+    unauthenticated.labels("turned_away").inc()
+    raise too_many(seconds)
+
+
+def too_many(seconds: int) -> TooManyRequests:
+    """What an address is told that is not listened to for so long."""
     what = "Too many requests without a valid key came from this address; slow down."
-    raise TooManyRequests(what, retry_after=seconds)
+    return TooManyRequests(what, retry_after=max(seconds, 1))
 
 
 def _place(address: str) -> str:

@@ -110,8 +110,11 @@ async def duplicate(demo: Demo, tenant: str) -> None:
 
 
 async def rollback(demo: Demo, tenant: str) -> None:
-    base, key = demo.description["base_url"], demo.description["operator_key"]
-    async with httpx.AsyncClient(base_url=base, headers={"X-API-Key": key}, trust_env=False) as client:
+    key = {"X-API-Key": demo.description["operator_key"]}
+    async with (
+        httpx.AsyncClient(base_url=demo.description["base_url"], headers=key, trust_env=False) as client,
+        httpx.AsyncClient(base_url=demo.description["operator_url"], headers=key, trust_env=False) as office,
+    ):
         match, entry = await _settled_last(client)
         command = {
             "command": "roll_back_market",
@@ -120,7 +123,7 @@ async def rollback(demo: Demo, tenant: str) -> None:
             "reason": "a rehearsal",
             "release": True,
         }
-        (await client.post(f"/ops/v1/matches/{match}/commands", json=command)).raise_for_status()
+        (await office.post(f"/ops/v1/matches/{match}/commands", json=command)).raise_for_status()
     name = entry["market_offer_id"]
     _say(f"an operator takes the settlement of {name} of {match} back; the engine settles it again")
 
@@ -128,7 +131,8 @@ async def rollback(demo: Demo, tenant: str) -> None:
 async def restore(demo: Demo, tenant: str) -> None:
     """A match of its own, played fast, in which a round is played again from a backup."""
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
-        operator = Operator(client, demo.description["base_url"], demo.description["operator_key"])
+        told = demo.description
+        operator = Operator(client, told["base_url"], told["operator_key"], operator_url=told["operator_url"])
         plan, lines, place = _with_a_restore()
         now = time.time_ns() // 1_000_000
         match = await operator.create(plan, "Rehearsal", scheduled_at=now, reference=f"fault-{uuid4().hex}")

@@ -18,7 +18,7 @@ from app.ingest.terms import Terms
 from app.kit.clock import iso_seconds, system_clock
 from app.simulator.pace import Pace
 from app.simulator.sender import Sender, read_log
-from app.store import matches
+from app.store import audit, matches
 from app.store.connections import Store
 
 _PROGRESS_LINES = 500
@@ -113,14 +113,16 @@ async def match_forget(days: float) -> None:
     gone = 0
     async with opened(settings) as store:
         before = system_clock() - millis
-        while page := await _forget(store, before):
+        while page := await _forget(store, before, days):
             gone += page
     click.echo(f"{gone} matches removed")
 
 
-async def _forget(store: Store, before: int) -> int:
+async def _forget(store: Store, before: int, days: float) -> int:
     async with store.transaction() as tx:
-        return len(await matches.trim(tx, before))
+        gone = await matches.trim(tx, before)
+        await audit.add_removed(tx, gone, "match.forget", {"older_than": days}, who(), system_clock())
+    return len(gone)
 
 
 def _shown(each: Match) -> dict[str, object]:

@@ -3,6 +3,9 @@
 import os
 import resource
 import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
 
 import click
 import uvicorn
@@ -13,7 +16,7 @@ from app.cli.context import running, settled
 from app.http.protocol import Protocol
 from app.kit import garbage, logging
 from app.main import create_app
-from app.settings import DEVELOPMENT_SECRET, is_local
+from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
 from app.store.migrations import migrate as bring_up_to_date
 from app.workers import run_ingest
 
@@ -24,30 +27,59 @@ _BACKLOG = 2048
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8000, show_default=True)
-def serve(host: str, port: int) -> None:
+@click.option(
+    "--operator-host",
+    default="127.0.0.1",
+    show_default=True,
+    help="With OPERATOR_PORT: where operators come.",
+)
+def serve(host: str, port: int, operator_host: str) -> None:
     """Run the web process: REST, streams, the log sink and the operator API."""
     settings = settled()
-    if settings.secret_key == DEVELOPMENT_SECRET and not is_local(host):
-        raise click.ClickException(f"others can reach {host}: set SECRET_KEY to one that only you know")
+    _check_exposure(settings, host)
     logging.configure("web", level=settings.log_level)
-    config = uvicorn.Config(
-        create_app(settings),
+    config = server_config(create_app(settings), settings)
+    _allow_connections()
+    garbage.spare_the_present()
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(_listening(host, port, "--port"))]
+        if settings.operator_port:
+            own = _listening(operator_host, settings.operator_port, "OPERATOR_PORT")
+            listeners.append(stack.enter_context(own))
+        server = uvicorn.Server(config)
+        server.run(sockets=listeners)
+    if not server.started:
+        raise click.ClickException("the web process could not start; its log above says why")
+
+
+def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config:
+    """How `app` is served. Forwarded addresses count from the proxies that the settings name, by default from
+    nobody: the server's own default believes whoever comes from this machine."""
+    proxies = networks(settings.trusted_proxies)
+    return uvicorn.Config(
+        app,
         loop="uvloop",
         http=Protocol,
         ws=DirectWebSockets,
         ws_per_message_deflate=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
         access_log=False,
         log_config=None,
         server_header=False,
+        headers=[("x-content-type-options", "nosniff")],
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    _allow_connections()
-    garbage.spare_the_present()
-    with _listening(host, port) as listener:
-        server = uvicorn.Server(config)
-        server.run(sockets=[listener])
-    if not server.started:
-        raise click.ClickException("the web process could not start; its log above says why")
+
+
+def _check_exposure(settings: Settings, host: str) -> None:
+    """Refuse to listen where others could do what only we may."""
+    if settings.secret_key == DEVELOPMENT_SECRET and not is_local(host):
+        raise click.ClickException(f"others can reach {host}: set SECRET_KEY to one that only you know")
+    if settings.deployment == "production" and not settings.operator_port:
+        raise click.ClickException(
+            "operators need a listener of their own in production: set OPERATOR_PORT, see docs/deploy.md"
+        )
 
 
 def _allow_connections() -> None:
@@ -56,12 +88,12 @@ def _allow_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listening(host: str, port: int, named: str) -> socket.socket:
     try:
         return socket.create_server((host, port), backlog=_BACKLOG)
     except OSError as error:
         why = f"{host}:{port}: {os.strerror(error.errno or 0)}"
-        raise click.ClickException(f"cannot listen on {why}; try another --port") from error
+        raise click.ClickException(f"cannot listen on {why}; try another {named}") from error
 
 
 @click.command()
@@ -84,7 +116,7 @@ def broker_authorisation(host: str, port: int) -> None:
         server_header=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    with _listening(host, port) as listener:
+    with _listening(host, port, "--port") as listener:
         uvicorn.Server(config).run(sockets=[listener])
 
 

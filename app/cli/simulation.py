@@ -38,6 +38,7 @@ from app.simulator.world import world
     help="Restored rounds, crashed servers, pauses, silence, late lines: often, on a match day rarely.",
 )
 @click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
+@click.option("--operator-url", help="Where operators' addresses are (default: at OPERATOR_PORT, if set).")
 @click.option("--operator-key", envvar="MATCHFEED_OPERATOR_KEY", required=True)
 @running
 async def simulate(
@@ -50,13 +51,17 @@ async def simulate(
     unbooked_for: str,
     odd: bool,
     base_url: str | None,
+    operator_url: str | None,
     operator_key: str,
 ) -> None:
     """Create matches between invented teams and play them as their game servers would."""
     async with httpx.AsyncClient(
         timeout=10, trust_env=False, limits=httpx.Limits(max_connections=50)
     ) as client:
-        operator = Operator(client, base_url or settled().public_url, operator_key)
+        settings = settled()
+        address = base_url or settings.public_url
+        operators = operator_url or settings.operator_url
+        operator = Operator(client, address, operator_key, operator_url=operators)
         if matchday:
             programme = Programme(speed=speed, seed=seed, unbooked_for=unbooked_for, oddities=odd)
             await _until_stopped(MatchDay(client, operator, programme, click.echo))

@@ -3,9 +3,9 @@
 A request passes `door` (key, rate, rights, format, parameters, by the route's `opt`), then its handler.
 `opt` may say: `open` (no key), `operator`, `sport`, `scopes` (one of these is enough), `query` (the
 parameters that are known) or `any_query`, `sibling` (there is an address ending in `.xml` too), `format`
-(the only one), `kept` (bodies are kept, for all to whom this gives the same); and for the document alone
-`takes` (the type of a body that is read raw) and `required` (parameters). What a handler returns is rendered
-by `answer` in the format that `media` settled.
+(the only one), `kept` (bodies are kept, for all to whom this gives the same), `heavy` (a few at a time); and
+for the document alone `takes` (the type of a body that is read raw) and `required` (parameters). What a
+handler returns is rendered by `answer` in the format that `media` settled.
 
 Every refusal is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of upgrades in
 `upgrade`, those of what is no request in `protocol`, the server's HTTP below it all. `head` completes the

@@ -6,7 +6,8 @@
 4. What the route asks for: operator, sport, scope.
 5. In which format the answer goes out.
 6. That every query parameter is one that the route knows.
-7. Whether the answer is there already: a body that is kept is sent at once (see `kept`).
+7. Whether the answer is there already: a body that is kept is sent at once (see `kept`); whether too many
+   answers that cost much are being made (see `heavy`).
 
 Routes with `open` need no key: only 5 and 6 concern them. WebSockets pass by; `stream` has a door of its own.
 """
@@ -17,22 +18,25 @@ from typing import Any
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
 from app.access.rate_limit import Strangers, let_in
 from app.domain.tenant import Grant
 from app.http import media, rate_limit, request_id
 from app.http.auth import address_of, admit, presented_key
+from app.http.heavy import HeavyRequests
 from app.http.kept import Bodies, Seen
 from app.http.media import Format
-from app.http.query import refuse_misread, refuse_nul, refuse_unknown
+from app.http.query import refuse_long, refuse_misread, refuse_nul, refuse_unknown
 from app.http.sending import Body, deliver
-from app.kit.errors import BadRequest, Forbidden, Unauthenticated
 from app.kit.logging import bind
 from app.store.counters import Counters
 
 SIBLING = ".xml"  #: how the address ends that always answers XML, where a route has one
+
+
+_STRANGE = (400, 401, 403)  #: how an open route answers to whom it does not know
 
 
 class Door(ASGIMiddleware):
@@ -47,6 +51,7 @@ class Door(ASGIMiddleware):
         bodies: Callable[[], Bodies],
         strangers: Strangers,
     ) -> None:
+        self._heavy = HeavyRequests()
         self._grants, self._counters, self._bodies, self._strangers = grants, counters, bodies, strangers
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
@@ -60,7 +65,10 @@ class Door(ASGIMiddleware):
             await rate_limit.spend(scope, self._counters(), grant)
             admit(grant, opt)
             settle(scope, opt)
-            if "kept" in opt and (body := self._found(scope, grant, opt["kept"])):
+            if opt.get("heavy"):
+                with self._heavy.counted(grant.key_id):
+                    await next_app(scope, receive, send)
+            elif "kept" in opt and (body := self._found(scope, grant, opt["kept"])):
                 await deliver(scope, send, body)
             else:
                 await next_app(scope, receive, send)
@@ -76,14 +84,16 @@ class Door(ASGIMiddleware):
         return body
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
-        """An open route: who fails at it is a stranger who knocked."""
+        """An open route: who fails at it is a stranger who knocked. Handlers' refusals are answers by now."""
+
+        async def counting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in _STRANGE:
+                self._strangers.refused(address_of(scope), "log_token")
+            await send(message)
+
         with bind(request_id=request_id.of(scope)):
-            try:
-                settle(scope, scope["route_handler"].opt)
-                await next_app(scope, receive, send)
-            except (BadRequest, Unauthenticated, Forbidden):
-                self._strangers.refused(address_of(scope))
-                raise
+            settle(scope, scope["route_handler"].opt)
+            await next_app(scope, receive, counting)
 
     async def _known(self, scope: Scope) -> Grant:
         """The grant of the key that is shown; raises what refuses it."""
@@ -103,6 +113,7 @@ def settle(scope: Scope, opt: dict[str, Any]) -> None:
         media.settle(scope, Format.XML)
     elif not opt.get("open"):
         media.settle(scope, media.wanted(scope["headers"]))
+    refuse_long(scope)
     refuse_nul(scope)
     if scope["query_string"]:
         refuse_misread(scope)

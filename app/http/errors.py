@@ -1,18 +1,22 @@
 """Every refusal as JSON `{detail}`, in one place; what nobody expected is logged and says nothing."""
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 import msgspec
 from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.types import Scope
 
+from app.access.rate_limit import Strangers, too_many
 from app.http import request_id
-from app.kit.errors import Field, Invalid, Refusal
+from app.http.auth import address_of, presented_key
+from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
+Handler = Callable[[Request[Any, Any, Any], HTTPException], Response[Any]]
 #: How the framework says that a parameter was not given.
 _ABSENT = re.compile(r"Missing required (\w+) parameter '([^']+)'")
 _PART = re.compile(r"[^.\[\]]+")
@@ -53,6 +57,35 @@ def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]
     if "GET" in headers.get("allow", ""):
         headers["allow"] += ", HEAD"
     return _answer(error.status_code, detail, headers)
+
+
+def unrouted(strangers: Strangers) -> Handler:
+    """A handler for `http` that counts a request to an address or a method that there is not as one without a
+    valid key: nobody has looked at its key."""
+
+    def answer(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+        if error.status_code not in (404, 405) or "auth" in cast(dict[str, object], request.scope):
+            return http(request, error)
+        address = address_of(request.scope)
+        seconds = strangers.wait(address)
+        strangers.refused(address, "path")
+        if seconds:
+            return refusal(request, too_many(seconds))
+        contradiction = _contradiction(request.scope)
+        return refusal(request, contradiction) if contradiction else http(request, error)
+
+    return answer
+
+
+def _contradiction(scope: Scope) -> BadRequest | None:
+    """Two different keys are refused at any address, whatever there is."""
+    try:
+        presented_key(scope["headers"])
+    except BadRequest as error:
+        return error
+    except Unauthenticated:
+        pass
+    return None
 
 
 def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:

@@ -5,18 +5,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from app.kit.errors import Refusal
 from app.kit.logging import get_logger
 
+OK = "ok"
+FEED_PROCESS = "feed_process"  #: whether one lives, whoever it publishes to
 Check = Callable[[], Awaitable[str]]  #: answers `ok`, or one line on what is wrong
 log = get_logger(__name__)
 
 
 class Health:
-    """Named checks; a check that fails makes its part ill and never the answer."""
+    """Named checks; a check that fails makes its part ill and never the answer. `others` are not parts of
+    their own, but can be asked about."""
 
-    def __init__(self, checks: Mapping[str, Check]) -> None:
+    def __init__(self, checks: Mapping[str, Check], others: Mapping[str, Check] | None = None) -> None:
         self._checks = dict(checks)
+        self._others = dict(others or {})
 
     async def parts(self) -> dict[str, str]:
         return {name: await _state(name, check) for name, check in self._checks.items()}
+
+    async def ok(self, name: str) -> bool:
+        """Whether one of the `others` is well."""
+        return await _state(name, self._others[name]) == OK
 
 
 async def _state(name: str, check: Check) -> str:

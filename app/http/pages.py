@@ -7,7 +7,10 @@ from typing import Any
 import jinja2
 from litestar import MediaType, Response
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
 _SHARED = Path(__file__).parent  #: where `page_head.html` lies, with which every page begins
 
 

@@ -15,6 +15,7 @@ from litestar.types import Scope
 
 from app.kit.errors import Field, Invalid, NotFound
 
+_PARAMETERS = 100
 _NUMBER = re.compile(r"[-+.0-9eE_]+\Z")
 
 
@@ -54,6 +55,12 @@ def _misreadable(handler: HTTPRouteHandler) -> dict[str, bool]:
         if field.is_optional and str not in types:
             found[getattr(field.kwarg_definition, "name", None) or key] = datetime in types
     return found
+
+
+def refuse_long(scope: Scope) -> None:
+    """Raise `Invalid` for a query of so many parameters that reading them is work."""
+    if scope["query_string"].count(b"&") >= _PARAMETERS:
+        raise Invalid(Field(("query",), f"A query has {_PARAMETERS} parameters at most.", "too_many"))
 
 
 def refuse_nul(scope: Scope) -> None:

@@ -10,7 +10,9 @@ import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.access.rate_limit import Strangers
 from app.http import request_id
+from app.http.auth import address_of
 from app.http.errors import Problem
 from app.kit.errors import Invalid, NotFound, Refusal
 
@@ -27,8 +29,8 @@ class Upgrades:
     """Around the whole application: an upgrade that the framework turns away, because there is nothing at
     its address, gets the words that any address gets where there is nothing."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, strangers: Strangers) -> None:
+        self._app, self._strangers = app, strangers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.WEBSOCKET:
@@ -40,6 +42,8 @@ class Upgrades:
             nonlocal begun
             if message["type"] == "websocket.close" and not begun:
                 known = "route_handler" in scope
+                if not known:
+                    self._strangers.refused(address_of(scope), "path")
                 await refuse(scope, send, fault(scope) if known else _NOT_HERE)
             else:
                 await send(message)
@@ -56,6 +60,7 @@ async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),  # the server says so of all but upgrades
     ]
     if error.retry_after is not None:
         headers.append((b"retry-after", str(error.retry_after).encode()))

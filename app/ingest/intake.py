@@ -11,7 +11,8 @@ from app.store.connections import Store
 
 
 class Intake(msgspec.Struct, frozen=True):
-    """What the routes work with. `secret` signs log tokens, `public_url` begins the addresses we give out."""
+    """What the routes work with. `secret` signs log tokens, `public_url` begins the addresses we give out,
+    in a `sandbox` finished matches may be trimmed."""
 
     store: Store
     queues: Queues
@@ -19,6 +20,7 @@ class Intake(msgspec.Struct, frozen=True):
     clock: Clock
     secret: str
     public_url: str
+    sandbox: bool = False
 
     def sink_url(self, match: Match) -> str:
         return tokens.address(self.secret, self.public_url, match)

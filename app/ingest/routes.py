@@ -19,8 +19,8 @@ from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
 from app.ingest.commands import Cancel, Number, Strength
 from app.ingest.intake import Intake
-from app.kit.errors import Field, Invalid
-from app.store import matches
+from app.kit.errors import Field, Forbidden, Invalid
+from app.store import audit, matches
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
@@ -162,10 +162,15 @@ async def set_booking(
 
 
 @post("/ops/v1/trim", opt=_OPERATOR, status_code=200)
-async def trim(intake: NamedDependency[Intake], data: JSONBody[Trim]) -> Single[Trimmed]:
-    """Forget all but the newest finished matches, with everything that hangs on them; for demonstrations."""
+async def trim(request: Caller, intake: NamedDependency[Intake], data: JSONBody[Trim]) -> Single[Trimmed]:
+    """Remove all but the newest finished matches, 20 at a time, with everything that hangs on them; in a
+    sandbox only."""
+    if not intake.sandbox:
+        raise Forbidden("Matches are removed by number in a sandbox only: use `matchfeed match forget`.")
     async with intake.store.transaction() as tx:
         gone = await matches.trim_to(tx, data.keep_finished)
+        details = msgspec.to_builtins(data)
+        await audit.add_removed(tx, gone, "match.trim", details, request.auth.actor, intake.clock())
     return Single(Trimmed(len(gone)))
 
 

@@ -41,6 +41,12 @@ xml_dropped_characters = Counter("matchfeed_xml_dropped_characters", "Characters
 rate_limit_unchecked = Counter(
     "matchfeed_rate_limit_unchecked", "Requests let through because Redis was away"
 )
+unauthenticated = Counter(
+    "matchfeed_unauthenticated",
+    "Requests without a valid key that were refused: for the key, a path that there is not, a log token, or"
+    " turned away because too many came from the address",
+    ["why"],
+)
 stream_connections = Gauge("matchfeed_stream_connections", "WebSocket clients connected to this process")
 stream_ticks = Counter("matchfeed_stream_ticks", "Looks of the stream for what has changed")
 alerts_open = Gauge("matchfeed_alerts_open", "Alerts that are open, as every web process sees them", ["kind"])

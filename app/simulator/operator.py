@@ -26,7 +26,9 @@ class Created:
 
 
 class Operator:
-    """Calls with an operator's key; what fails because the service is away is tried again."""
+    """Calls with an operator's key; what fails because the service is away is tried again.
+
+    `operator_url` is where `/ops/v1` is served, unless that is `base_url`, the public address."""
 
     def __init__(
         self,
@@ -34,9 +36,11 @@ class Operator:
         base_url: str,
         key: str,
         *,
+        operator_url: str = "",
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self.client, self.base_url, self.sleep = client, base_url.rstrip("/"), sleep
+        self._operator_url = operator_url.rstrip("/") or self.base_url
         self._headers = {"X-Api-Key": key}
 
     async def create(self, plan: Plan, event: str, *, scheduled_at: int, reference: str) -> Created:
@@ -73,11 +77,10 @@ class Operator:
 
     async def _call(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         problem = ""
+        url = (self._operator_url if path.startswith("/ops/") else self.base_url) + path
         for wait in _WAITS:
             try:
-                answer = await self.client.request(
-                    method, self.base_url + path, json=body, headers=self._headers
-                )
+                answer = await self.client.request(method, url, json=body, headers=self._headers)
             except httpx.TransportError as error:
                 problem = f"{type(error).__name__}: {error}"
             else:

@@ -1,5 +1,6 @@
 """The record of who changed what about tenants, keys, bookings and matches; only appended to."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +32,14 @@ async def add(tx: Tx, record: Record) -> None:
         record.tenant_id,
         msgspec.json.encode(record.details, order="deterministic"),
     )
+
+
+async def add_removed(
+    tx: Tx, ids: Iterable[UUID], action: str, details: dict[str, Any], actor: str, at: int
+) -> None:
+    """Record of each of these matches that it was removed."""
+    for match_id in ids:
+        await add(tx, Record(at, actor, action, str(match_id), None, details))
 
 
 async def listing(tx: Tx, tenant_id: UUID, limit: int) -> list[Record]:

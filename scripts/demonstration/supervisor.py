@@ -59,7 +59,7 @@ def run(
             if reset:
                 remains.remove(found)
             remains.claim(found)
-            settings = _settings(found, port)
+            settings = _settings(found, port, *ports.free_ports([port + 1]))
             environment = os.environ | settings
             description = _prepare(found, environment, port, say)
             # By the environment, which other users cannot read, unlike a command line.
@@ -95,7 +95,7 @@ def _stop_event() -> Iterator[Event]:
     yield stopping
 
 
-def _settings(found: Services, port: int) -> dict[str, str]:
+def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
     """Settings of the demo's processes."""
     secret = HOME / "secret"
     if not secret.exists():
@@ -107,6 +107,8 @@ def _settings(found: Services, port: int) -> dict[str, str]:
         "EXCHANGE": _EXCHANGE,
         "PRODUCER_ID": str(_PRODUCER),
         "PUBLIC_URL": f"http://{ports.LOOPBACK}:{port}",
+        "OPERATOR_PORT": str(operator_port),
+        "SANDBOX": "true",
         "SECRET_KEY": secret.read_text(),
         "BOARD_REPORT": str(BOOKMAKER),
         # By this `matchfeed fault` knows that what it breaks is a demo.
@@ -134,6 +136,7 @@ def _prepare(found: Services, environment: dict[str, str], port: int, say: Say) 
     made = _made(settings_of_processes.load(dict(environment)))
     return {
         "base_url": f"http://{ports.LOOPBACK}:{port}",
+        "operator_url": f"http://{ports.LOOPBACK}:{environment['OPERATOR_PORT']}",
         "ws_url": f"ws://{ports.LOOPBACK}:{port}",
         "exchange": _EXCHANGE,
         "producer_id": _PRODUCER,
@@ -158,7 +161,8 @@ def _made(settings: Settings) -> dict[str, Any]:
 
 def _open(family: Family, description: dict[str, Any], port: int, stopping: Event, say: Say) -> None:
     """Start the service and the match day, wait until the promise is kept, then tell clients."""
-    say(f"starting API on port {port}, feed, ingest and a match day")
+    operators = description["operator_url"].rpartition(":")[2]
+    say(f"starting API on port {port} (operators' on {operators}), feed, ingest and a match day")
     family.start("web", "serve", "--port", str(port))
     family.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
     family.start("ingest", "ingest")

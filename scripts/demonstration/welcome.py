@@ -18,6 +18,7 @@ def welcome() -> None:
         if tenant["amqp_url"]:
             tell(f"  {'':10} AMQP {tenant['amqp_url']}  exchange {demo['exchange']}")
     tell(f"  {'operator':10} key {demo['operator_key']}")
+    tell(f"  {'':10} at  {demo['operator_url']}/ops/v1")
     key = demo["tenants"][0]["api_key"]
     tell(f"try:  curl -H 'X-Api-Key: {key}' '{demo['base_url']}/cs2/v1/matches?status=live'")
     tell("      .venv/bin/python scripts/consumer.py acme")

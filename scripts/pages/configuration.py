@@ -60,7 +60,7 @@ def _type(annotation: str) -> str:
         return " or ".join(f"`{word}`" for word in re.findall(r"'([^']+)'", annotation))
     if annotation == "Positive":
         return "whole number, 1 or more"
-    kind = {"int": "whole number", "float": "number", "str": "text"}[
+    kind = {"int": "whole number", "float": "number", "str": "text", "bool": "`true` or `false`"}[
         annotation.removeprefix("Annotated[").split(",")[0]
     ]
     bounds = dict(re.findall(r"(ge|le|min_length|pattern)=('[^']*'|[\d.]+)", annotation))
@@ -75,4 +75,4 @@ def _default(name: str) -> str:
     value = getattr(Settings(), name)
     if value == DEVELOPMENT_SECRET:
         return "one that everybody knows"
-    return "empty" if value == "" else f"`{value}`"
+    return "empty" if value == "" else f"`{str(value).lower() if value is False else value}`"

@@ -65,6 +65,7 @@ async def withdrawn(found: Services, *slugs: str) -> AsyncIterator[None]:
 def settings_for(found: Services, database_url: str, **others: Any) -> Settings:
     """Settings that lead to these servers and that database."""
     return Settings(
+        sandbox=True,
         database_url=database_url,
         database_pool_size=4,
         redis_url=found.redis_url,

@@ -1,6 +1,7 @@
 """The application behind a real server, and bytes sent to it as they are."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,24 +9,23 @@ import httpx
 import uvicorn
 from litestar import Litestar
 
-from app.http.protocol import Protocol
+from app.cli.processes import server_config
+from app.settings import Settings
 
 _PATIENCE_SECONDS = 10
 
 
 @asynccontextmanager
-async def listening(app: Litestar) -> AsyncIterator[int]:
-    """The port on which `app` is served over HTTP, as `serve` serves it."""
-    config = uvicorn.Config(
-        app, port=0, http=Protocol, access_log=False, log_config=None, server_header=False
-    )
-    server = uvicorn.Server(config)
-    running = asyncio.create_task(server.serve())
+async def listening(app: Litestar, settings: Settings | None = None, *ports: int) -> AsyncIterator[int]:
+    """The port on which `app` is served over HTTP, as `serve` serves it; the first of `ports`, if any."""
+    server = uvicorn.Server(server_config(app, settings or Settings()))
+    sockets = [socket.create_server(("127.0.0.1", port)) for port in ports or (0,)]
+    running = asyncio.create_task(server.serve(sockets))
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while not server.started:
                 await asyncio.sleep(0.01)
-        yield server.servers[0].sockets[0].getsockname()[1]
+        yield sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
         await running

@@ -37,6 +37,19 @@ def test_a_web_process_for_others_refuses_it_too(monkeypatch: pytest.MonkeyPatch
     assert done.output == "Error: others can reach 0.0.0.0: set SECRET_KEY to one that only you know\n"
 
 
+def test_production_needs_a_listener_for_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"DEPLOYMENT": "production", "SECRET_KEY": OWN}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("OPERATOR_PORT", raising=False)
+    done = CliRunner().invoke(main, ["serve"])
+    assert done.exit_code == 1
+    assert "set OPERATOR_PORT" in done.output and done.output.count("\n") == 1
+
+
+def test_nobody_is_a_trusted_proxy_unless_named() -> None:
+    assert load({}).trusted_proxies == ""
+
+
 def test_defaults_are_the_specifications() -> None:
     told = load({})
     assert told.recovery_window_minutes == 4320
@@ -45,7 +58,11 @@ def test_defaults_are_the_specifications() -> None:
     assert (told.cs2_category_icon_url, told.producer_id) == ("", 2)
 
 
-@pytest.mark.parametrize("told", [{"DEPLOYMENT": "prod"}, {"SECRET_KEY": "short"}, {"MARGIN": "0.9"}])
+@pytest.mark.parametrize(
+    "told",
+    [{"DEPLOYMENT": "prod"}, {"SECRET_KEY": "short"}, {"MARGIN": "0.9"}]
+    + [{"TRUSTED_PROXIES": "*"}, {"TRUSTED_PROXIES": "10.0.0.1/8"}, {"OPERATOR_PORT": "70000"}],
+)
 def test_a_value_that_does_not_fit_is_named(told: dict[str, str]) -> None:
     with pytest.raises(SystemExit, match=next(iter(told))):
         load(told)

@@ -22,7 +22,6 @@ _POLICY = (
 )
 _GUARDED = {
     "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }

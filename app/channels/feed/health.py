@@ -5,7 +5,19 @@ from app.store import beats, cursors
 from app.store.connections import Store
 
 OK = "ok"
+NOBODY = "no feed process is alive"
 _BEATS_MILLIS = 15_000
+
+
+def _living(newest: int, clock: Clock) -> bool:
+    return clock() - newest <= _BEATS_MILLIS
+
+
+async def process_state(store: Store, clock: Clock) -> str:
+    """Whether a feed process lives, be there tenants or not."""
+    async with store.reading() as tx:
+        newest = await beats.newest(tx, beats.FEED)
+    return OK if _living(newest, clock) else NOBODY
 
 
 async def feed_state(store: Store, clock: Clock, alive_seconds: int) -> str:
@@ -13,8 +25,8 @@ async def feed_state(store: Store, clock: Clock, alive_seconds: int) -> str:
     async with store.reading() as tx:
         silent, told = await cursors.silent(tx, 2 * alive_seconds * 1000)
         newest = await beats.newest(tx, beats.FEED)
-    if told and clock() - newest > _BEATS_MILLIS:
-        return "no feed process is alive"
+    if told and not _living(newest, clock):
+        return NOBODY
     if silent:
         return f"{'no' if silent == told else 'not every'} tenant is told what happens"
     return OK

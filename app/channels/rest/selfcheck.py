@@ -17,6 +17,7 @@ from app.domain.selfcheck import Difference, Quotes, differences
 from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
+from app.kit.threads import in_thread
 from app.store import quotes
 from app.store.matches import Place
 from app.store.transaction import Tx
@@ -31,10 +32,10 @@ from app.wire.views.selfcheck import (
 )
 from app.wire.views.selfcheck import quotes as held_quotes
 
-_BODY_BYTES = 8 * 1024 * 1024
+_BODY_BYTES = 3 * 1024 * 1024  #: the largest book, 50,000 markets, is 1.4 MB; twice that, written at large
 _PAGE = 100  #: matches read at a time: other requests have their turn between two pages
 _SHOWN_PROBLEMS = 20
-_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,)}
+_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "heavy": True}
 Named = dict[int | UUID, HeldMatch]  #: what the caller has, by a match's number or id
 Compared = tuple[str, UnsetType | bool, Difference]
 
@@ -47,17 +48,22 @@ async def selfcheck(
 
     Only booked matches count; what the caller has open on any other is `extra`. Equal books give count 0.
     """
-    if wrong := list(islice(problems(data), _SHOWN_PROBLEMS)):
-        raise Invalid(*wrong)
-    named = _by_match(data.matches)
+    named = await in_thread(_checked, data)
     async with reader.store.snapshot() as tx:
         places = await _places(tx, request.auth, named, data.complete)
         _refuse_twice(places, named)
         markets, found = await _compared(tx, places, named)
-    found += _unknown(places, named)
+    found += await in_thread(_unknown, places, named)
     shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
     kinds = Counter(each.kind.value for _, _, each in found)
     return Single(SelfCheckView(len(places), markets, len(found), dict(kinds), shown))
+
+
+def _checked(data: Digest) -> Named:
+    """The caller's matches by number or id; raises `Invalid`."""
+    if wrong := list(islice(problems(data), _SHOWN_PROBLEMS)):
+        raise Invalid(*wrong)
+    return _by_match(data.matches)
 
 
 def _by_match(held: Sequence[HeldMatch]) -> Named:
@@ -105,12 +111,17 @@ async def _compared(tx: Tx, places: Sequence[Place], named: Named) -> tuple[int,
     for start in range(0, len(places), _PAGE):
         page = places[start : start + _PAGE]
         ours = await quotes.of(tx, [place.id for place in page])
-        for place in page:
-            held = named.get(place.number) or named.get(place.id)
-            present = ours.get(place.id, {})
-            markets += len(present)
-            found += _of_match(place, held, present)
+        markets += sum(len(present) for present in ours.values())
+        found += await in_thread(_of_page, page, named, ours)
     return markets, found
+
+
+def _of_page(page: Sequence[Place], named: Named, ours: dict[UUID, Quotes]) -> list[Compared]:
+    found: list[Compared] = []
+    for place in page:
+        held = named.get(place.number) or named.get(place.id)
+        found += _of_match(place, held, ours.get(place.id, {}))
+    return found
 
 
 def _of_match(place: Place, held: HeldMatch | None, ours: Quotes) -> Iterator[Compared]:

@@ -13,7 +13,7 @@ from litestar.types import Scope
 from app.access.grants import Grants, Presented
 from app.access.rate_limit import Strangers, let_in
 from app.http.auth import address_of, admit
-from app.http.query import refuse_nul, refuse_unknown
+from app.http.query import refuse_long, refuse_nul, refuse_unknown
 from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated
 
 KEY, SINCE = "api_key", "since"
@@ -22,6 +22,7 @@ _MOST_DIGITS = 18
 
 async def enter(scope: Scope, grants: Grants, strangers: Strangers) -> Presented:
     """Whoever knocks; raises what refuses them."""
+    refuse_long(scope)
     address = address_of(scope)
     grant = await let_in(grants, strangers, address, partial(shown_key, scope))
     admit(grant, scope["route_handler"].opt)

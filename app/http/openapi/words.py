@@ -40,6 +40,7 @@ PARAMETERS = {
     "is_lan": Word("Those played in one place (true), or online (false).", False),
     "key_id": Word("The key, by its id.", "0b54f3d1-9a5e-4f0e-8a39-6c3f6d2a9c11"),
     "limit": Word("Rows at most.", 2),
+    "parts": Word("Only these parts, separated by commas.", "database"),
     "locale": Word(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),

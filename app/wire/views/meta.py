@@ -39,6 +39,8 @@ ALERTS = "alerts"  #: the part of the health that makes the service not ill
 
 
 class AliveView(msgspec.Struct, frozen=True):
+    """`status` is ok, or `feed_down` while nothing is published over AMQP."""
+
     status: str
     timestamp: str
 
@@ -59,8 +61,8 @@ class WhoamiView(msgspec.Struct, frozen=True):
     rate_limit_rpm: int
 
 
-def alive_view(now: int) -> AliveView:
-    return AliveView("ok", iso_millis(now))
+def alive_view(now: int, fed: bool = True) -> AliveView:
+    return AliveView("ok" if fed else "feed_down", iso_millis(now))
 
 
 def health_view(parts: dict[str, str]) -> HealthView:

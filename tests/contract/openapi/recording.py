@@ -57,7 +57,7 @@ class Asker:
         given: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
         for parameter in operation["parameters"]:
             told = _followed(document, parameter)
-            if told["required"] or told["name"] == "limit":
+            if told["required"] or told["name"] in ("limit", "parts"):
                 given[told["in"]][told["name"]] = told["example"]
         if "key_id" in given["path"]:
             given["path"]["key_id"] = str(await self._fresh_key())

@@ -12,7 +12,7 @@ from app.ingest.batch import Batch
 from app.ingest.consumer import subscribe
 from app.ingest.share import Share
 from app.settings import Settings
-from app.store import tenants
+from app.store import audit, tenants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
 from tests.support.eventually import eventually
@@ -214,7 +214,7 @@ async def test_cancelling(client: httpx.AsyncClient, operator: Headers) -> None:
 
 
 async def test_trimming_keeps_the_newest_and_what_is_not_over(
-    client: httpx.AsyncClient, operator: Headers, clock: Hands
+    client: httpx.AsyncClient, operator: Headers, clock: Hands, store: Store
 ) -> None:
     made = [await create(client, operator) for _ in range(4)]
     for one in made[:3]:
@@ -227,6 +227,24 @@ async def test_trimming_keeps_the_newest_and_what_is_not_over(
         (await client.get(f"/cs2/v1/matches/{one['id']}", headers=operator)).status_code for one in made
     ]
     assert states == [404, 404, 200, 200]
+    async with store.reading() as tx:
+        trimmed = [(await audit.about(tx, one["id"], 1))[0] for one in made]
+    assert [record.action for record in trimmed] == [
+        "match.trim",
+        "match.trim",
+        "match.cancel",
+        "match.create",
+    ]
+    assert trimmed[0].actor.startswith("key:house/") and trimmed[0].details == {"keep_finished": 1}
+
+
+async def test_trimming_is_for_a_sandbox(private: Settings, operator: Headers, clock: Hands) -> None:
+    async with serving(replace(private, sandbox=False), clock) as client:
+        made = await create(client, operator)
+        await client.post(f"/ops/v1/matches/{made['id']}/cancel", headers=operator)
+        answer = await client.post("/ops/v1/trim", headers=operator, json={"keep_finished": 0})
+        assert answer.status_code == 403 and "matchfeed match forget" in answer.json()["detail"]
+        assert (await client.get(f"/cs2/v1/matches/{made['id']}", headers=operator)).status_code == 200
 
 
 async def test_metrics_are_for_operators(client: httpx.AsyncClient, operator: Headers) -> None:

@@ -5,15 +5,26 @@ from datetime import datetime
 
 import httpx
 import pytest
+from lxml import etree
 
 from app.domain import scopes
+from app.kit.clock import system_clock
+from app.store import beats
+from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
 
 
-async def test_alive(client: httpx.AsyncClient, basic: Headers) -> None:
+async def beat(store: Store, age: int = 0) -> None:
+    """A feed process lived `age` ms ago."""
+    async with store.transaction() as tx:
+        await beats.beat(tx, "feed-1", beats.FEED, system_clock() - age)
+
+
+async def test_alive(client: httpx.AsyncClient, basic: Headers, store: Store) -> None:
+    await beat(store)
     answer = await client.get("/v1/alive", headers=basic)
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("application/json")
@@ -21,6 +32,39 @@ async def test_alive(client: httpx.AsyncClient, basic: Headers) -> None:
     assert data["status"] == "ok"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", data["timestamp"])
     assert datetime.fromisoformat(data["timestamp"])
+
+
+async def test_alive_tells_that_no_feed_process_lives(
+    client: httpx.AsyncClient, basic: Headers, store: Store
+) -> None:
+    async def told() -> tuple[str, str | None]:
+        status = (await client.get("/v1/alive", headers=basic)).json()["data"]["status"]
+        sibling = (await client.get("/v1/alive.xml", headers=basic)).content
+        xml = await client.get("/v1/alive", headers=basic | {"Accept": "application/xml"})
+        subscribed = {etree.fromstring(one).get("subscribed") for one in (sibling, xml.content)}
+        assert len(subscribed) == 1
+        return status, subscribed.pop()
+
+    assert await told() == ("feed_down", "0")
+    await beat(store)
+    assert await told() == ("ok", "1")
+    await beat(store, age=60_000)
+    assert await told() == ("feed_down", "0")
+
+
+async def test_a_balancer_learns_what_is_ill_from_the_status(
+    client: httpx.AsyncClient, basic: Headers
+) -> None:
+    async def ready(query: str = "") -> httpx.Response:
+        return await client.get(f"/v1/ready{query}", headers=basic)
+
+    await eventually(lambda: ready("?parts=ingest_queues"), lambda answer: answer.status_code == 200)
+    ill = await ready()
+    assert ill.status_code == 503 and "ingest worker" in ill.json()["detail"]
+    assert int(ill.headers["Retry-After"]) > 0
+    assert (await ready("?parts=database,ingest_queues")).json()["data"]["status"] == "ok"
+    assert (await ready("?parts=database,ingest_worker")).status_code == 503
+    assert (await ready("?parts=nonsense")).status_code == 422
 
 
 async def test_health_names_what_is_ill(client: httpx.AsyncClient, basic: Headers) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import msgspec
@@ -12,7 +13,7 @@ import pytest
 
 from app.access.keys import generate
 from app.kit.clock import system_clock
-from app.kit.metrics import rate_limit_unchecked
+from app.kit.metrics import rate_limit_unchecked, unauthenticated
 from app.settings import Settings
 from app.store import counters
 from app.store.connections import Store
@@ -27,6 +28,14 @@ Headers = dict[str, str]
 async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """Nothing here sends logs, so all these tests may share the run's vhost."""
     async with serving(settings) as client:
+        yield client
+
+
+@pytest.fixture
+async def timeless(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A service whose clock stands still, so that nothing is forgiven."""
+    now = system_clock()
+    async with serving(settings, lambda: now) as client:
         yield client
 
 
@@ -135,6 +144,58 @@ async def listeners(store: Store) -> int:
     async with store.reading() as tx:
         found: int = await tx.value(query)
     return found
+
+
+async def test_what_others_at_an_address_do_keeps_no_valid_key_out(
+    settings: Settings, store: Store, issue: IssueKey
+) -> None:
+    """Not a key that was seen before, nor one that is new; whatever happens to other keys meanwhile."""
+    now = [system_clock()]
+    known = {"X-API-Key": await issue(bundles=("cs2.stats",))}
+    async with serving(settings, lambda: now[0]) as client:
+
+        async def ask(headers: Headers, path: str = "/v1/whoami") -> int:
+            return (await client.get(path, headers=headers)).status_code
+
+        await eventually(lambda: listeners(store))
+        assert await ask(known) == 200
+        for _ in range(640):
+            await ask({"X-API-Key": "x"})
+        assert await ask({"X-API-Key": "x"}) == 429
+        fresh = {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}  # every process forgets what it knows
+        assert [await ask(known) for _ in range(20)] == [200] * 20
+        assert await ask(fresh) == 200
+        assert await ask({"X-API-Key": generate()}) == 429
+
+
+async def test_addresses_that_there_are_not_count_as_requests_without_a_key(
+    timeless: httpx.AsyncClient, issue: IssueKey
+) -> None:
+    client = timeless
+    known = {"X-API-Key": await issue(bundles=("cs2.stats",))}
+    before = unauthenticated.labels("path")._value.get()
+    statuses = [(await client.get("/nothing/here", headers=known)).status_code for _ in range(300)]
+    statuses += [(await client.delete("/v1/whoami", headers=known)).status_code for _ in range(300)]
+    assert statuses == [404] * 300 + [405] * 300
+    assert unauthenticated.labels("path")._value.get() == before + 600
+    assert (await client.get("/nothing/here")).status_code == 429
+    assert (await client.get("/v1/whoami")).status_code == 429
+    assert (await client.get("/v1/whoami", headers=known)).status_code == 200
+
+
+async def test_log_tokens_that_do_not_fit_count_too(timeless: httpx.AsyncClient) -> None:
+    client = timeless
+    sink = f"/ops/v1/matches/{uuid4()}/log?token=1-{'0' * 40}"
+    before = unauthenticated.labels("log_token")._value.get()
+    assert {(await client.post(sink, content=b"x")).status_code for _ in range(600)} == {403}
+    assert unauthenticated.labels("log_token")._value.get() == before + 600
+    assert (await client.get("/v1/whoami")).status_code == 429
+
+
+async def test_two_different_keys_are_refused_wherever_they_are_shown(client: httpx.AsyncClient) -> None:
+    both = {"X-API-Key": "one", "x-access-token": "other"}
+    for path in ("/v1/whoami", "/nothing", "/v1/sports/en/nothing", "/cs2/v1"):
+        assert (await client.get(path, headers=both)).status_code == 400
 
 
 async def test_strangers_who_knock_too_often_are_turned_away(

@@ -1,9 +1,13 @@
 """A client's digest against what is on offer to it."""
 
+import asyncio
+import time
+from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -182,3 +186,69 @@ async def test_one_match_under_both_names_is_refused(
         answer = await client.post("/cs2/v1/selfcheck", json={"matches": both}, headers=basic)
         assert answer.status_code == 422, (first, second)
         assert answer.json()["detail"][0]["type"] == "twice"
+
+
+#: Three MiB each: whatever a client may send, and what once took the event loop a second.
+LIMIT = 3 * 1024 * 1024
+ROW = b'[13.0,"map=1|round=3|team=home",1.0,1.85]'
+HOSTILE = {
+    "texts of NUL": b'{"matches":[%s]}' % b",".join([rb'"\u0000"'] * 300_000),
+    "a NUL at the end of a long list": b'{"matches":[%s,"\\u0000"]}' % b",".join([b"[]"] * 900_000),
+    "numbers that are whole in the end": b'{"matches":[%s]}' % b",".join([b"1.0"] * 700_000),
+    "no NUL": b'{"matches":[%s]}' % b",".join([rb'"\\u0000"'] * 300_000),
+    "too many markets": b'{"matches":[{"match":"od:match:1","markets":[%s]}]}' % b",".join([ROW] * 70_000),
+}
+
+
+async def test_a_hostile_body_takes_little_of_the_event_loop(
+    client: httpx.AsyncClient, basic: Headers
+) -> None:
+    """Of this very thread's processor, in which the loop runs and everybody else is answered."""
+    for name, body in HOSTILE.items():
+        assert len(body) <= LIMIT
+        begun = time.thread_time()
+        answer = await client.post("/cs2/v1/selfcheck", content=body, headers=basic)
+        taken = time.thread_time() - begun
+        assert (answer.status_code, len(answer.json()["detail"]) <= 20) == (422, True), name
+        assert taken < 0.15, (name, taken)
+
+
+async def test_the_largest_book_fits_and_no_more(client: httpx.AsyncClient, basic: Headers) -> None:
+    rows = [active(number, 1.851) for number in range(1, MARKETS + 1)]
+    body = msgspec.json.encode({"matches": [{"match": "od:match:1", "markets": rows}]})
+    assert len(body) < LIMIT
+    assert (await client.post("/cs2/v1/selfcheck", content=body, headers=basic)).status_code == 200
+    larger = await client.post("/cs2/v1/selfcheck", content=b" " * (LIMIT + 1), headers=basic)
+    assert larger.status_code == 413
+
+
+async def test_a_key_has_a_few_checks_at_once(
+    client: httpx.AsyncClient, basic: Headers, issue: IssueKey
+) -> None:
+    """Others are told to wait, before their bodies are read; other keys are not."""
+    ended, being_read = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def slow() -> AsyncIterator[bytes]:
+        being_read.release()
+        yield b'{"matches":'
+        await ended.wait()
+        yield b"[]}"
+
+    async def ask(headers: Headers) -> httpx.Response:
+        return await client.post("/cs2/v1/selfcheck", json={"matches": []}, headers=headers)
+
+    async with asyncio.TaskGroup() as group:
+        held = [
+            group.create_task(client.post("/cs2/v1/selfcheck", content=slow(), headers=basic))
+            for _ in range(2)
+        ]
+        for _ in held:
+            await being_read.acquire()
+        refused = await ask(basic)
+        assert refused.status_code == 429
+        assert int(refused.headers["Retry-After"]) > 0 and "Retry" not in refused.json()["detail"]
+        other = {"X-API-Key": await issue("other", bundles=("cs2.odds.basic",))}
+        assert (await ask(other)).status_code == 200
+        ended.set()
+    assert [task.result().status_code for task in held] == [200, 200]
+    assert (await ask(basic)).status_code == 200

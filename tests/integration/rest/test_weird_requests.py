@@ -71,8 +71,8 @@ BODIES = [
     (b'{"matches":"\\ud800"}', 400),
     (b'{"matches":[{"match":"\\u0000","markets":[]}]}', 422),
     (b'{"matches":' + b"9" * 5000 + b"}", 422),
-    (b"[" * 200_000, 400),
-    (b'{"x":' * 100_000, 400),
+    (b"[" * 200_000, 422),
+    (b'{"x":' * 100_000, 422),
     (b"<selfcheck/>", 400),
 ]
 
@@ -105,6 +105,7 @@ async def test_whatever_is_asked_gets_an_answer(port: int, issue: IssueKey) -> N
         case = (head[:80], body[:40], answer.content)
         assert answer.status_code == status, case
         assert answer.headers["x-request-id"] and answer.headers["date"], case
+        assert answer.headers["x-content-type-options"] == "nosniff", case
         if status != 200:
             assert answer.headers["content-type"] == "application/json", case
             assert set(answer.json()) == {"detail"} and answer.json()["detail"], case
@@ -120,3 +121,26 @@ async def test_every_answer_tells_the_date_and_its_request(port: int, issue: Iss
     for name in (b"X-API-Key", b"x-access-token", b"$x$access-token"):
         blank = await send(port, b"\r\n".join([get(b"/v1/whoami"), b"Host: x", name + b":  ", b"", b""]))
         assert blank.status_code == 401
+
+
+async def test_no_answer_is_taken_for_another_type_and_no_page_is_framed(port: int, issue: IssueKey) -> None:
+    """Neither a body, nor a page, a refusal, what game servers hear, or an upgrade that is refused."""
+    key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode()
+    upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    upgrade += b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    sink = b"POST /ops/v1/matches/00000000-0000-4000-8000-000000000000/log?token=x HTTP/1.1"
+    pages = (b"/", b"/v1/docs", b"/v1/docs/pushed")
+    asked = [
+        get(b"/v1/whoami"),
+        get(b"/nothing"),
+        get(b"/board/main.js"),
+        b"nonsense",
+        sink,
+        *map(get, pages),
+    ]
+    asked += [get(path) + b"\r\n" + upgrade for path in (b"/cs2/v1/stream", b"/nothing")]
+    for head in asked:
+        answer = await send(port, b"\r\n".join([head, b"Host: x", key, b"", b""]))
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"], head
+        if head in map(get, pages):
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]

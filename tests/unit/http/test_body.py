@@ -61,6 +61,17 @@ def test_what_does_not_fit_is_named(client: Any, body: bytes, loc: list[str | in
     assert field["loc"] == loc and field["msg"] and "$" not in field["msg"]
 
 
+def test_a_nul_in_a_large_body_is_refused_without_a_search(client: Any) -> None:
+    body = b'{"number": 7, "text": "' + b"a" * 100_000 + rb'\u0000"}'
+    (field,) = client.post("/", content=body).json()["detail"]
+    assert (field["loc"], field["type"]) == (["body"], "nul_character")
+
+
+def test_a_refusal_names_a_few_fields(client: Any) -> None:
+    body = b'{"number": 7, "inner": [' + b",".join([rb'"\u0000"'] * 1000) + b"]}"
+    assert 1 < len(client.post("/", content=body).json()["detail"]) <= 20
+
+
 def test_only_a_nul_is_one(client: Any) -> None:
     assert client.post("/", content=rb'{"number": 7, "text": "a\\u0000b \u0001"}').json() == 7
 

@@ -1,0 +1,127 @@
+"""Two listeners of one process: what each serves, and that no spelling of an address leads round it."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import msgspec
+import pytest
+
+from app.ingest import operator as operators
+from app.ingest import tokens
+from app.ingest.operator import NewMatch
+from app.ingest.terms import Terms
+from app.kit.clock import system_clock
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.ports import spare
+from tests.support.queues import private_vhost
+from tests.support.streaming import refusal
+from tests.support.web import IssueKey
+from tests.support.wire import listening, send
+
+#: Spellings of an operators' address that some proxy or server takes for another, or for the same.
+ODD = (
+    "//ops/v1/feed",
+    "/ops//v1/feed",
+    "/ops/v1//feed",
+    "/ops%2fv1/feed",
+    "/ops/v1%2Ffeed",
+    "/%6fps/v1/feed",
+    "/%2fops/v1/feed",
+    "/./ops/v1/feed",
+    "/v1/../ops/v1/feed",
+    "/ops/../ops/v1/feed",
+    "/ops/v1/./feed",
+    "/%2e%2e/ops/v1/feed",
+    "/ops/v1/x/%2e%2e/feed",
+    "/\\ops/v1/feed",
+    "/ops\\v1\\feed",
+    "/ops%5cv1%5cfeed",
+    "/ops%252fv1%252ffeed",
+    "/OPS/v1/feed",
+    "/ops;x=1/v1/feed",
+    "/ops/v1/feed%2f",
+    "/ops/v1/tenants/acme%2famqp",
+    "/v1/sports/..%2f../ops/v1/feed",
+)
+
+
+class Served:
+    """The ports of both listeners."""
+
+    def __init__(self, public: int, operators: int) -> None:
+        self.public, self.operators = public, operators
+
+
+@pytest.fixture
+async def served(settings: Settings) -> AsyncIterator[Served]:
+    public, own = spare(2)
+    own_listener = msgspec.structs.replace(settings, operator_port=own)
+    async with (
+        private_vhost(own_listener) as private,
+        listening(create_app(private), private, public, own),
+    ):
+        yield Served(public, own)
+
+
+async def ask(port: int, target: str, key: str, method: str = "GET") -> httpx.Response:
+    lines = [f"{method} {target} HTTP/1.1", "Host: x", f"X-API-Key: {key}", "X-Request-Id: same", "", ""]
+    return await send(port, "\r\n".join(lines).encode())
+
+
+async def test_each_listener_serves_its_own_addresses(served: Served, issue: IssueKey) -> None:
+    key = await issue("house", bundles=("cs2.operator",))
+    for target in ("/ops/v1/feed", "/ops/v1/tenants", "/ops/v1/metrics", "/ops/v1/openapi.json"):
+        assert (await ask(served.operators, target, key)).status_code == 200
+        assert (await ask(served.public, target, key)).status_code == 404
+    for target in ("/v1/whoami", "/cs2/v1/matches", "/v1/sports/en/sports", "/v1/docs", "/"):
+        assert (await ask(served.public, target, key)).status_code == 200
+        assert (await ask(served.operators, target, key)).status_code == 404
+    for port in (served.public, served.operators):
+        assert (await ask(port, "/v1/health", key)).status_code == 200
+
+
+async def test_tenants_see_no_trace_of_operators(served: Served, issue: IssueKey) -> None:
+    """Word for word what they are answered where there has never been anything."""
+    key = await issue(bundles=("cs2.odds.basic",))
+
+    def told(answer: httpx.Response) -> tuple[int, list[tuple[str, str]], bytes]:
+        return answer.status_code, [one for one in answer.headers.items() if one[0] != "date"], answer.content
+
+    for method in ("GET", "POST", "OPTIONS", "DELETE"):
+        nothing = told(await ask(served.public, "/nothing/v1/feed", key, method))
+        assert told(await ask(served.public, "/ops/v1/feed", key, method)) == nothing
+        assert nothing[0] == 404
+
+
+async def test_no_other_spelling_reaches_a_handler(served: Served, issue: IssueKey) -> None:
+    key = await issue("house", bundles=("cs2.operator",))
+    for target in ODD:
+        for port in (served.public, served.operators):
+            assert (await ask(port, target, key)).status_code in (400, 404), target
+
+
+async def test_a_game_servers_log_comes_in_on_the_public_listener(
+    served: Served, store: Store, settings: Settings
+) -> None:
+    asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
+    match = await operators.create(store, asked, system_clock(), Terms())
+    url = tokens.address(settings.secret_key, "", match)
+    assert (await ask(served.public, url, "", "POST")).status_code == 200
+    assert (await ask(served.operators, url, "", "POST")).status_code == 404
+
+
+async def test_a_stream_is_the_public_listeners(served: Served, issue: IssueKey) -> None:
+    key = await issue(bundles=("cs2.odds.basic",))
+    refused = await refusal(f"127.0.0.1:{served.operators}", f"/cs2/v1/stream?api_key={key}")
+    assert refused.status_code == 404
+
+
+async def test_with_one_listener_it_serves_all(settings: Settings, issue: IssueKey) -> None:
+    key = await issue("house", bundles=("cs2.operator",))
+    async with private_vhost(settings) as private, listening(create_app(private), private) as port:
+        for target in ("/ops/v1/feed", "/v1/whoami"):
+            assert (await ask(port, target, key)).status_code == 200
+        for target in ODD:
+            assert (await ask(port, target, key)).status_code in (400, 404), target
