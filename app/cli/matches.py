@@ -39,12 +39,17 @@ def match() -> None:
 @click.option("--in", "minutes", type=float, default=0.0, show_default=True, help="Minutes from now.")
 @click.option("--home-strength", type=_STRENGTH, default=0.0, help="On the ranking's scale, e.g. 1650.")
 @click.option("--away-strength", type=_STRENGTH, default=0.0)
+@click.option("--allow-unrated", is_flag=True, help="Offer prices although a team has no strength.")
 @click.option("--home-id", type=int, help="HOME's number, where more than one is called so.")
 @click.option("--away-id", type=int)
 @click.option("--tournament-id", type=int)
 @running
 async def match_create(best_of: str, minutes: float, **asked_for: Any) -> None:
-    """Create a match between HOME and AWAY; prints where its game server must send its log."""
+    """Create a match between HOME and AWAY; prints where its game server must send its log.
+
+    While a team has no strength, given here or imported, nothing is offered: `suspended` says so. `matchfeed
+    match order MATCH rate` sets strengths, or allows prices without them.
+    """
     settings, now = settled(), system_clock()
     asked = NewMatch(best_of=int(best_of), scheduled_at=now + round(minutes * 60_000), **asked_for)
     async with opened(settings) as store:
@@ -134,6 +139,7 @@ def _shown(each: Match) -> dict[str, object]:
         "event": each.event,
         "best_of": each.best_of,
         "status": each.status.value,
+        "suspended": each.suspended,
         "score": f"{each.score_home}:{each.score_away}",
         "scheduled_at": iso_seconds(each.scheduled_at) if each.scheduled_at else None,
     }

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from app.domain.match import Doubt, Match
 
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised, in words of their own
+UNRATED = "rating"  #: the kind of the doubt that stands while a team has no rating
 BY_OPERATOR = "suspended by an operator"
 
 
@@ -20,6 +21,11 @@ def clear_doubt(match: Match, *kinds: str) -> Match:
     if not any(doubt.kind in kinds for doubt in match.doubts):
         return match
     return _with(match, tuple(doubt for doubt in match.doubts if doubt.kind not in kinds))
+
+
+def log_is_doubted(match: Match) -> bool:
+    """A doubt stands that the log raised, and that its next lines may clear."""
+    return any(doubt.kind not in (OPERATOR, UNRATED) for doubt in match.doubts)
 
 
 def _with(match: Match, doubts: tuple[Doubt, ...]) -> Match:

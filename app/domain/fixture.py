@@ -11,6 +11,7 @@ from app.domain.about import About, Veto
 from app.domain.changes import Altered
 from app.domain.lifecycle import Moved, require, require_open
 from app.domain.match import MapPlay, Match, Slot, Status
+from app.domain.rating import require_ratings
 from app.domain.series import series_over
 from app.domain.sides import name_side, update_map
 from app.kit.errors import Conflict
@@ -25,6 +26,7 @@ def set_teams(
     away_strength: float = 0.0,
     home_id: int | None = None,
     away_id: int | None = None,
+    allow_unrated: bool = False,
 ) -> Moved:
     """Other teams play; only before play, for what is settled and said afterwards names the old ones."""
     require(match, "given other teams", Status.DISCOVERED, Status.UPCOMING)
@@ -37,7 +39,7 @@ def set_teams(
         home_id=home_id,
         away_id=away_id,
     )
-    return match, (Altered(),)
+    return require_ratings(match, allow_unrated=allow_unrated), (Altered(),)
 
 
 def rename_team(match: Match, slot: Slot, name: str) -> Moved:

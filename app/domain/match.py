@@ -197,7 +197,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `restart`, `map`, `unfollowed`, `operator`."""
+    `restart`, `map`, `unfollowed`, `operator`, `rating`."""
 
     kind: str
     reason: str

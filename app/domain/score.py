@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import Told
-from app.domain.doubts import clear_doubt
+from app.domain.doubts import clear_doubt, log_is_doubted
 from app.domain.match import Match
 from app.domain.rounds import (
     catch_up,
@@ -71,7 +71,7 @@ def _compare(match: Match, fact: f.ScoreTold, told: Told) -> Match:
         return disagree(match, fact.ct_score, fact.t_score)
     if sum(theirs) > sum(ours):
         match = catch_up(match, fact.ct_score, fact.t_score, fact.at, told)
-        return match if match.doubts else replace(match, restarting=False)
+        return match if log_is_doubted(match) else replace(match, restarting=False)
     if current is not None and current.phase != "freeze" and not match.restarting:
         return match
     if match.restarting and not sum(theirs):

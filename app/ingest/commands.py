@@ -45,7 +45,8 @@ class Cancel(Command, frozen=True, tag="cancel"):
 
 
 class SetTeams(Command, frozen=True, tag="set_teams"):
-    """Other teams, before play. Strengths as in the creation; without its id, a team is known by its name."""
+    """Other teams, before play. Strengths and `allow_unrated` as in the creation; without its id, a team is
+    known by its name."""
 
     team_a: Name
     team_b: Name
@@ -53,6 +54,16 @@ class SetTeams(Command, frozen=True, tag="set_teams"):
     strength_b: Strength = 0.0
     id_a: Number | None = None
     id_b: Number | None = None
+    allow_unrated: bool = False
+
+
+class Rate(Command, frozen=True, tag="rate"):
+    """Strengths of the teams; what is left out stays as it is. `allow_unrated`: offer prices although a team
+    has no rating; of one rated team that rating is used."""
+
+    strength_a: Annotated[float, Meta(gt=0, le=MOST_STRENGTH)] | None = None
+    strength_b: Annotated[float, Meta(gt=0, le=MOST_STRENGTH)] | None = None
+    allow_unrated: bool = False
 
 
 class RenameTeam(Command, frozen=True, tag="rename_team"):
@@ -157,6 +168,7 @@ AnyCommand = (
     Schedule
     | Cancel
     | SetTeams
+    | Rate
     | RenameTeam
     | SetFormat
     | SetMaps

@@ -1,5 +1,6 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
+from app.domain.doubts import UNRATED
 from app.domain.match import Doubt, Match
 from app.domain.unfollowed import UNFOLLOWED
 from app.ingest.silence import SILENT
@@ -30,4 +31,6 @@ def _kind(doubt: Doubt) -> Kind | None:
     """The alert that a doubt is; None when nobody needs to look at it."""
     if doubt.kind == UNFOLLOWED:
         return Kind.UNFOLLOWED_SOURCE
+    if doubt.kind == UNRATED:
+        return Kind.UNRATED_MATCH
     return Kind.SILENT_SOURCE if doubt.reason == SILENT else None

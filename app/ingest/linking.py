@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from app.domain import rating
 from app.domain.analytics import PlayerOnMap
-from app.domain.entrants import OWN, Player
+from app.domain.entrants import OWN, Competitor, Player
 from app.domain.match import Match
 from app.kit.errors import Field, Invalid
 from app.store import entrants
@@ -22,18 +23,30 @@ Told = tuple[str, int | None]  #: a name, and the number where it is given
 
 async def linked(tx: Tx, before: Match | None, match: Match) -> Match:
     """The match with its numbers, as far as they are not those that it had `before`, and with the strengths
-    of its teams where none were given. Raises `Invalid` naming `id_a`, `id_b` or `tournament_id`."""
+    of its teams where none were given; one that is unrated gets those that are known by now. Raises `Invalid`
+    naming `id_a`, `id_b` or `tournament_id`."""
     had, asked = _told(before) if before else {}, _told(match)
     home = await _found(tx, entrants.TEAMS, "id_a", had, asked)
     away = await _found(tx, entrants.TEAMS, "id_b", had, asked)
     tournament = await _found(tx, entrants.TOURNAMENTS, "tournament_id", had, asked)
     if home and away and home.id == away.id:
         raise Invalid(_fault("id_b", "A team does not play against itself.", "same_team", match.away))
-    return replace(
-        match,
+    match = replace(
+        _with_strengths(match, home, away),
         home_id=home.id if home else match.home_id,
         away_id=away.id if away else match.away_id,
         tournament_id=tournament.id if tournament else match.tournament_id,
+    )
+    if not rating.unrated(match):
+        return match
+    teams = await entrants.by_number(tx, entrants.TEAMS, (match.home_id, match.away_id))
+    return rating.rated(_with_strengths(match, teams.get(match.home_id), teams.get(match.away_id)))
+
+
+def _with_strengths(match: Match, home: Competitor | None, away: Competitor | None) -> Match:
+    """The match with the strengths of these teams where it has none."""
+    return replace(
+        match,
         home_strength=match.home_strength or (home.strength if home else 0.0),
         away_strength=match.away_strength or (away.strength if away else 0.0),
     )

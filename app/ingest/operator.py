@@ -6,9 +6,9 @@ Each command is one transaction that ends as a log batch does: trading reacts, a
 from uuid import UUID, uuid4
 
 import msgspec
-from msgspec.structs import replace
 
 from app.domain.match import Match, Status
+from app.domain.rating import require_ratings
 from app.ingest import linking, record
 from app.ingest.commands import Command
 from app.ingest.orders import carried_out
@@ -25,8 +25,9 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by; numbers
-    where names would not do (see `linking`); `reference` is the operator's own id, by which asking again
-    answers the same match."""
+    where names would not do (see `linking`); without a strength of each team, given or known, nothing is
+    offered unless `allow_unrated` (see `domain.rating`); `reference` is the operator's own id, by which
+    asking again answers the same match."""
 
     home: str
     away: str
@@ -39,6 +40,7 @@ class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     away_id: int | None = None
     tournament_id: int | None = None
     reference: str | None = None
+    allow_unrated: bool = False
 
 
 async def create(store: Store, asked: NewMatch, now: int, terms: Terms, *, by: str = "operator") -> Match:
@@ -113,7 +115,8 @@ async def _referred(tx: Tx, asked: NewMatch, match_id: UUID) -> Match | None:
 
 
 def _new(asked: NewMatch, match_id: UUID, number: int) -> Match:
-    fields = msgspec.structs.asdict(replace(asked, reference=None))
-    del fields["reference"]
+    fields = msgspec.structs.asdict(asked)
+    del fields["reference"], fields["allow_unrated"]
     status = Status.DISCOVERED if asked.scheduled_at is None else Status.UPCOMING
-    return Match(id=match_id, number=number, status=status, **fields)
+    match = Match(id=match_id, number=number, status=status, **fields)
+    return require_ratings(match, allow_unrated=asked.allow_unrated)

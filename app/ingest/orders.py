@@ -5,7 +5,7 @@ from functools import singledispatch
 import msgspec
 from msgspec.structs import replace
 
-from app.domain import awards, fixture, lifecycle
+from app.domain import awards, fixture, lifecycle, rating
 from app.domain.about import About
 from app.domain.changes import Altered, Change
 from app.domain.market import Result
@@ -57,8 +57,15 @@ def _(command: c.SetTeams, match: Match, now: int) -> Order:
             away_strength=command.strength_b,
             home_id=command.id_a,
             away_id=command.id_b,
+            allow_unrated=command.allow_unrated,
         )
     )
+
+
+@carried_out.register
+def _(command: c.Rate, match: Match, now: int) -> Order:
+    strengths = command.strength_a, command.strength_b
+    return Order(*rating.rate(match, *strengths, allow_unrated=command.allow_unrated))
 
 
 @carried_out.register

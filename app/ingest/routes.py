@@ -36,8 +36,9 @@ Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | _Stamp
 
 class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`scheduled_at`: Unix ms, or ISO 8601 with an offset. `request_id` is the operator's own: asking again
-    with it answers the match that it made. Strengths are on the scale of `domain.match.Match`. Numbers of
-    the teams and the tournament are needed where more than one is called so."""
+    with it answers the match that it made. Strengths are on the scale of the public ranking (about 400 to
+    2000); nothing is offered while a team has none, given here or imported, unless `allow_unrated`. Numbers
+    of the teams and the tournament are needed where more than one is called so."""
 
     team_a: Name
     team_b: Name
@@ -49,6 +50,7 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     id_a: Number | None = None
     id_b: Number | None = None
     tournament_id: Number | None = None
+    allow_unrated: bool = False
     request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
 
 
@@ -123,6 +125,7 @@ async def create_match(
         home_id=data.id_a,
         away_id=data.id_b,
         tournament_id=data.tournament_id,
+        allow_unrated=data.allow_unrated,
         reference=data.request_id,
     )
     by = request.auth.actor

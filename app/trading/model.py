@@ -3,7 +3,7 @@
 In logits a round is  skill + side + money  seen from home:
 
 - skill: the difference of strengths, moved towards what this match has shown so far. Strengths are on
-  the scale of the public ranking (about 400 to 2000); both 0 means that nothing is known.
+  the scale of the public ranking (about 400 to 2000); 0 means that a team is not rated.
 - side: the map's habit. CT wins `ct_rate` of the rounds between even teams.
 - money: who won the rounds before, within the half. A lost pistol round means a poor second round; later
   the winner keeps a small lead. Overtime starts with money for all.
@@ -22,6 +22,8 @@ LOGITS_PER_POINT = 1 / 1900
 #: Standard deviation of what strengths do not tell: form of the day. The larger, the faster we learn.
 _FORM_SPREAD = 0.20
 _UNKNOWN_SPREAD = 0.35
+#: What a team without a rating counts as against one with it: the middle of the scale.
+_UNKNOWN_STRENGTH = 1200.0
 #: The map's share in a side's advantage; money makes the rest of it, by keeping winners ahead.
 _SIDE = 0.75
 #: What having won the round before is worth, by the number of the round within its half (from 2).
@@ -118,7 +120,8 @@ class Skill(NamedTuple):
 def skill(match: Match) -> Skill:
     """The prior of the strengths, moved by every counted round."""
     known = bool(match.home_strength and match.away_strength)
-    prior = (match.home_strength - match.away_strength) * LOGITS_PER_POINT if known else 0.0
+    home, away = match.home_strength or _UNKNOWN_STRENGTH, match.away_strength or _UNKNOWN_STRENGTH
+    prior = (home - away) * LOGITS_PER_POINT
     surprise, weight = 0.0, 1 / (_FORM_SPREAD if known else _UNKNOWN_SPREAD) ** 2
     for play in match.maps:
         side = side_logit(play.name)

@@ -273,7 +273,13 @@ class Playing:
             seed = lane * 1000 + number
             plan = Plan(home, away, seed, begin, pace=pace, brief=True, oddities=self._oddities)
             lines, _ = await asyncio.to_thread(simulate, plan)
-            body = {"team_a": home.name, "team_b": away.name, "event": "Bench", "bo_type": "bo1"}
+            body = {
+                "team_a": home.name,
+                "team_b": away.name,
+                "event": "Bench",
+                "bo_type": "bo1",
+                "allow_unrated": True,
+            }
             made = (await client.post("/ops/v1/matches", json=body)).raise_for_status().json()["data"]
             url = sink_address(str(client.base_url), made["log_sink_url"])
             sender = Sender(client, url, uuid4().hex, manner=self._manner)

@@ -77,7 +77,7 @@ class Games:
         while len(self._playing) < wanted:
             seed = len(self._playing)
             log = [line.text for line in simulate(Plan(home, away, seed, system_clock(), brief=True))[0]]
-            asked = NewMatch(home=home.name, away=away.name, event="Bench", best_of=3)
+            asked = NewMatch(allow_unrated=True, home=home.name, away=away.name, event="Bench", best_of=3)
             match = await operator.create(self._store, asked, system_clock(), TERMS)
             self._playing.append((match, log))
             await self._play(match, log, BEGUN)

@@ -55,6 +55,6 @@ class RealMatch:
 async def create(client: httpx.AsyncClient, key: str, log: str) -> RealMatch:
     """The match, created with an operator's key."""
     headers = {"X-API-Key": key}
-    body = {"team_a": HOME, "team_b": AWAY, "event": "Test Cup"}
+    body = {"team_a": HOME, "team_b": AWAY, "event": "Test Cup", "home_strength": 1500, "away_strength": 1500}
     answer = await client.post("/ops/v1/matches", headers=headers, json=body)
     return RealMatch(client, headers, answer.json()["data"], log)

@@ -29,7 +29,12 @@ async def play(store: Store, plan: Plan, event: str, *, lines: int = 60, share: 
     """Create the plan's match and play its log, or the first `share` of it, `lines` at a time."""
     log, truth = simulate(plan)
     asked = NewMatch(
-        home=plan.home.name, away=plan.away.name, event=event, best_of=plan.best_of, scheduled_at=plan.begin
+        allow_unrated=True,
+        home=plan.home.name,
+        away=plan.away.name,
+        event=event,
+        best_of=plan.best_of,
+        scheduled_at=plan.begin,
     )
     match = await operator.create(store, asked, plan.begin, Terms())
     log = log[: round(len(log) * share)]

@@ -98,7 +98,9 @@ def _plan(home: Squad, away: Squad, now: int, *, seed: int) -> Plan:
 
 
 async def _match(store: Store, home: Squad, away: Squad, now: int) -> Match:
-    asked = NewMatch(home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now)
+    asked = NewMatch(
+        allow_unrated=True, home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now
+    )
     return await operator.create(store, asked, now, TERMS)
 
 

@@ -32,14 +32,23 @@ def issue(store: Store, settings: Settings) -> IssueKey:
 
 @pytest.fixture
 async def upcoming(store: Store) -> Match:
-    asked = NewMatch(home="Amber Foxes", away="Blue Herons", event="Test Cup", best_of=3, scheduled_at=1)
+    asked = NewMatch(
+        allow_unrated=True,
+        home="Amber Foxes",
+        away="Blue Herons",
+        event="Test Cup",
+        best_of=3,
+        scheduled_at=1,
+    )
     return await operator.create(store, asked, system_clock(), TERMS)
 
 
 @pytest.fixture
 async def finished(store: Store) -> Match:
     """A match that was played and is over."""
-    asked = NewMatch(home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1)
+    asked = NewMatch(
+        allow_unrated=True, home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1
+    )
     match = await operator.create(store, asked, system_clock(), TERMS)
     over = msgspec.structs.replace(
         match, status=Status.FINISHED, score_home=1, started_at=1, finished_at=2, winner="home"

@@ -30,7 +30,9 @@ _LINES = 200
 
 async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
     home, away = world().squads[2 * pair : 2 * pair + 2]
-    asked = NewMatch(home=home.name, away=away.name, event=event, scheduled_at=scheduled_at)
+    asked = NewMatch(
+        allow_unrated=True, home=home.name, away=away.name, event=event, scheduled_at=scheduled_at
+    )
     return await operator.create(store, asked, system_clock(), Terms())
 
 

@@ -35,7 +35,7 @@ def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_orders_are_carried_out_and_on_record(run: Run) -> None:
-    assert run("match", "create", logs.HOME, logs.AWAY, "--best-of", "3").exit_code == 0
+    assert run("match", "create", "--allow-unrated", logs.HOME, logs.AWAY, "--best-of", "3").exit_code == 0
     award = ("match", "order", MATCH, "award_map", "winner=team_b", "request_id=one")
     for _ in range(2):
         assert re.fullmatch(rf"{MATCH} is upcoming 0:1, scheduled \S+\n", run(*award).stdout)
@@ -47,7 +47,7 @@ def test_orders_are_carried_out_and_on_record(run: Run) -> None:
 
 
 def test_an_order_says_what_has_become_of_match_and_market(run: Run) -> None:
-    assert run("match", "create", logs.HOME, logs.AWAY).exit_code == 0
+    assert run("match", "create", "--allow-unrated", logs.HOME, logs.AWAY).exit_code == 0
     moved = run("match", "order", MATCH, "schedule", "scheduled_at=4102444800000")
     assert moved.stdout == f"{MATCH} is upcoming 0:0, scheduled 2100-01-01T00:00:00+00:00\n"
     upcoming = moved.stdout
@@ -66,7 +66,7 @@ def test_an_order_says_what_has_become_of_match_and_market(run: Run) -> None:
 
 def test_old_matches_are_forgotten_and_no_others(run: Run, settings: Settings) -> None:
     for number in range(1, 4):
-        assert run("match", "create", f"Home {number}", f"Away {number}").exit_code == 0
+        assert run("match", "create", "--allow-unrated", f"Home {number}", f"Away {number}").exit_code == 0
         if number < 3:
             assert run("match", "order", f"od:match:{number}", "cancel").exit_code == 0
     asyncio.run(_age(settings, MATCH, 5))
@@ -78,7 +78,7 @@ def test_old_matches_are_forgotten_and_no_others(run: Run, settings: Settings) -
 
 
 def test_the_audit_finds_what_the_facts_do_not_bear_out(run: Run, settings: Settings) -> None:
-    assert run("match", "create", logs.HOME, logs.AWAY).exit_code == 0
+    assert run("match", "create", "--allow-unrated", logs.HOME, logs.AWAY).exit_code == 0
     asyncio.run(_play(settings))
     sound = run("audit", MATCH)
     assert sound.exit_code == 0, sound.output

@@ -21,7 +21,7 @@ TERMS = Terms()
 @pytest.fixture
 async def match(store: Store) -> Match:
     """An upcoming match between the two teams of `tests.support.logs`."""
-    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
+    asked = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
     return await operator.create(store, asked, NOW, TERMS)
 
 

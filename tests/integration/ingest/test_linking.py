@@ -20,7 +20,7 @@ from app.store.piccolo_migrations import matchfeed_0050_links as migration
 from tests.integration.ingest.conftest import NOW, TERMS, Server
 from tests.support import logs
 
-ASKED = NewMatch(home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
+ASKED = NewMatch(allow_unrated=True, home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
 
 
 async def create(store: Store, **fields: Any) -> Any:

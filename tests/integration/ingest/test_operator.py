@@ -15,7 +15,15 @@ from app.store import changes, entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS
 
-ASKED = NewMatch(home="Northwind", away="Harbour", event="Cup", best_of=3, scheduled_at=NOW, reference="r1")
+ASKED = NewMatch(
+    allow_unrated=True,
+    home="Northwind",
+    away="Harbour",
+    event="Cup",
+    best_of=3,
+    scheduled_at=NOW,
+    reference="r1",
+)
 
 
 async def test_a_match_is_created_once_per_reference(store: Store) -> None:

@@ -12,7 +12,14 @@ from tests.integration.ingest.conftest import NOW
 from tests.support.web import IssueKey, issuing, serving
 
 Headers = dict[str, str]
-NEW = {"team_a": "Northwind", "team_b": "Harbour", "event": "Test Cup", "bo_type": "bo3", "scheduled_at": NOW}
+NEW = {
+    "team_a": "Northwind",
+    "team_b": "Harbour",
+    "event": "Test Cup",
+    "bo_type": "bo3",
+    "scheduled_at": NOW,
+    "allow_unrated": True,
+}
 
 
 @pytest.fixture

@@ -20,7 +20,14 @@ from tests.support.queues import private_vhost, queues_of
 from tests.support.web import IssueKey, issuing, serving
 
 Headers = dict[str, str]
-NEW = {"team_a": "Northwind", "team_b": "Harbour", "event": "Test Cup", "bo_type": "bo3", "scheduled_at": NOW}
+NEW = {
+    "team_a": "Northwind",
+    "team_b": "Harbour",
+    "event": "Test Cup",
+    "bo_type": "bo3",
+    "scheduled_at": NOW,
+    "allow_unrated": True,
+}
 
 
 @pytest.fixture

@@ -66,7 +66,9 @@ async def compare(clients: Clients, match_id: str, keys: list[dict[str, str]]) -
 
 async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> None:
     keys = [{"X-API-Key": await issue(**properties)} for properties in KEYS]
-    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW)
+    asked = NewMatch(
+        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
+    )
     match = await commands.create(store, asked, NOW, TERMS)
     server = Server(store, match)
     await compare(clients, str(match.id), keys)

@@ -31,7 +31,9 @@ DETAIL = {"rounds", "events", "streams", "demo_url", "player_stats"}
 @pytest.fixture
 async def live(store: Store) -> Match:
     """A match in its second round."""
-    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW)
+    asked = NewMatch(
+        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
+    )
     server = Server(store, await commands.create(store, asked, NOW, TERMS))
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
@@ -118,7 +120,7 @@ async def test_what_is_settled_is_no_active_offer(
 
 async def make(store: Store, status: Status, at: int, *, played: bool = True) -> Match:
     """A match that begins or began at `at`; one that is over was played, unless told otherwise."""
-    asked = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
+    asked = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
     match = await commands.create(store, asked, NOW, TERMS)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")

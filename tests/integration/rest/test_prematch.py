@@ -24,7 +24,9 @@ async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) ->
 async def test_the_veto_says_which_maps_are_shown(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str]
 ) -> None:
-    match = await operator.create(store, NewMatch(home="A", away="B", event="Cup", best_of=3), NOW, TERMS)
+    match = await operator.create(
+        store, NewMatch(allow_unrated=True, home="A", away="B", event="Cup", best_of=3), NOW, TERMS
+    )
     steps = (
         c.VetoStep(action="ban", map="de_nuke", team="team_a"),
         c.VetoStep(action="pick", map="de_mirage", team="team_b"),

@@ -26,9 +26,11 @@ async def known(store: Store) -> None:
         await entrants.put(tx, entrants.CATEGORIES, [Category(7, "Norland")])
         await entrants.put(tx, entrants.TOURNAMENTS, tournaments)
         await entrants.put(tx, entrants.TEAMS, [Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks")])
-    asked = NewMatch(home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
+    asked = NewMatch(allow_unrated=True, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
     await operator.create(store, asked, NOW, TERMS)
-    await operator.create(store, NewMatch(home="X", away="Y", event="Showmatch"), NOW, TERMS)
+    await operator.create(
+        store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, TERMS
+    )
 
 
 async def listed(client: httpx.AsyncClient, headers: dict[str, str], query: str) -> list[str]:

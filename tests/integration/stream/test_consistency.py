@@ -73,7 +73,9 @@ class Life(RuleBasedStateMachine):
         home, away = world().squads[:2]
         plan = Plan(home, away, seed, system_clock(), brief=True, oddities=TROUBLE)
         self.logs.append([line.text for line in simulate(plan)[0]])
-        asked = NewMatch(home=home.name, away=away.name, event="Cup", scheduled_at=system_clock())
+        asked = NewMatch(
+            allow_unrated=True, home=home.name, away=away.name, event="Cup", scheduled_at=system_clock()
+        )
         self.matches.append(self.run(operator.create(self.service.store, asked, system_clock(), TERMS)))
 
     @rule(which=st.integers(0, 2), lines=st.integers(1, 400), batches=st.integers(1, 4))

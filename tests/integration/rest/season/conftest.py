@@ -74,7 +74,9 @@ async def _played(services: Services, template: str) -> AsyncIterator[Season]:
             series = await run(A, B, 20, seed=5, best_of=3)
             back = await run(B, A, 10, seed=7, knife=True)
             live = await run(C, D, 0, 0.5, seed=9)
-            asked = NewMatch(home=D.name, away=A.name, event="Later Cup", scheduled_at=NOW + DAY)
+            asked = NewMatch(
+                allow_unrated=True, home=D.name, away=A.name, event="Later Cup", scheduled_at=NOW + DAY
+            )
             coming = await operator.create(store, asked, NOW, Terms())
         yield Season(url, old, series, back, live, coming)
 
