@@ -16,6 +16,7 @@ from app import settings as configuration
 from app.access.admin import Broker
 from app.broker import address
 from app.broker.management import Management
+from app.kit import logging
 from app.kit.errors import Refusal
 from app.settings import Settings
 from app.simulator.operator import OperatorRefused
@@ -40,6 +41,7 @@ def running(command: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        logging.use_stderr()
         failed: BaseExceptionGroup[Exception] | None = None
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

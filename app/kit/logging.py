@@ -79,6 +79,11 @@ _SHARED: list[Any] = [
 ]
 
 
+def use_stderr() -> None:
+    """Send our records to standard error, in words: for commands whose standard output is their result."""
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+
+
 def configure(process: str, *, level: str = "INFO") -> None:
     """Send everything, the libraries' records included, to standard error as JSON lines."""
     render: list[Any] = [
