@@ -58,6 +58,8 @@ const WORDS = {
     "not on offer now": "сейчас не предлагается", "facts came late": "данные пришли поздно",
     "the game server is silent": "игровой сервер молчит", "log processing stands still": "обработка логов стоит",
     "suspended by an operator": "приостановлено оператором", "a restart was announced": "объявлен перезапуск",
+    "no rating of team_a": "нет рейтинга первой команды", "no rating of team_b": "нет рейтинга второй команды",
+    "no rating of team_a and team_b": "нет рейтингов команд",
     "the game server restarted the map": "сервер перезапустил карту", "a part of the game server's log is missing": "не хватает части лога сервера",
     kills: "убийства", bomb: "бомба", defuse: "обезвреживание", time: "время",
     scheduled: "назначено", running: "идёт", completed: "завершено", failed: "не удалось",
