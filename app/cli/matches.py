@@ -43,15 +43,37 @@ def match() -> None:
 @click.option("--home-id", type=int, help="HOME's number, where more than one is called so.")
 @click.option("--away-id", type=int)
 @click.option("--tournament-id", type=int)
+@click.option(
+    "--rounds",
+    "max_rounds",
+    type=click.Choice(["24", "30"]),
+    help="Of a map. Default: 24, until the log says.",
+)
+@click.option(
+    "--overtime",
+    "overtime_rounds",
+    type=click.IntRange(0, 20),
+    help="Rounds of an overtime, even; 0: none. Default: 6, until the log says.",
+)
 @running
-async def match_create(best_of: str, minutes: float, **asked_for: Any) -> None:
+async def match_create(
+    best_of: str, minutes: float, max_rounds: str | None, overtime_rounds: int | None, **asked_for: Any
+) -> None:
     """Create a match between HOME and AWAY; prints where its game server must send its log.
 
     While a team has no strength, given here or imported, nothing is offered: `suspended` says so. `matchfeed
     match order MATCH rate` sets strengths, or allows prices without them.
     """
     settings, now = settled(), system_clock()
-    asked = NewMatch(best_of=int(best_of), scheduled_at=now + round(minutes * 60_000), **asked_for)
+    if overtime_rounds is not None and overtime_rounds % 2:
+        raise click.BadParameter("an overtime has an even number of rounds", param_hint="--overtime")
+    asked = NewMatch(
+        best_of=int(best_of),
+        scheduled_at=now + round(minutes * 60_000),
+        max_rounds=int(max_rounds) if max_rounds else None,
+        overtime_rounds=overtime_rounds,
+        **asked_for,
+    )
     async with opened(settings) as store:
         made = await operator.create(store, asked, now, Terms(margin=settings.margin), by=who())
     show(_shown(made) | {"log_sink_url": tokens.address(settings.secret_key, settings.public_url, made)})

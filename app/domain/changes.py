@@ -71,6 +71,14 @@ class MatchCancelled(Change, frozen=True):
     pass
 
 
+class FormatChanged(Change, frozen=True):
+    """The series or its maps are played in another format; here is the one before."""
+
+    best_of: int
+    max_rounds: int
+    overtime_rounds: int
+
+
 class Altered(Change, frozen=True):
     """Anything else that clients see or settlements rest on: pause, suspension, sides, names, schedule,
     format, rounds that nobody saw."""

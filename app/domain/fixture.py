@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from app.domain import formats
 from app.domain.about import About, Veto
 from app.domain.changes import Altered
 from app.domain.lifecycle import Moved, require, require_open
 from app.domain.match import MapPlay, Match, Slot, Status
 from app.domain.rating import require_ratings
 from app.domain.series import series_over
-from app.domain.sides import name_side, update_map
+from app.domain.sides import name_side
 from app.kit.errors import Conflict
 
 
@@ -61,8 +62,12 @@ def set_format(
     max_rounds: int | None = None,
     overtime_rounds: int | None = None,
 ) -> Moved:
-    """Change how long the series or its maps are; what is None stays. The result must still be open."""
-    require_open(match, "given another format")
+    """Change how long the series or its maps are; what is None stays. The result must still be open,
+    unless a map was played in doubt about its number of rounds."""
+    in_doubt = match.status is Status.FINISHED and match.format_status.open_maps and best_of is None
+    if not in_doubt:
+        require_open(match, "given another format")
+    before = match
     match = replace(
         match,
         best_of=best_of or match.best_of,
@@ -72,20 +77,20 @@ def set_format(
     if match.status is Status.LIVE and series_over(match):
         score = f"{match.score_home}:{match.score_away}"
         raise Conflict(f"match {match.number} stands {score}, which would decide a best of {match.best_of}")
-    return _format_of_map(match), (Altered(),)
+    if max_rounds is not None or overtime_rounds is not None:
+        match = formats.set_by_operator(match)
+    if not before.format_status.open_maps:
+        _require_undecided(before, match)
+    changed = formats.format_of(before) != formats.format_of(match)
+    return match, (formats.format_of(before), Altered()) if changed else (Altered(),)
 
 
-def _format_of_map(match: Match) -> Match:
-    """The maps that have not ended follow the format of the match."""
-    for play in match.maps:
-        if play.status == "finished":
-            continue
-        changed = replace(play, max_rounds=match.max_rounds, overtime_rounds=match.overtime_rounds)
-        if changed.decided and not play.decided:
-            score = f"{play.home_score}:{play.away_score}"
-            raise Conflict(f"map {play.number} stands {score}, decided in a format of {match.max_rounds}")
-        match = update_map(match, changed)
-    return match
+def _require_undecided(before: Match, after: Match) -> None:
+    """Raise `Conflict` when another format decides the map that is being played."""
+    old, new = before.map, after.map
+    if old is not None and new is not None and new.decided and not old.decided:
+        score = f"{new.home_score}:{new.away_score}"
+        raise Conflict(f"map {new.number} stands {score}, decided in a format of {new.max_rounds}")
 
 
 def describe(match: Match, about: About) -> Moved:
@@ -110,4 +115,6 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> Moved:
     )
     maps += tuple(play for play in played if play.number > len(chosen))
     match = replace(match, maps=maps, about=replace(match.about, vetoes=tuple(vetoes)))
-    return _format_of_map(match), (Altered(),)
+    after = formats.in_new_format(match)
+    _require_undecided(match, after)
+    return after, (Altered(),)

@@ -197,10 +197,24 @@ class Seat(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `restart`, `map`, `unfollowed`, `operator`, `rating`."""
+    `restart`, `map`, `unfollowed`, `format`, `operator`, `rating`."""
 
     kind: str
     reason: str
+
+
+class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How sure the number of rounds of a map is.
+
+    `set_by` says who set it, "" where it is only assumed. `open_maps` are the maps whose format is in doubt;
+    `sides_round` is the round at whose beginning the sides contradicted it (0: the log's own number did).
+    `confirmed_map` is the map during which an operator set it last: its sides are not judged again.
+    """
+
+    set_by: Literal["", "log", "operator"] = ""
+    open_maps: tuple[int, ...] = ()
+    sides_round: int = 0
+    confirmed_map: int = 0
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -256,6 +270,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     about: About = About()
     loadouts: tuple[Loadout, ...] = ()
     unfollowed: int = 0
+    format_status: FormatStatus = FormatStatus()
 
     @property
     def over(self) -> bool:

@@ -125,7 +125,8 @@ def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) 
     score = _final_score(play, ct_score, t_score)
     if score is None:
         return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
-    if not (play.decides(*score) or sum(score) >= play.max_rounds):
+    known = play.number not in match.format_status.open_maps
+    if known and not (play.decides(*score) or sum(score) >= play.max_rounds):
         reason = f"map ended undecided at {score[0]}:{score[1]}"
         return replace(raise_doubt(match, "map", reason), current=None)
     return finish_map(match, *score, at, told)

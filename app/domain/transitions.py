@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import scoreboard, timeline
+from app.domain import formats, scoreboard, timeline
 from app.domain.changes import Altered, Change, Told
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import Match, RoundPlay, Win
@@ -49,7 +49,7 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
         if match.over:
             break
         before = match
-        match = count_unfollowed(before, _HANDLERS[type(fact)](match, fact, told), fact)
+        match = formats.check(count_unfollowed(before, _HANDLERS[type(fact)](match, fact, told), fact))
         newest = max(newest, fact.at)
         if match is not before and _visible(match) != _visible(before):
             told.append(Altered())
@@ -86,15 +86,6 @@ def _restarted(match: Match) -> Match:
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
     return raise_doubt(match, "restart", "the game server restarted the map")
-
-
-def format_set(match: Match, fact: f.FormatSet, told: Told) -> Match:
-    max_rounds = fact.max_rounds or match.max_rounds
-    overtime = fact.overtime_rounds or match.overtime_rounds
-    match = replace(match, max_rounds=max_rounds, overtime_rounds=overtime)
-    if match.map is None:
-        return match
-    return update_map(match, replace(match.map, max_rounds=max_rounds, overtime_rounds=overtime))
 
 
 def warmup_started(match: Match, fact: f.WarmupStarted, told: Told) -> Match:
@@ -271,7 +262,7 @@ def unmoved(match: Match, fact: f.Fact, told: Told) -> Match:
 
 _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.MapLoaded: map_loaded,
-    f.FormatSet: format_set,
+    f.FormatSet: formats.format_set,
     f.WarmupStarted: warmup_started,
     f.WarmupEnded: warmup_ended,
     f.PlayStarted: play_started,

@@ -1,7 +1,8 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
 from app.domain.doubts import UNRATED
-from app.domain.match import Doubt, Match
+from app.domain.formats import FORMAT
+from app.domain.match import Doubt, Match, Status
 from app.domain.unfollowed import UNFOLLOWED
 from app.ingest.silence import SILENT
 from app.store import alerts
@@ -20,8 +21,9 @@ async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
 
 
 def _present(match: Match) -> dict[Kind, str]:
-    """The alerts that should be open, each with its detail."""
-    if match.over:
+    """The alerts that should be open, each with its detail. A format in doubt outlives the match: what
+    depends on it waits for an operator."""
+    if match.over and not (match.format_status.open_maps and match.status is Status.FINISHED):
         return {}
     found = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
     return {kind: reason for kind, reason in found if kind}
@@ -33,4 +35,6 @@ def _kind(doubt: Doubt) -> Kind | None:
         return Kind.UNFOLLOWED_SOURCE
     if doubt.kind == UNRATED:
         return Kind.UNRATED_MATCH
+    if doubt.kind == FORMAT:
+        return Kind.FORMAT_CONTRADICTION
     return Kind.SILENT_SOURCE if doubt.reason == SILENT else None

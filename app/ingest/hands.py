@@ -85,20 +85,6 @@ def match_awarded(before: Match) -> Hand:
     return _void_open(undecided, "the match was awarded")
 
 
-def format_changed(before: Match, after: Match) -> Hand:
-    """Void the lines whose meaning hangs on the format that was changed."""
-    series = before.best_of != after.best_of
-    maps = (before.max_rounds, before.overtime_rounds) != (after.max_rounds, after.overtime_rounds)
-
-    def meaningless(market: Market) -> bool:
-        values = specifier_values(market.specifiers)
-        if "map" not in values:
-            return series and market.type_id != _MATCH_WINNER
-        return maps and "round" not in values and market.type_id != _MAP_WINNER
-
-    return _void_open(meaningless, "the format was changed")
-
-
 def _void_open(which: Callable[[Market], bool], reason: str) -> Hand:
     decide = _voiding(NOT_PLAYED, reason)
 

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.rating import require_ratings
 from app.ingest import linking, record
@@ -25,9 +26,10 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by; numbers
-    where names would not do (see `linking`); without a strength of each team, given or known, nothing is
-    offered unless `allow_unrated` (see `domain.rating`); `reference` is the operator's own id, by which
-    asking again answers the same match."""
+    where names would not do (see `linking`); rounds of a map and of an overtime (0: none), None for 24 and 6
+    until the log says otherwise; without a strength of each team, given or known, nothing is offered unless
+    `allow_unrated` (see `domain.rating`); `reference` is the operator's own id, by which asking again answers
+    the same match."""
 
     home: str
     away: str
@@ -39,6 +41,8 @@ class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     home_id: int | None = None
     away_id: int | None = None
     tournament_id: int | None = None
+    max_rounds: int | None = None
+    overtime_rounds: int | None = None
     reference: str | None = None
     allow_unrated: bool = False
 
@@ -117,6 +121,9 @@ async def _referred(tx: Tx, asked: NewMatch, match_id: UUID) -> Match | None:
 def _new(asked: NewMatch, match_id: UUID, number: int) -> Match:
     fields = msgspec.structs.asdict(asked)
     del fields["reference"], fields["allow_unrated"]
+    rounds, overtime = fields.pop("max_rounds"), fields.pop("overtime_rounds")
     status = Status.DISCOVERED if asked.scheduled_at is None else Status.UPCOMING
     match = Match(id=match_id, number=number, status=status, **fields)
+    if rounds is not None or overtime is not None:
+        match, _ = fixture.set_format(match, max_rounds=rounds, overtime_rounds=overtime)
     return require_ratings(match, allow_unrated=asked.allow_unrated)

@@ -76,13 +76,14 @@ def _(command: c.RenameTeam, match: Match, now: int) -> Order:
 @carried_out.register
 def _(command: c.SetFormat, match: Match, now: int) -> Order:
     best_of = int(command.bo_type.removeprefix("bo")) if command.bo_type else None
-    after, changes = fixture.set_format(
-        match,
-        best_of=best_of,
-        max_rounds=command.max_rounds,
-        overtime_rounds=command.overtime_rounds,
+    return Order(
+        *fixture.set_format(
+            match,
+            best_of=best_of,
+            max_rounds=command.max_rounds,
+            overtime_rounds=command.overtime_rounds,
+        )
     )
-    return Order(after, changes, hands.format_changed(match, after))
 
 
 @carried_out.register

@@ -17,7 +17,7 @@ from app.domain.match import Match
 from app.http.auth import Caller
 from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
-from app.ingest.commands import Cancel, Number, Strength
+from app.ingest.commands import Cancel, Number, Overtime, Rounds, Strength
 from app.ingest.intake import Intake
 from app.kit.errors import Field, Forbidden, Invalid
 from app.store import audit, matches
@@ -38,7 +38,8 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """`scheduled_at`: Unix ms, or ISO 8601 with an offset. `request_id` is the operator's own: asking again
     with it answers the match that it made. Strengths are on the scale of the public ranking (about 400 to
     2000); nothing is offered while a team has none, given here or imported, unless `allow_unrated`. Numbers
-    of the teams and the tournament are needed where more than one is called so."""
+    of the teams and the tournament are needed where more than one is called so. `max_rounds`,
+    `overtime_rounds` (0: no overtime): of a map; left out, 24 and 6 until the log says otherwise."""
 
     team_a: Name
     team_b: Name
@@ -51,6 +52,8 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     id_b: Number | None = None
     tournament_id: Number | None = None
     allow_unrated: bool = False
+    max_rounds: Rounds | None = None
+    overtime_rounds: Overtime | None = None
     request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
 
 
@@ -126,6 +129,8 @@ async def create_match(
         away_id=data.id_b,
         tournament_id=data.tournament_id,
         allow_unrated=data.allow_unrated,
+        max_rounds=data.max_rounds,
+        overtime_rounds=data.overtime_rounds,
         reference=data.request_id,
     )
     by = request.auth.actor

@@ -39,7 +39,7 @@ HANGING = (
 )
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
 #: and write it back without them, so they have a column of their own. They are fields of `Match` itself.
-LATER: tuple[str, ...] = ("unfollowed",)
+LATER: tuple[str, ...] = ("unfollowed", "format_status")
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(
         "Later",

@@ -18,6 +18,7 @@ to the same state changes nothing.
     offers      what the state demands to be on offer, priced
     settling    verdicts to ledger entries, and back
     replayed    the bets that are void because rounds are played again
+    reformat    the bets that are void because the format was changed
     desk        the same by hand, for operators
     engine      `react` and `suspend_all`
     audit       recompute every settlement from stored facts

@@ -101,6 +101,8 @@ def _wrong_end(entries: Sequence[LedgerEntry], evidence: Evidence, standing: fro
     if last.type_id not in RULES:
         yield "this market type is not known"
         return
+    if RULES[last.type_id].by_format and evidence.format_open(parse(last.specifiers).map):
+        return
     found = _verdicts(last, evidence)
     if last.new_status is LedgerStatus.PENDING:
         if found[0] is not None:

@@ -11,7 +11,7 @@ from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import margin as pricing
-from app.trading import replayed
+from app.trading import reformat, replayed
 from app.trading.evidence import Evidence, gather
 from app.trading.offers import Offer, moved, wanted
 from app.trading.settling import CLOSED, outdated, roll_back, settle, verdict
@@ -45,12 +45,15 @@ def react(
     after = dict(book)
     entries = _taken_back(evidence, changes, after)
     played_again = replayed.affected(replayed.voids(changes).values(), book, after)
+    closed, reoffered = reformat.change(match, evidence, changes, after, now)
+    entries += closed
     entries += _settled(evidence, after)
     reason = _silence(match, quoting)
     if reason:
         _suspend(after, (), reason)
     else:
         _quote(evidence, after, now, margin)
+    entries += reformat.windows(reoffered, after)
     entries += replayed.entries(played_again, after, now)
     changed = tuple(market for key, market in after.items() if key in played_again or book.get(key) != market)
     return Reaction(changed, in_order(entries))

@@ -65,6 +65,10 @@ class Evidence(msgspec.Struct, frozen=True):
             return played.gap
         return current is not None and (current.map, current.number) == place and current.gap
 
+    def format_open(self, number: int) -> bool:
+        """Whether it is in doubt how many rounds this map has: what depends on that is not known."""
+        return number in self.match.format_status.open_maps
+
     @property
     def cancelled(self) -> bool:
         return self.match.status is Status.CANCELLED

@@ -166,6 +166,7 @@ RULES = (
         opens=_pistol_offers,
         price=_pistol_price,
         settle=_pistol_settle,
+        by_format=True,
     ),
     Rule(
         id=22,
@@ -174,6 +175,7 @@ RULES = (
         opens=partial(_in_first_half, team_lines),
         price=partial(_half_price, wins),
         settle=partial(_half_settle, wins),
+        by_format=True,
     ),
     Rule(
         id=23,
@@ -182,6 +184,8 @@ RULES = (
         opens=partial(_in_first_half, _level_line),
         price=partial(_half_price, _level),
         settle=partial(_half_settle, _level),
+        by_format=True,
+        about_format="map",
     ),
     Rule(
         id=24,
@@ -191,5 +195,6 @@ RULES = (
         opens=_both_pistols_offers,
         price=_both_pistols_price,
         settle=_both_pistols_settle,
+        by_format=True,
     ),
 )

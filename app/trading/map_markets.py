@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
+from typing import Literal
 
 from app.domain.match import MapPlay, Round
 from app.trading.chain import Score, chance_of, reachable
@@ -162,6 +163,7 @@ def _final(
     *,
     complement: Callable[[Spec], Spec] | None = None,
     lone: bool = False,
+    about_format: Literal["", "map"] = "map",
 ) -> Rule:
     """A type that says something about the map's final score."""
     return Rule(
@@ -173,6 +175,8 @@ def _final(
         settle=partial(_final_settle, truth),
         complement=complement or without_team,
         lone=lone,
+        by_format=True,
+        about_format=about_format,
     )
 
 
@@ -196,9 +200,11 @@ RULES = (
         opens=partial(on_focus, single_line),
         price=_overtime_price,
         settle=_overtime_settle,
+        by_format=True,
+        about_format="map",
     ),
     _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, complement=keep),
     _final(26, "team_rounds_under", "team_rounds", _team_lines, negated(_team_exceeds), complement=keep),
-    _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd),
-    _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd)),
+    _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, about_format=""),
+    _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd), about_format=""),
 )

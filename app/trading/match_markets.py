@@ -103,6 +103,7 @@ def _about_score(
         price=partial(_price, truth),
         settle=partial(_settle, truth),
         complement=complement,
+        about_format="series",
     )
 
 

@@ -1,6 +1,7 @@
 """What the engine must know about a market type: one `Rule` a type, nothing else."""
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 import msgspec
 
@@ -43,7 +44,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     wins. `settle` answers as soon as the facts decide, and None until then; it need not know about
     events that can no longer take place, nor about cancelled matches: the engine voids those.
     `lone` markets have no complement, so the margin falls on the single price. `complement` is what
-    the markets of one book share: by default everything but the team.
+    the markets of one book share: by default everything but the team. `by_format`: how many rounds a map has
+    decides how it ends. `about_format`: under another format of the map, or of the series, it is another bet.
     """
 
     id: int
@@ -53,6 +55,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     price: Callable[[Outlook, Spec], float]
     settle: Callable[[Evidence, Spec], Verdict | None]
     lone: bool = False
+    by_format: bool = False
+    about_format: Literal["", "map", "series"] = ""
     complement: Callable[[Spec], Spec] = without_team
 
     def group(self, spec: Spec) -> str:

@@ -12,7 +12,14 @@ CLOSED = (MarketStatus.SETTLED, MarketStatus.CANCELLED)
 
 
 def verdict(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """What the facts decide: the type's own rule first, then what can no longer take place is void."""
+    """What the facts decide, if the format that it depends on is known."""
+    if rule.by_format and evidence.format_open(spec.map):
+        return void(NO_RESULT, (), "the format of the map was never known") if evidence.cancelled else None
+    return _decided(rule, evidence, spec)
+
+
+def _decided(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
+    """The type's own rule first, then what can no longer take place is void."""
     return rule.settle(evidence, spec) or _never(evidence, spec)
 
 
@@ -89,7 +96,7 @@ def outdated(market: Market, rule: Rule, evidence: Evidence, spec: Spec) -> str:
     # The events of past rounds are gone from the evidence: what rests on them stands until they are void.
     if spec.round and market.rests_on and market.void_reason_id != NOT_PLAYED:
         return ""
-    found = verdict(rule, evidence, spec)
+    found = _decided(rule, evidence, spec)
     if found is None:
         return "no longer decided"
     return "" if found.result is market.result else "the result has changed"

@@ -1,0 +1,88 @@
+"""What another format of the series or its maps makes of the book.
+
+A line about rounds or maps is another bet under another format: the bets taken so far are void. Where the
+line exists in the new format too it stays on offer, at another price, and only those bets are void (a void
+window); where it does not it is void altogether, and comes back if its format does. What means the same in
+both formats (winners, races, pistol rounds) is left as it is.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from app.domain.changes import Change, FormatChanged
+from app.domain.market import Book, Market, MarketStatus
+from app.domain.match import Match
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
+from app.trading.evidence import Evidence
+from app.trading.rules import NOT_PLAYED, void
+from app.trading.settling import roll_back, settle
+from app.trading.tables import RULES
+
+REASON = "the format was changed"
+_LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
+Key = tuple[int, str]
+
+
+def change(
+    match: Match, evidence: Evidence, changes: Sequence[Change], after: Book, now: int
+) -> tuple[list[LedgerEntry], dict[Key, VoidWindow]]:
+    """Close and open in `after` (changed in place) what the changed format demands at `now` (ms): the
+    ledger's entries about that, and the markets of which the bets taken so far are void."""
+    old = next((one for one in changes if isinstance(one, FormatChanged)), None)
+    closed: list[LedgerEntry] = []
+    marked: dict[Key, VoidWindow] = {}
+    scopes = _changed(old, match) if old else set()
+    if not scopes:
+        return closed, marked
+    offered = {(rule.id, spec.text) for rule in RULES.values() for spec in rule.opens(evidence)}
+    for key, market in after.items():
+        if market.type_id not in RULES or RULES[market.type_id].about_format not in scopes or market.held:
+            continue
+        moved = _moved(market, exists=key in offered)
+        if moved:
+            after[key], entry = moved
+            closed.append(entry)
+        if after[key].open and key in offered:
+            marked[key] = VoidWindow(market.opened_at, now)
+            after[key] = replace(after[key], opened_at=now)
+    return closed, marked
+
+
+def _moved(market: Market, *, exists: bool) -> tuple[Market, LedgerEntry] | None:
+    """The market void because its line does not exist any more, or taken back because it exists again."""
+    if not exists:
+        return settle(market, void(NOT_PLAYED, (), REASON), "system") if market.open else None
+    return roll_back(market, "the format is what it was", "system") if _gone_with_its_format(market) else None
+
+
+def _changed(old: FormatChanged, match: Match) -> set[str]:
+    scopes = set()
+    if old.best_of != match.best_of:
+        scopes.add("series")
+    if (old.max_rounds, old.overtime_rounds) != (match.max_rounds, match.overtime_rounds):
+        scopes.add("map")
+    return scopes
+
+
+def _gone_with_its_format(market: Market) -> bool:
+    cancelled = market.status is MarketStatus.CANCELLED
+    return cancelled and market.settled_by == "system" and market.reason == REASON
+
+
+def windows(marked: dict[Key, VoidWindow], after: Book) -> Iterator[LedgerEntry]:
+    """The ledger's entries about the bets taken before, on markets that stand in `after` as they are now."""
+    for key, window in marked.items():
+        market = after[key]
+        status = _LEDGER.get(market.status, LedgerStatus.PENDING)
+        yield LedgerEntry(
+            type_id=market.type_id,
+            specifiers=market.specifiers,
+            previous_status=status,
+            new_status=status,
+            outcome=market.result,
+            reason=REASON,
+            settled_by="system",
+            void_reason_id=NOT_PLAYED,
+            void_window=window,
+        )

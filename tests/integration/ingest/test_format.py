@@ -1,0 +1,108 @@
+"""How many rounds a map has: given at creation, by the log, in doubt, and kept beside version 0.1.0."""
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from app.domain.market import MarketStatus
+from app.domain.match import FormatStatus, Match
+from app.ingest import commands, operator
+from app.ingest.operator import NewMatch
+from app.store import alerts, history, markets, matches
+from app.store.alerts import About, Kind
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+
+ASKED = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW, allow_unrated=True)
+ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
+
+
+async def offered(store: Store, match: Match) -> set[tuple[int, str]]:
+    async with store.reading() as tx:
+        found = await markets.active(tx, match.id)
+    return {market.key for market in found if market.status is MarketStatus.ACTIVE}
+
+
+async def open_alerts(store: Store) -> list[About]:
+    async with store.reading() as tx:
+        return [alert.about for alert in await alerts.listing(tx, ended=False)]
+
+
+async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
+    command = commands.SetFormat(max_rounds=rounds)
+    return await operator.order(store, str(match.id), command, by="tester", now=NOW + 99_000, terms=TERMS)
+
+
+async def test_a_match_is_offered_in_the_format_that_it_is_created_in(store: Store) -> None:
+    match = await operator.create(store, replace(ASKED, max_rounds=30, overtime_rounds=0), NOW, TERMS)
+    assert (match.max_rounds, match.overtime_rounds, match.format_status.set_by) == (30, 0, "operator")
+    assert (8, "map=1|threshold=26.5") in await offered(store, match)
+
+
+@pytest.mark.parametrize("by", ["operator", "log"])
+async def test_every_type_is_on_offer_again_after_a_change_before_play(
+    store: Store, server: Server, by: str
+) -> None:
+    before = await offered(store, server.match)
+    if by == "operator":
+        await set_rounds(store, server.match, 30)
+    else:
+        await server.send(ROUNDS_30)
+    after = await offered(store, server.match)
+    assert {key[0] for key in after} == {key[0] for key in before} - {23}
+    async with store.reading() as tx:
+        ledger = await history.ledger(tx, server.match.id)
+    voided = {entry.key for entry in ledger if entry.void_window is None}
+    assert not voided & after
+    assert {entry.message for entry in ledger} == {"bet_cancel"}
+
+
+async def test_a_contradiction_suspends_and_is_an_alert_until_an_operator_sets_the_format(
+    store: Store, server: Server
+) -> None:
+    await set_rounds(store, server.match, 24)
+    await server.send(ROUNDS_30)
+    await server.begin()
+    assert "the server plays 30" in (await server.state()).suspended
+    assert await offered(store, server.match) == set()
+    about = About(Kind.FORMAT_CONTRADICTION, match_id=server.match.id)
+    assert await open_alerts(store) == [about]
+    match = await set_rounds(store, server.match, 30)
+    assert (match.suspended, match.max_rounds) == ("", 30)
+    assert await open_alerts(store) == []
+    assert await offered(store, server.match)
+
+
+async def test_what_version_0_1_0_does_not_know_survives_its_writing(store: Store, server: Server) -> None:
+    """Its processes read `state`, and write it back without the fields that they do not know."""
+    await set_rounds(store, server.match, 24)
+    async with store.transaction() as tx:
+        state = msgspec.json.decode(await tx.value("SELECT state FROM match WHERE id = $1", server.match.id))
+        known = {name: value for name, value in state.items() if name not in matches.LATER} | {"pause": "p"}
+        await tx.execute(
+            "UPDATE match SET state = $2 WHERE id = $1", server.match.id, msgspec.json.encode(known)
+        )
+    found = await server.state()
+    assert (found.pause, found.format_status) == ("p", FormatStatus("operator"))
+    assert set(matches.LATER) <= {field.name for field in msgspec.structs.fields(Match)}
+
+
+async def test_a_market_that_waits_for_its_format_is_settled_after_the_match(
+    store: Store, server: Server
+) -> None:
+    await set_rounds(store, server.match, 24)
+    await server.send(ROUNDS_30)
+    await server.begin()
+    for ct_score in range(1, 17):
+        await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
+    await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
+    async with store.reading() as tx:
+        book = await markets.book(tx, server.match.id)
+    assert book[6, "map=1|team=home"].status is MarketStatus.SETTLED
+    assert book[12, "map=1|team=home|half=2"].open
+    await set_rounds(store, server.match, 30)
+    async with store.reading() as tx:
+        book = await markets.book(tx, server.match.id)
+    assert "round 16" in book[12, "map=1|team=home|half=2"].reason
+    assert not [market for market in book.values() if market.open]
