@@ -1,16 +1,21 @@
 """Who meets in a match, and in what, as entrants: so that a match can be told in full whatever is known.
 
-A team or a tournament that reference data does not know has a stand-in: the match's own name for it, under a
-number made from the match's, above all numbers of reference data. Whoever reads such a number can ask for it.
+A team, a tournament or a player that reference data does not know has a stand-in: the match's own name for
+it, under a number made from the match's, above all numbers of reference data. Whoever reads such a number can
+request it.
 """
+
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Tournament
-from app.domain.match import Match, Slot
+from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.match import Match, Slot, TimelineEvent
 
 STAND_INS = 1_000_000_000_000  #: numbers of stand-ins lie above
+_PLAYERS = 100_000_000_000_000  #: those of players above this: then the match's number and the account
+_ACCOUNTS = 2**32
 
 
 class Lineup(msgspec.Struct, frozen=True):
@@ -45,3 +50,36 @@ def match_of_competitor(number: int) -> tuple[int, Slot] | None:
     """The number of the match, and which of its teams has this stand-in; None for no stand-in."""
     match, place = divmod(number - STAND_INS, 2)
     return (match, "away" if place else "home") if match > 0 else None
+
+
+def squad(match: Match, slot: Slot, events: Iterable[TimelineEvent]) -> tuple[Player, ...]:
+    """Who has been seen playing for a team of the match, by account, as stand-ins: `events` of the match and
+    what players carry now name the seats. Bots have no account and are nobody."""
+    names = {
+        one.account: one.name for event in events for one in (event.actor, event.target) if one is not None
+    }
+    names |= {one.account: one.name for one in match.loadouts}
+    accounts = sorted(
+        {seat.account for seat in match.roster if seat.slot == slot and seat.account} & set(names)
+    )
+    team = match.home_id if slot == "home" else match.away_id
+    return tuple(
+        Player(
+            _PLAYERS + match.number * _ACCOUNTS + account,
+            names[account],
+            account=account,
+            team_id=team,
+        )
+        for account in accounts
+    )
+
+
+def match_of_player(number: int) -> tuple[int, int] | None:
+    """The number of the match, and the account of the player who has this stand-in; None for no stand-in."""
+    return divmod(number - _PLAYERS, _ACCOUNTS) if number > _PLAYERS else None
+
+
+def lasting(players: Iterable[Player]) -> bool:
+    """Whether there are players, none of them a stand-in: then the squad changes with reference data only."""
+    numbers = [player.id for player in players]
+    return bool(numbers) and max(numbers) <= _PLAYERS

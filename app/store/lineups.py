@@ -10,15 +10,25 @@ from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament, dated
 from app.domain.ids import match_urn
-from app.domain.lineup import Lineup, lineup, match_of_competitor, match_of_tournament
+from app.domain.lineup import (
+    Lineup,
+    lineup,
+    match_of_competitor,
+    match_of_player,
+    match_of_tournament,
+    squad,
+)
 from app.domain.match import Match, Status
-from app.store import entrants, matches
+from app.store import entrants, history, matches
 from app.store.listings import LAST
 from app.store.transaction import Tx
 
 _TAKING_PART = """
 SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
 UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND away_id IS NOT NULL
+"""
+_PLAYED_NOW = f"""
+SELECT max(number) FROM match WHERE (home_id = $1 OR away_id = $1) AND status = '{Status.LIVE}'
 """
 #: When the first match begins or began, and when the last one ended, or begins where it has not.
 _DATES = f"""
@@ -69,13 +79,39 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
     found = await entrants.get(tx, entrants.TEAMS, number)
     if found is None or (finished_only and not await entrants.public(tx, entrants.TEAMS, number)):
         return None
-    squad = await entrants.under(tx, entrants.PLAYERS, number)
-    return replace(found, players=tuple(squad) or found.players)
+    players = tuple(await entrants.under(tx, entrants.PLAYERS, number)) or found.players
+    if not players and not finished_only:
+        players = await _playing(tx, number)
+    return replace(found, players=players)
 
 
-async def player(tx: Tx, number: int) -> Player | None:
-    """The player of that number."""
-    return await entrants.get(tx, entrants.PLAYERS, number)
+async def player(tx: Tx, number: int, *, finished_only: bool) -> Player | None:
+    """The player of that number. Who had a stand-in while a match was played is found by it ever after."""
+    place = match_of_player(number)
+    if place is None:
+        return await entrants.get(tx, entrants.PLAYERS, number)
+    match = await matches.find(tx, match_urn(place[0]), finished_only=finished_only)
+    seen = {one.id: one for one in await _seen(tx, match)} if match else {}
+    if number not in seen:
+        return None
+    known = await entrants.of_accounts(tx, [place[1]])
+    return replace(known[0], id=number) if known else seen[number]
+
+
+async def _playing(tx: Tx, team: int) -> tuple[Player, ...]:
+    """Who plays for the team in its newest live match; those that are known by their own numbers."""
+    ref = await tx.value(_PLAYED_NOW, team)
+    match = await matches.find(tx, match_urn(ref)) if ref else None
+    if match is None:
+        return ()
+    seen = [one for one in await _seen(tx, match) if one.team_id == team]
+    known = {one.account: one for one in await entrants.of_accounts(tx, [one.account for one in seen])}
+    return tuple(known.get(one.account, one) for one in seen)
+
+
+async def _seen(tx: Tx, match: Match) -> tuple[Player, ...]:
+    events = await history.timeline(tx, match.id)
+    return (*squad(match, "home", events), *squad(match, "away", events))
 
 
 async def _stand_in(tx: Tx, number: int, finished_only: bool) -> Tournament | None:

@@ -11,6 +11,7 @@ from app.channels.facade.facade import Facade, missing
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
+from app.domain.lineup import lasting
 from app.domain.tenant import Grant
 from app.http.answer import Answer
 from app.http.auth import Caller
@@ -84,21 +85,21 @@ async def competitor_profile(
         found = await lineups.competitor(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return missing("competitor_profile")
-    return facade.answer(entrants.competitor_profile(found), LISTS)
+    return facade.answer(entrants.competitor_profile(found), LISTS if lasting(found.players) else None)
 
 
 @get("/v1/sports/{locale:str}/players/{player_id:str}/profile", opt=_PLAYER)
 async def player_profile(
-    facade: NamedDependency[Facade], locale: FromPath[str], player_id: FromPath[str]
+    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], player_id: FromPath[str]
 ) -> Answer[Any]:
     """One player."""
     asked.locale(locale)
-    number = asked.number(player_id, "player")
-    async with facade.store.reading() as tx:
-        found = await lineups.player(tx, number) if number else None
+    number, finished_only = asked.number(player_id, "player"), request.auth.finished_only
+    async with facade.store.snapshot() as tx:
+        found = await lineups.player(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return missing("player_profile")
-    return facade.answer(entrants.player_profile(found), NOTHING)
+    return facade.answer(entrants.player_profile(found), NOTHING if lasting([found]) else None)
 
 
 HANDLERS = (tournaments, sport_tournaments, tournament_info, competitor_profile, player_profile)

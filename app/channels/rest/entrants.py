@@ -19,8 +19,9 @@ async def team(tx: Tx, grant: Grant, ref: str) -> Competitor:
     return known(await lineups.competitor(tx, number, finished_only=grant.finished_only), "team", ref)
 
 
-async def player(tx: Tx, ref: str) -> Player:
-    return known(await lineups.player(tx, numbered("player", ref, "player")), "player", ref)
+async def player(tx: Tx, grant: Grant, ref: str) -> Player:
+    number = numbered("player", ref, "player")
+    return known(await lineups.player(tx, number, finished_only=grant.finished_only), "player", ref)
 
 
 async def tournament(tx: Tx, grant: Grant, ref: str) -> Tournament:

@@ -63,12 +63,15 @@ def _team(ref: str) -> int:
 
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
 async def detail(
-    reader: NamedDependency[Reader], player_id: FromPath[str], time_filter: Window = "3months"
+    request: Caller,
+    reader: NamedDependency[Reader],
+    player_id: FromPath[str],
+    time_filter: Window = "3months",
 ) -> Single[PlayerDetailView]:
     """A player, and how they fared on each map."""
     since = begin(time_filter, reader.clock())
     async with reader.store.snapshot() as tx:
-        player = await named.player(tx, player_id)
+        player = await named.player(tx, request.auth, player_id)
         teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])
         tallies = await statistics.of_players(tx, [player.account], since=since, limit=_MAPS)
     counts = [(tally.map_name, tally.tally) for tally in tallies]

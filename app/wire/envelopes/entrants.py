@@ -38,11 +38,13 @@ def tournament_info(found: Tournament) -> bytes:
 
 
 def competitor_profile(found: Competitor) -> bytes:
-    """One team and its squad."""
+    """One team and its squad. Where no player is known there is no wrapper either: clients take an empty one
+    for a squad that is still to be loaded, and request the profile again with each message."""
+    squad = tuple([_player(player) for player in found.players])
     return facade.write_competitor_profile(
         facade.CompetitorProfile(
             competitor=competitor_element(found, sport=SPORT),
-            players=facade.Players(player=tuple([_player(player) for player in found.players])),
+            players=facade.Players(player=squad) if squad else None,
         )
     )
 

@@ -571,7 +571,7 @@ class Players(msgspec.Struct, frozen=True, kw_only=True):
         player: One player.
     """
 
-    player: tuple[Player, ...] = ()
+    player: tuple[Player, ...]
 
 
 def render_players(node: Players) -> str:
@@ -595,9 +595,7 @@ def render_players(node: Players) -> str:
             f"{leaf_icon_path}"
             "/>"
         )
-    content = f"{x_player}"
-    end = f">{content}</players>" if content else "/>"
-    return f"<players{end}"
+    return f"<players>{x_player}</players>"
 
 
 class Producer(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.match import Status
+from app.domain.loadout import Loadout
+from app.domain.match import Seat, Status
 from app.settings import Settings
 from app.store import entrants
 from app.store.connections import Store
@@ -122,6 +123,50 @@ async def test_a_team_with_its_squad_and_a_player(read: Reader) -> None:
     assert [node.get("id") for node in profile.find("players")] == ["mf:player:101"]
     (player,) = await read("/v1/sports/{locale}/players/{player}/profile")
     assert (player.get("name"), player.get("full_name")) == ("k0va", "Ilmar Kovač")
+
+
+SQUAD = "/v1/sports/{locale}/competitors/{competitor}/profile"
+PERSON = "/v1/sports/{locale}/players/{player}/profile"
+
+
+async def test_no_squad_is_ever_empty(client: httpx.AsyncClient, basic: Headers, world: World) -> None:
+    """Clients that find an empty one request the profile again with each message."""
+    nobody = Reader(client, basic, replace(world, home=world.away))
+    assert (await nobody(SQUAD)).find("players") is None
+    assert len((await Reader(client, basic, world)(SQUAD)).find("players")) == 1
+
+
+async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
+    client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store
+) -> None:
+    """Each has a profile, which stays when the match has made them known, and which nobody may read who sees
+    finished matches only."""
+    seen = {
+        "roster": (Seat(7, "away"), Seat(8, "away"), Seat(9, "home")),
+        "loadouts": (Loadout(7, "ember", "T"), Loadout(8, "quill", "T"), Loadout(9, "k0va", "CT")),
+    }
+    world = await furnish(store, told=seen)
+    world = replace(world, home=world.away)
+    limited = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
+    players = (await Reader(client, basic, world)(SQUAD)).find("players")
+    numbers = {node.get("name"): int(node.get("id").rpartition(":")[2]) for node in players}
+    assert numbers.keys() == {"ember", "quill"} and len(set(numbers.values())) == 2
+    assert (await Reader(client, limited, world)(SQUAD)).find("players") is None
+
+    async def profile(name: str, headers: Headers) -> Any:
+        person = Player(numbers[name], name)
+        (found,) = await Reader(client, headers, replace(world, player=person))(PERSON)
+        assert found.get("id") == f"mf:player:{numbers[name]}"
+        return found
+
+    for name in numbers:
+        found = await profile(name, basic)
+        assert (found.get("name"), found.get("full_name")) == (name, name)
+    async with store.transaction() as tx:
+        await entrants.put(tx, entrants.PLAYERS, [Player(OWN + 1, "ember", "Em Ber", account=7)])
+    assert (await profile("ember", basic)).get("full_name") == "Em Ber"
+    with pytest.raises(AssertionError, match="NOT_FOUND"):
+        await profile("ember", limited)
 
 
 async def test_a_summary_tells_where_a_match_stands(read: Reader) -> None:

@@ -4,10 +4,20 @@ from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Tournament
-from app.domain.lineup import STAND_INS, lineup, match_of_competitor, match_of_tournament
-from app.domain.match import Match
+from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.lineup import (
+    STAND_INS,
+    lasting,
+    lineup,
+    match_of_competitor,
+    match_of_player,
+    match_of_tournament,
+    squad,
+)
+from app.domain.loadout import Loadout
+from app.domain.match import Match, Seat
 
 numbers = st.integers(1, 10**15)
 
@@ -42,3 +52,21 @@ def test_what_is_known_comes_under_the_names_of_the_match() -> None:
     found = lineup(match(1), Tournament(5, "C", risk_tier=2), Competitor(7, "H"), Competitor(8, "A", "AAA"))
     assert found.tournament == Tournament(5, "Cup", risk_tier=2)
     assert (found.home, found.away) == (Competitor(7, "Home"), Competitor(8, "Away", "AAA"))
+
+
+@given(st.integers(1, 10**6), st.sets(st.integers(1, 2**32 - 1), min_size=1, max_size=5))
+def test_a_player_leads_back_to_match_and_account(number: int, accounts: set[int]) -> None:
+    """Numbers stay below 2^53, which every client can read, and are nobody else's."""
+    seats = tuple(Seat(account, "home") for account in accounts)
+    loadouts = tuple(Loadout(account, f"p{account}", "CT") for account in accounts)
+    playing = replace(match(number), roster=seats, loadouts=loadouts)
+    found = squad(playing, "home", ())
+    assert [match_of_player(one.id) for one in found] == [(number, each) for each in sorted(accounts)]
+    assert [one.name for one in found] == [f"p{account}" for account in sorted(accounts)]
+    assert all(STAND_INS < one.id < 2**53 for one in found)
+    assert squad(playing, "away", ()) == () and not lasting(found)
+
+
+@given(st.integers(1, 2**31 - 1))
+def test_a_number_of_reference_data_is_no_players_stand_in(number: int) -> None:
+    assert match_of_player(number) is None and lasting([Player(number, "ember")])
