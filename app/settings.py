@@ -5,7 +5,7 @@ does not fit stops the process with a line that names the variable.
 """
 
 import os
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -53,6 +53,13 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Proxies (addresses or networks, separated by commas) whose `X-Forwarded-For` and `X-Forwarded-Proto`
     #: are believed. Empty: nobody's.
     trusted_proxies: str = ""
+    #: Seconds that the head of a request may take to arrive, and as much again until that is noticed.
+    head_seconds: Annotated[float, Meta(ge=0.1)] = 10.0
+    #: Seconds that its body may take after that.
+    body_seconds: Annotated[float, Meta(ge=0.1)] = 60.0
+    #: Connections that an address may hold of one web process, streams not counted; trusted proxies may hold
+    #: any number.
+    connections_per_address: Positive = 512
     #: Overrides the category icon's address.
     cs2_category_icon_url: str = ""
     #: What the URNs of soccer's competitors and tournaments begin with.
@@ -131,10 +138,10 @@ def load(environ: dict[str, str] | None = None) -> Settings:
     return told
 
 
-def networks(listed: str) -> list[str]:
+def networks(listed: str) -> list[IPv4Network | IPv6Network]:
     """The networks of a setting that lists them; an address alone is a network of its own. Raises
     `ValueError`."""
-    return [str(ip_network(each.strip())) for each in listed.split(",") if each.strip()]
+    return [ip_network(each.strip()) for each in listed.split(",") if each.strip()]
 
 
 def _check_networks(listed: str) -> None:

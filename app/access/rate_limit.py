@@ -72,9 +72,9 @@ class Strangers:
     def refused(self, address: str, why: Why = "key") -> None:
         """Note that somebody at `address` was refused."""
         unauthenticated.labels(why).inc()
-        place, now = _place(address), self._clock()
-        clear_at = max(self._clear_at.pop(place, now), now)
-        self._clear_at[place] = clear_at + 1000 / _KNOCKS_PER_SECOND
+        where, now = place(address), self._clock()
+        clear_at = max(self._clear_at.pop(where, now), now)
+        self._clear_at[where] = clear_at + 1000 / _KNOCKS_PER_SECOND
         if len(self._clear_at) > self._addresses:
             self._clear_at.popitem(last=False)
 
@@ -82,23 +82,23 @@ class Strangers:
         """For how many seconds nobody at `address` is listened to without a known key; usually 0."""
         if not self._clear_at:
             return 0
-        owed = self._clear_at.get(_place(address), 0) - self._clock()
+        owed = self._clear_at.get(place(address), 0) - self._clock()
         return max(0, math.ceil((owed - 1000 * (_KNOCKS - 1) / _KNOCKS_PER_SECOND) / 1000))
 
     async def look_up(self, grants: Grants, raw_key: str, address: str) -> Grant:
         """What a key may do that is shown at an address which is not listened to; a few wait for one lookup
         after the other, more are turned away."""
-        place = _place(address)
-        if self._looking_up[place] >= _LOOKUPS or self._looking_up.total() >= _ALL_LOOKUPS:
+        where = place(address)
+        if self._looking_up[where] >= _LOOKUPS or self._looking_up.total() >= _ALL_LOOKUPS:
             _turn_away(self.wait(address))
-        self._looking_up[place] += 1
+        self._looking_up[where] += 1
         try:
             async with self._one_at_a_time:
                 return await grants.of(raw_key, address)
         finally:
-            self._looking_up[place] -= 1
-            if not self._looking_up[place]:
-                del self._looking_up[place]
+            self._looking_up[where] -= 1
+            if not self._looking_up[where]:
+                del self._looking_up[where]
 
 
 async def let_in(grants: Grants, strangers: Strangers, address: str, shown: Callable[[], str]) -> Grant:
@@ -133,7 +133,7 @@ def too_many(seconds: int) -> TooManyRequests:
     return TooManyRequests(what, retry_after=max(seconds, 1))
 
 
-def _place(address: str) -> str:
+def place(address: str) -> str:
     """What counts as one address: a whole /64 of IPv6, for anyone may have as much."""
     if ":" not in address:
         return address

@@ -5,7 +5,8 @@ import resource
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import click
 import uvicorn
@@ -13,7 +14,7 @@ import uvicorn
 from app.broker.authorisation import application
 from app.channels.stream.lines import DirectWebSockets
 from app.cli.context import running, settled
-from app.http.protocol import Protocol
+from app.http.protocol import Limits, Protocol
 from app.kit import garbage, logging
 from app.main import create_app
 from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
@@ -56,14 +57,15 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
     """How `app` is served. Forwarded addresses count from the proxies that the settings name, by default from
     nobody: the server's own default believes whoever comes from this machine."""
     proxies = networks(settings.trusted_proxies)
+    limits = Limits(settings.head_seconds, settings.body_seconds, settings.connections_per_address, proxies)
     return uvicorn.Config(
         app,
         loop="uvloop",
-        http=Protocol,
+        http=cast(Any, partial(Protocol, limits=limits)),
         ws=DirectWebSockets,
         ws_per_message_deflate=False,
         proxy_headers=bool(proxies),
-        forwarded_allow_ips=proxies,
+        forwarded_allow_ips=[str(each) for each in proxies],
         access_log=False,
         log_config=None,
         server_header=False,

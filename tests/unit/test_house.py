@@ -19,6 +19,13 @@ _OWN |= {"cache", "lru_cache"}
 CALLED_BY_OTHERS = {
     "connection_made": "asyncio, of a protocol",
     "connection_lost": "asyncio, of a protocol",
+    "on_message_begin": "httptools, of a protocol",
+    "on_url": "httptools, of a protocol",
+    "on_header": "httptools, of a protocol",
+    "on_headers_complete": "httptools, of a protocol",
+    "on_message_complete": "httptools, of a protocol",
+    "handle_websocket_upgrade": "uvicorn, of its protocol",
+    "send_400_response": "uvicorn, of its protocol",
     "pause_writing": "asyncio, of a protocol",
     "filter": "logging, of a filter",
     "to_asgi_response": "Litestar, of a response",

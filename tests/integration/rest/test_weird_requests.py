@@ -38,7 +38,7 @@ ADDRESSES = [
     (get(b"/cs2/v1/matches/\x00"), 400),
     (get("/cs2/v1/matches/é".encode()), 400),
     (get(b"/cs2/v1/matches/a b"), 400),
-    (get(b"/cs2/v1/matches/" + b"a" * 70_000), 400),
+    (get(b"/cs2/v1/matches/" + b"a" * 70_000), 431),
     (b"OPTIONS * HTTP/1.1", 404),
     (b"CONNECT x:80 HTTP/1.1", 400),
     (b"BREW /v1/whoami HTTP/1.1", 400),
@@ -60,7 +60,10 @@ HEADERS = [
     (b"X-Request-Id: \xff" + b"a" * 500, 200),
     (b"X-HTTP-Method-Override: DELETE", 200),
     (b"Upgrade: h2c\r\nConnection: Upgrade", 200),
-    (b"X-Long: " + b"a" * 500_000, 400),
+    (b"X-Long: " + b"a" * 500_000, 431),
+    (b"X-Server-Instance-Token: " + b"a" * 70_000, 431),
+    (b"X-Long: " + b"a" * 65_000, 200),
+    (b"\r\n".join([b"X-Many: 1"] * 300), 431),
 ]
 BODIES = [
     (b"", 422),

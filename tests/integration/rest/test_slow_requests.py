@@ -1,0 +1,102 @@
+"""Requests that never end, and connections without number: each is ended in time, and nobody waits for it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import msgspec
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from tests.support.queues import private_vhost
+from tests.support.web import IssueKey
+from tests.support.wire import listening, send
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+SECONDS, PATIENCE = 0.3, 20
+
+
+@pytest.fixture
+async def port(settings: Settings) -> AsyncIterator[int]:
+    hurried = msgspec.structs.replace(
+        settings, head_seconds=SECONDS, body_seconds=SECONDS, connections_per_address=8
+    )
+    async with private_vhost(hurried) as private, listening(create_app(private), private) as port:
+        yield port
+
+
+@asynccontextmanager
+async def connected(port: int) -> AsyncIterator[Streams]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+
+
+async def drip(writer: asyncio.StreamWriter, text: bytes) -> None:
+    """Send for ever, a byte at a time."""
+    while not writer.transport.is_closing():
+        writer.write(text)
+        await asyncio.sleep(SECONDS / 10)
+
+
+async def ended(port: int, begin: bytes, drop: bytes = b"") -> bytes:
+    """What the server says before it hangs up on somebody who begins so and goes on with `drop`."""
+    async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
+        writer.write(begin)
+        dripping = asyncio.create_task(drip(writer, drop)) if drop else None
+        said = await reader.read()
+        if dripping:
+            dripping.cancel()
+        return said
+
+
+async def test_heads_and_bodies_that_do_not_end_are_hung_up_on(port: int, issue: IssueKey) -> None:
+    key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode() + b"\r\n"
+    post = b"POST /cs2/v1/selfcheck HTTP/1.1\r\nHost: x\r\n" + key
+    first = b"GET /v1/alive HTTP/1.1\r\nHost: x\r\n\r\n"
+    slow = [
+        (b"", b""),
+        (b"GET /v1/alive", b""),
+        (b"GET /v1/alive HTTP/1.1\r\n", b"X-A: b\r\n"),
+        (b"GET /", b"a"),
+        (post + b"Content-Length: 100000\r\n\r\n", b""),
+        (post + b"Content-Length: 100000\r\n\r\n{", b" "),
+        (post + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+        (first + b"GET /v1/alive HTTP/1.1\r\n", b"X-A: b\r\n"),
+    ]
+    for begin, drop in slow:
+        said = await ended(port, begin, drop)
+        assert b"HTTP/1.1 408 " in said and b'{"detail":"The request took too long' in said, begin
+
+
+async def test_requests_in_time_are_not_touched_by_it(port: int, issue: IssueKey) -> None:
+    """Nor is a connection that is used again and again, for longer than one request may take."""
+    key = (await issue(bundles=("cs2.odds.basic",))).encode()
+    ask = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
+    begun = time.monotonic()
+    async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
+        while time.monotonic() - begun < 5 * SECONDS:
+            writer.write(ask)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200 ")
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await reader.readexactly(int(length))
+
+
+async def test_an_address_holds_so_many_connections(port: int, issue: IssueKey) -> None:
+    key = (await issue(bundles=("cs2.odds.basic",))).encode()
+    ask = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
+    async with AsyncExitStack() as stack:
+        for _ in range(8):
+            _, writer = await stack.enter_async_context(connected(port))
+            writer.write(ask)
+        refused = await send(port, ask)
+        assert refused.status_code == 429 and refused.headers["retry-after"] == "1"
+        assert "connections" in refused.json()["detail"]
+    async with asyncio.timeout(PATIENCE):
+        while (await send(port, ask)).status_code != 200:
+            pass
