@@ -1,5 +1,6 @@
 """The settlement ledger: append-only entries, each naming the facts it rests on."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal
 
@@ -65,3 +66,12 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.previous_status is LedgerStatus.SETTLED:
             return "rollback_bet_settlement"
         return "rollback_bet_cancel"
+
+
+def void_windows(ledger: Iterable[LedgerEntry], key: tuple[int, str]) -> set[VoidWindow]:
+    """The windows whose bets are void on the market with this key."""
+    found: set[VoidWindow] = set()
+    for entry in ledger:
+        if entry.void_window is not None and entry.key == key:
+            (found.discard if entry.window_rolled_back else found.add)(entry.void_window)
+    return found

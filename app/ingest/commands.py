@@ -12,6 +12,7 @@ from msgspec import Meta
 from app.domain.about import Stream, Veto
 from app.domain.entrants import MOST_STRENGTH
 from app.domain.match import Slot
+from app.domain.settlement import VoidWindow
 
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Words = Annotated[str, Meta(max_length=500)]
@@ -149,7 +150,21 @@ class OnMarket(Command, frozen=True, kw_only=True):
         return self.market_id, self.specifiers
 
 
-class VoidMarket(OnMarket, frozen=True, kw_only=True, tag="void_market"):
+class OnBets(OnMarket, frozen=True, kw_only=True):
+    """About the market as a whole; with `start_time` and `end_time` (Unix ms, both or none) about the bets
+    placed from one to the other alone."""
+
+    start_time: Moment | None = None
+    end_time: Moment | None = None
+
+    @property
+    def window(self) -> VoidWindow | None:
+        if self.start_time is None or self.end_time is None:
+            return None
+        return VoidWindow(self.start_time, self.end_time)
+
+
+class VoidMarket(OnBets, frozen=True, kw_only=True, tag="void_market"):
     void_reason_id: Literal[4, 14, 15] = 4
 
 
@@ -157,9 +172,10 @@ class SettleMarket(OnMarket, frozen=True, kw_only=True, tag="settle_market"):
     result: Literal["won", "lost"]
 
 
-class RollBackMarket(OnMarket, frozen=True, kw_only=True, tag="roll_back_market"):
+class RollBackMarket(OnBets, frozen=True, kw_only=True, tag="roll_back_market"):
     """Take the settlement or void back. The market is held until it is settled or voided by hand, unless
-    `release` leaves it to the engine."""
+    `release` leaves it to the engine. The void of a window of bets is taken back by naming the window, and
+    leaves the market as it is."""
 
     release: bool = False
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from app.domain.market import HELD, Book, Market, Result, specifier_values
 from app.domain.match import Match
 from app.domain.series import next_map
+from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, NotFound
 from app.trading import desk
 from app.trading.desk import Decision
@@ -35,6 +36,24 @@ def settled(key: Key, result: Result, reason: str) -> Hand:
 
 def voided(key: Key, void_reason_id: int, reason: str) -> Hand:
     return lambda book: _closed(_find(book, key), _voiding(void_reason_id, reason), reason)
+
+
+def bets_voided(key: Key, window: VoidWindow, void_reason_id: int, reason: str) -> Hand:
+    """Void the bets of a window; that they are not yet is the caller's to see."""
+    return _about_bets(key, lambda market: desk.void_bets(market, window, void_reason_id, reason))
+
+
+def bets_taken_back(key: Key, window: VoidWindow, reason: str) -> Hand:
+    """Let void bets of a window stand again; that they are void is the caller's to see."""
+    return _about_bets(key, lambda market: desk.take_bets_back(market, window, reason))
+
+
+def _about_bets(key: Key, decide: Decide) -> Hand:
+    def act(book: Book) -> Reaction:
+        market, entry = decide(_find(book, key))
+        return Reaction((market,), (entry,))
+
+    return act
 
 
 def rolled_back(key: Key, reason: str, *, release: bool) -> Hand:

@@ -10,12 +10,13 @@ import msgspec
 from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.rating import require_ratings
+from app.domain.settlement import void_windows
 from app.ingest import linking, record
-from app.ingest.commands import Command
+from app.ingest.commands import Command, OnBets, RollBackMarket
 from app.ingest.orders import carried_out
 from app.ingest.terms import Terms
 from app.kit.errors import Conflict
-from app.store import audit, commands, matches, references
+from app.store import audit, commands, history, matches, references
 from app.store.audit import Record
 from app.store.commands import Given
 from app.store.connections import Store
@@ -81,6 +82,7 @@ async def order(
         if done:
             return match
         asked = carried_out(command, match, now)
+        await _require_window(tx, match.id, command)
         after = await linking.linked(tx, match, asked.after)
         details = msgspec.to_builtins(command)
         await audit.add(tx, Record(now, by, f"match.{details.pop('command')}", str(match.id), None, details))
@@ -94,6 +96,16 @@ async def order(
             margin=terms.margin,
             hand=asked.hand,
         )
+
+
+async def _require_window(tx: Tx, match_id: UUID, command: Command) -> None:
+    """Bets of a window are voided once, and taken back where they are void."""
+    if not isinstance(command, OnBets) or command.window is None:
+        return
+    void = command.window in void_windows(await history.ledger(tx, match_id), command.key)
+    if void is not isinstance(command, RollBackMarket):
+        state = "void already" if void else "not void"
+        raise Conflict(f"The bets of exactly this window are {state} on this market.")
 
 
 async def _given_before(tx: Tx, match_id: UUID, command: Command, holder: str, now: int) -> bool:

@@ -10,6 +10,7 @@ from app.domain.about import About
 from app.domain.changes import Altered, Change
 from app.domain.market import Result
 from app.domain.match import Match
+from app.domain.settlement import VoidWindow
 from app.ingest import commands as c
 from app.ingest import hands
 from app.ingest.hands import Hand
@@ -131,7 +132,9 @@ def _(command: c.AwardMatch, match: Match, now: int) -> Order:
 
 @carried_out.register
 def _(command: c.VoidMarket, match: Match, now: int) -> Order:
-    return Order(match, (), hands.voided(command.key, command.void_reason_id, command.reason))
+    if (window := _window(command, now)) is None:
+        return Order(match, (), hands.voided(command.key, command.void_reason_id, command.reason))
+    return Order(match, (), hands.bets_voided(command.key, window, command.void_reason_id, command.reason))
 
 
 @carried_out.register
@@ -141,7 +144,28 @@ def _(command: c.SettleMarket, match: Match, now: int) -> Order:
 
 @carried_out.register
 def _(command: c.RollBackMarket, match: Match, now: int) -> Order:
-    return Order(match, (), hands.rolled_back(command.key, command.reason, release=command.release))
+    if (window := _window(command, now)) is None:
+        return Order(match, (), hands.rolled_back(command.key, command.reason, release=command.release))
+    if command.release:
+        raise _wrong("release", "A market whose bets are voided is not held.", "not_held", True)
+    return Order(match, (), hands.bets_taken_back(command.key, window, command.reason))
+
+
+def _window(command: c.OnBets, now: int) -> VoidWindow | None:
+    """The window that a command is about; None for the market as a whole."""
+    window = command.window
+    if window is None:
+        for name in ("start_time", "end_time"):
+            if (given := getattr(command, name)) is not None:
+                raise _wrong(name, "A window has a start_time and an end_time.", "half_a_window", given)
+        return None
+    if window.start_time > window.end_time:
+        what = "A window ends when it has begun, or later."
+        raise _wrong("end_time", what, "before_start", window.end_time)
+    if window.end_time > now:
+        what = f"Bets of the future cannot be void; the service's clock shows {now}."
+        raise _wrong("end_time", what, "in_the_future", window.end_time)
+    return window
 
 
 def _wrong(field: str, what: str, kind: str, given: object) -> Invalid:

@@ -8,7 +8,7 @@ ledger entry; a move that the market's present state forbids raises `Conflict`, 
 """
 
 from app.domain.market import Market, Result
-from app.domain.settlement import LedgerEntry
+from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import Conflict
 from app.trading import settling
 from app.trading.rules import Verdict
@@ -33,6 +33,18 @@ def roll_back(market: Market, reason: str) -> Decision:
     if market.status not in settling.CLOSED:
         raise Conflict(f"{named(market)} is {_state(market)}: there is nothing to roll back.")
     return settling.roll_back(market, reason, "admin")
+
+
+def void_bets(market: Market, window: VoidWindow, void_reason_id: int, reason: str) -> Decision:
+    """Void the bets of a window; the market stays as it is, open or not."""
+    return market, settling.about_bets(
+        market, window, reason, void_reason_id=void_reason_id, settled_by="admin"
+    )
+
+
+def take_bets_back(market: Market, window: VoidWindow, reason: str) -> Decision:
+    """Let the bets of a window stand again, whoever voided them."""
+    return market, settling.about_bets(market, window, reason, settled_by="admin", rolled_back=True)
 
 
 def named(market: Market) -> str:

@@ -11,11 +11,11 @@ import msgspec
 
 from app.domain.changes import Change, RoundsVoided
 from app.domain.market import Book, Market, MarketStatus, specifier_values
-from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
+from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.rules import NOT_PLAYED
+from app.trading.settling import about_bets
 
 _REASON = "the rounds played then do not count and are played again"
-_LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
 Key = tuple[int, str]
 
 
@@ -68,19 +68,10 @@ def entries(marked: dict[Key, Void], after: Book, now: int) -> Iterator[LedgerEn
     """The ledger's entries about the bets of these markets, which stand in `after` as they are then."""
     for key, void in marked.items():
         if void.since <= now:
-            yield _entry(after[key], VoidWindow(void.since, now), void.facts)
-
-
-def _entry(market: Market, window: VoidWindow, facts: tuple[int, ...]) -> LedgerEntry:
-    status = _LEDGER.get(market.status, LedgerStatus.PENDING)
-    return LedgerEntry(
-        type_id=market.type_id,
-        specifiers=market.specifiers,
-        previous_status=status,
-        new_status=status,
-        outcome=market.result,
-        reason=_REASON,
-        rests_on=facts,
-        void_reason_id=NOT_PLAYED,
-        void_window=window,
-    )
+            yield about_bets(
+                after[key],
+                VoidWindow(void.since, now),
+                _REASON,
+                void_reason_id=NOT_PLAYED,
+                rests_on=void.facts,
+            )

@@ -3,12 +3,13 @@
 from msgspec.structs import replace
 
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
+from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy, VoidWindow
 from app.trading.evidence import Evidence
 from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Verdict, void
 from app.trading.spec import Spec
 
-CLOSED = (MarketStatus.SETTLED, MarketStatus.CANCELLED)
+_LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
+CLOSED = tuple(_LEDGER)
 
 
 def verdict(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
@@ -87,6 +88,33 @@ def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> 
         rests_on=(),
     )
     return opened, entry
+
+
+def about_bets(
+    market: Market,
+    window: VoidWindow,
+    reason: str,
+    *,
+    void_reason_id: int | None = None,
+    rests_on: tuple[int, ...] = (),
+    settled_by: SettledBy = "engine",
+    rolled_back: bool = False,
+) -> LedgerEntry:
+    """That the bets of a window are void, or void no more, on a market that stays as it is."""
+    status = _LEDGER.get(market.status, LedgerStatus.PENDING)
+    return LedgerEntry(
+        type_id=market.type_id,
+        specifiers=market.specifiers,
+        previous_status=status,
+        new_status=status,
+        outcome=market.result,
+        reason=reason,
+        rests_on=rests_on,
+        settled_by=settled_by,
+        void_reason_id=void_reason_id,
+        void_window=window,
+        window_rolled_back=rolled_back,
+    )
 
 
 def outdated(market: Market, rule: Rule, evidence: Evidence, spec: Spec) -> str:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
+from app.domain.settlement import VoidWindow
 from app.ingest import commands as c
 from app.ingest import operator
 from app.kit.errors import Conflict, Invalid, NotFound
@@ -191,3 +192,46 @@ async def test_a_changed_format_voids_the_lines_that_hang_on_it(
     after = await book(store, match)
     assert {after[key].status for key in totals} == {MarketStatus.CANCELLED}
     assert after[1, "team=home"].open
+
+
+async def test_bets_of_a_window_are_voided_and_stand_again(store: Store, server: Server, order: Any) -> None:
+    await server.begin()
+    before = (await book(store, server.match))[FIRST]
+    about: dict[str, Any] = {"market_id": 13, "specifiers": FIRST[1], "reason": "a wrong price"}
+    window: dict[str, Any] = {"start_time": NOW - 5000, "end_time": NOW - 1000}
+    await order(c.VoidMarket(**about, **window))
+    with pytest.raises(Conflict, match="void already"):
+        await order(c.VoidMarket(**about, **window))
+    await order(c.RollBackMarket(**about, **window))
+    with pytest.raises(Conflict, match="not void"):
+        await order(c.RollBackMarket(**about, **window))
+    assert (await book(store, server.match))[FIRST] == before, "the market goes on as it was"
+    async with store.reading() as tx:
+        entries = [entry for entry in await history.ledger(tx, server.match.id) if entry.key == FIRST]
+    told = [(entry.message, entry.new_status, entry.void_window, entry.settled_by) for entry in entries]
+    assert told == [
+        (message, "pending", VoidWindow(**window), "admin")
+        for message in ("bet_cancel", "rollback_bet_cancel")
+    ]
+    await server.send(*logs.ct_win(1, 0))
+    assert (await book(store, server.match))[FIRST].result is Result.WON
+
+
+@pytest.mark.parametrize(
+    ("window", "field"),
+    [
+        ({"start_time": 5}, "start_time"),
+        ({"end_time": 5}, "end_time"),
+        ({"start_time": 6, "end_time": 5}, "end_time"),
+        ({"start_time": 6, "end_time": NOW + 1}, "end_time"),
+        ({"start_time": 5, "end_time": 6, "release": True}, "release"),
+    ],
+)
+async def test_a_window_that_cannot_be_is_refused(
+    server: Server, order: Any, window: dict[str, Any], field: str
+) -> None:
+    await server.begin()
+    kind = c.RollBackMarket if "release" in window else c.VoidMarket
+    with pytest.raises(Invalid) as refused:
+        await order(kind(market_id=13, specifiers=FIRST[1], reason="a wrong price", **window))
+    assert [wrong.loc for wrong in refused.value.fields] == [("body", field)]

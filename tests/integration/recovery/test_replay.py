@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.recovery import Asked, Job, Kind, State
+from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
 from app.recovery.letter import Letter
 from app.recovery.replay import Replay
@@ -126,6 +127,35 @@ async def test_only_the_latest_transition_of_a_market_is_told(
         "rollback_bet_cancel",
     ]
     assert [entry.specifiers for entry in everything[2].entries] == [offer(2).specifiers]
+
+
+async def test_void_bets_are_told_beside_what_became_of_their_market(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match, early, late = await story.match(), VoidWindow(1, 5), VoidWindow(2, 7)
+    await story.offer(match, offer(1), offer(2))
+    await story.void_bets(match, VoidWindow(1, 2), offer(1))
+    after = story.at
+    await story.void_bets(match, early, offer(1), offer(2))
+    voided_at = story.at
+    await story.settle(match, offer(1))
+    await story.void_bets(match, late, offer(2))
+    await story.void_bets(match, late, offer(2), rolled_back=True)
+    letters = await told(store, job(tenant, after=after))
+    assert [letter.message for letter in letters] == ["odds_change", "bet_cancel", "bet_settlement"]
+    assert {(each.key, each.void_window) for each in letters[1].entries} == {
+        (offer(1).key, early),
+        (offer(2).key, early),
+    }
+    assert letters[1].at < voided_at, "the stamp that it had"
+    assert [market.specifiers for market in letters[0].markets] == [offer(2).specifiers]
+    everything = await told(store, job(tenant, Kind.GLOBAL, after))
+    assert everything[1:3] == letters[1:]
+    (back,) = everything[3:]
+    assert (back.message, [each.void_window for each in back.entries]) == ("rollback_bet_cancel", [late])
+    stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
+    windows = [each.void_window for letter in stateful for each in letter.entries]
+    assert sorted(windows, key=str) == sorted([VoidWindow(1, 2), early, early, None], key=str)
 
 
 async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> None:

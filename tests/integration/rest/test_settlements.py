@@ -9,7 +9,7 @@ import pytest
 
 from app.domain import scopes
 from app.domain.match import Match
-from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, matches
 from app.store.changes import Draft
 from app.store.connections import Store
@@ -69,6 +69,27 @@ async def test_pages_show_every_entry_once_in_order(story: Story, read: Read) ->
         assert await followed(read, limit) == whole
     moves = [(entry["previous_status"], entry["new_status"], entry["outcome"]) for entry in whole[-2:]]
     assert moves == [("settled", "pending", None), ("pending", "voided", "void")]
+
+
+async def test_void_bets_leave_a_market_what_it_is(
+    story: Story, read: Read, client: httpx.AsyncClient, basic: dict[str, str]
+) -> None:
+    """The last entry of a market is what holds, whether or not its windows are looked at."""
+    match, window = await story.match(), VoidWindow(5, 9)
+    await settled(story, match, 1)
+    await story.void_bets(match, window, offer(1))
+    await story.void_bets(match, window, offer(1), rolled_back=True)
+    plain, void, back = await read()
+    for entry in (void, back):
+        assert (entry["previous_status"], entry["new_status"]) == (plain["new_status"],) * 2
+        assert entry["outcome"] == plain["outcome"] == "won"
+    assert "void_window" not in plain
+    assert void["void_window"] == {"start_time": 5, "end_time": 9, "rolled_back": False}
+    assert back["void_window"] == {"start_time": 5, "end_time": 9, "rolled_back": True}
+    path = f"/cs2/v1/matches/{match.id}/settlements"
+    assert (await client.get(path, headers=basic)).json()["data"] == [plain, void, back]
+    xml = (await client.get(path, headers=basic | {"Accept": "application/xml"})).text
+    assert '<void_window start_time="5" end_time="9" rolled_back="false"/>' in xml
 
 
 async def tell(tx: Tx, match: Match) -> int:

@@ -41,6 +41,7 @@ def on_market(kind: Any, **fields: Any) -> st.SearchStrategy[c.Command]:
 
 orders = st.one_of(
     on_market(c.VoidMarket),
+    on_market(c.VoidMarket, start_time=st.just(5), end_time=st.integers(5, 6)),
     on_market(c.SettleMarket, result=st.sampled_from(["won", "lost"])),
     on_market(c.RollBackMarket, release=st.booleans()),
     st.builds(c.RenameTeam, team=teams, name=st.sampled_from(["Amber Foxes", "New Name"])),

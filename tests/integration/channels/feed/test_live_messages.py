@@ -8,6 +8,7 @@ from lxml import etree
 
 from app.domain.match import Match, Status
 from app.domain.recovery import Kind
+from app.domain.settlement import VoidWindow
 from app.kit.clock import system_clock
 from app.recovery import request
 from app.recovery.request import Desk, Given
@@ -17,6 +18,7 @@ from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
 WINDOW = 4320 * 60_000
+BETS = VoidWindow(5, 9)
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
 
 
@@ -28,7 +30,8 @@ def roots(messages: list[Got]) -> list[Any]:
 
 
 async def everything_happens(story: Story) -> tuple[Match, Match]:
-    """A match that is played and one that is called off; two markets settled and taken back, or void."""
+    """A match that is played and one that is called off; two markets settled and taken back, or void, and the
+    bets of a window void and taken back."""
     played, called_off = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
     await story.start(played)
     await story.offer(played, offer(1), offer(2), offer(3))
@@ -36,6 +39,8 @@ async def everything_happens(story: Story) -> tuple[Match, Match]:
     await story.void(played, offer(2))
     await story.take_back(played, offer(1))
     await story.take_back(played, offer(2))
+    await story.void_bets(played, BETS, offer(3))
+    await story.void_bets(played, BETS, offer(3), rolled_back=True)
     await story.cancel(called_off)
     await story.finish(played)
     return played, called_off
@@ -65,8 +70,11 @@ async def test_every_live_message(rig: Rig, feed: Running) -> None:
         root.get("event_id"): root.get("change_type") for root in told if root.tag == "fixture_change"
     }
     assert fixtures == {f"od:match:{played.number}": "1", f"od:match:{called_off.number}": "3"}
-    (void,) = [root for root in told if root.tag == "bet_cancel"]
-    assert [market.get("void_reason_id") for market in void.iter("market")] == ["4"]
+    voids = [root for root in told if root.tag == "bet_cancel"]
+    assert [market.get("void_reason_id") for root in voids for market in root.iter("market")] == ["4", "4"]
+    for tag in ("bet_cancel", "rollback_bet_cancel"):
+        windows = [(root.get("start_time"), root.get("end_time")) for root in told if root.tag == tag]
+        assert windows == [(None, None), ("5", "9")], "the rollback repeats the window"
     codes = [node.get("status") for root in told for node in root.iter("sport_event_status")]
     assert set(codes) == {"1", "4", "5"}
     for root in told:
