@@ -37,7 +37,7 @@ def test_alerts_are_listed_newest_first(
         return result.stdout
 
     assert run("alerts") == "no open alert\n"
-    found = re.search(r'"id": "([^"]+)"', run("match", "create", "Northwind", "Harbour"))
+    found = re.search(r'"id": "([^"]+)"', run("match", "create", "Northwind", "Harbour", "--allow-unrated"))
     assert found
     asyncio.run(_raise_two(settings.database_url, UUID(found[1])))
     dead = "2027-01-15T08:00:00+00:00 dead_process feed: no feed process is alive\n"
