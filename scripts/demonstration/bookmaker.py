@@ -30,6 +30,7 @@ _CHECK_SECONDS, _SOON_SECONDS, _AGAIN_SECONDS = 3.0, 0.5, 1.0
 _WRITE_SECONDS = 0.5
 _DIFFERS_MILLIS = 10_000
 _CONNECT_SECONDS = 2.0
+_BUSY_SECONDS = 3.0
 
 
 class Bookmaker:
@@ -117,7 +118,8 @@ class Bookmaker:
         self.book.tell("recovery", f"recovery {request_id} {since}: {status}")
         state = "scheduled" if status == 202 else f"refused ({status})"
         self.report.recovery = Recovery(request_id, state, now())
-        return status, float(answer.headers.get("Retry-After") or 1)
+        # A 409 says when the other recovery is over at the latest, which is minutes; it is mostly seconds.
+        return status, _BUSY_SECONDS if status == 409 else float(answer.headers.get("Retry-After") or 1)
 
     async def _follow(self) -> None:
         """Watch the recovery in hand."""

@@ -4,8 +4,11 @@ from io import StringIO
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
+import pytest
 from rich.console import Console
 
+from scripts.demonstration.bookmaker import Bookmaker
 from scripts.demonstration.report import Latency, Report, now
 from scripts.demonstration.snapshot import Price, Settled, Snapshot, told
 from scripts.demonstration.terminal import drawn
@@ -102,3 +105,16 @@ def test_the_terminals_board_shows_prices_reasons_and_proofs() -> None:
         "a line",
     ):
         assert words in shown, words
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("status", "latest"), [(409, 3.0), (429, 40.0)])
+async def test_a_recovery_that_is_in_flight_is_not_waited_out(status: int, latest: float) -> None:
+    """A 409 names the latest moment at which the other recovery ends, minutes away; a rate limit is exact."""
+    address = "http://service.example"
+    bookmaker = Bookmaker(
+        {"exchange": "e", "base_url": address, "board": {"slug": "b", "amqp_url": "", "api_key": ""}}
+    )
+    answer = httpx.MockTransport(lambda _: httpx.Response(status, headers={"Retry-After": "40"}))
+    async with httpx.AsyncClient(transport=answer, base_url=address) as bookmaker.rest:
+        assert await bookmaker._ask(0, "1") == (status, latest)
