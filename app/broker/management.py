@@ -10,6 +10,7 @@ import httpx
 import msgspec
 
 from app.broker.rights import Permission, TopicPermission
+from app.broker.survey import Survey
 from app.kit.errors import Unavailable
 
 _SECONDS = 10.0
@@ -17,6 +18,13 @@ _SECONDS = 10.0
 _RACES, _RACE_SECONDS = 5, 0.1
 #: Until when a user's connections must have ended, and how far apart they are told to.
 _END_SECONDS, _AGAIN_SECONDS = 10.0, 0.05
+_SURVEY = {
+    "queues": "queues?columns=vhost,name,type,arguments,consumers"
+    ",messages_unacknowledged,message_bytes_unacknowledged",
+    "exchanges": "exchanges?columns=vhost,name",
+    "bindings": "bindings?columns=vhost,source,destination",
+    "connections": "connections?columns=name,user,recv_oct",
+}
 _QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
 
 
@@ -178,6 +186,19 @@ class Management:
         where = f"queues/{_part(vhost)}" if vhost else "queues"
         rows = await self._call("GET", f"{where}?columns={_QUEUE_COLUMNS}")
         return [_queue(row) for row in rows] if isinstance(rows, list) else []
+
+    async def survey(self) -> Survey:
+        """What all vhosts have, as of some seconds ago."""
+        rows = {name: await self._call("GET", path) for name, path in _SURVEY.items()}
+        return msgspec.convert(rows, Survey)
+
+    async def delete_queue(self, vhost: str, queue: str) -> None:
+        """Nothing happens when it is not there."""
+        await self._call("DELETE", f"queues/{_part(vhost)}/{_part(queue)}")
+
+    async def delete_exchange(self, vhost: str, exchange: str) -> None:
+        """Nothing happens when it is not there."""
+        await self._call("DELETE", f"exchanges/{_part(vhost)}/{_part(exchange)}")
 
     async def connections(self, vhost: str) -> list[Opened]:
         """Who is connected to `vhost`, as of some seconds ago; empty when it is not there."""

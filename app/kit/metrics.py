@@ -34,6 +34,9 @@ feed_consumers = Gauge("matchfeed_feed_consumers", "Consumers of a tenant's queu
 feed_dropped = Counter(
     "matchfeed_feed_dropped", "Messages that a tenant's queues have lost to their limits", ["tenant"]
 )
+feed_offences = Counter(
+    "matchfeed_feed_offences", "What a tenant had at the broker and may not have, by rule", ["tenant", "rule"]
+)
 recoveries = Counter("matchfeed_recoveries", "Runs of recoveries, by how the run left the job", ["state"])
 recovery_envelopes = Counter("matchfeed_recovery_envelopes", "Replayed envelopes confirmed by the broker")
 feed_tenants = Gauge("matchfeed_feed_tenants", "Tenants that this process publishes to")

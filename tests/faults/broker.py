@@ -4,7 +4,9 @@ import asyncio
 import signal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import httpx
 import msgspec
 
 from app.settings import Settings
@@ -12,6 +14,7 @@ from scripts.housekeeping import ports, processes, rabbitmq
 from scripts.housekeeping import state as states
 from scripts.housekeeping.processes import Started
 from scripts.housekeeping.state import State
+from tests.support.eventually import eventually
 from tests.support.ports import spare
 
 
@@ -42,6 +45,20 @@ class PrivateBroker:
     async def feed(self) -> None:
         """The alarm is over."""
         await self._control("set_vm_memory_high_watermark", "0.6")
+
+    async def narrow(self, spare: int) -> None:
+        """Memory alarm as soon as it uses `spare` bytes more than now."""
+        [node] = await eventually(self._nodes, lambda nodes: "mem_used" in nodes[0])
+        await self._control("set_vm_memory_high_watermark", "absolute", str(node["mem_used"] + spare))
+
+    async def alarmed(self) -> bool:
+        """Whether there is a memory alarm."""
+        return any(node["mem_alarm"] for node in await self._nodes())
+
+    async def _nodes(self) -> list[dict[str, Any]]:
+        async with httpx.AsyncClient() as client:
+            found: list[dict[str, Any]] = (await client.get(f"{self._urls[1]}/api/nodes")).json()
+            return found
 
     def close(self) -> None:
         state = states.load(self._directory)

@@ -107,6 +107,7 @@ ALLOWED: dict[str, Operation] = {
     "declare a queue that the server names": _declare("", exclusive=True),
     "bind a queue of its own to the feed's exchange, by a key with at most two `#`": _bind("#.odds_change.#"),
     "unbind it": _unbind,
+    "delete a queue of its own": _declare("", durable=True),
     "consume from a queue of its own": _consume(),
     "get from a queue of its own": _get(),
     "purge a queue of its own": _purge(),
@@ -117,7 +118,6 @@ ALLOWED: dict[str, Operation] = {
 ALLOWED_BY_KIND: dict[str, Operation] = {
     "declare a durable queue `SLUG.…`": _declare("{slug}.feed", durable=True),
     "declare a queue `amq_…`, as some libraries name theirs": _declare("amq_0123", durable=True),
-    "delete a queue of its own": _declare("{slug}.again", durable=True),
 }
 REFUSED: dict[str, Operation] = {
     "publish to the feed's exchange": _publish(EXCHANGE),

@@ -16,8 +16,10 @@ import msgspec
 
 from app.broker import holders
 from app.broker.address import Address
+from app.broker.inspection import Limits
 from app.broker.management import Management
 from app.channels.feed.delivery import Delivery
+from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import keep_gauges
 from app.channels.feed.heartbeat import Heartbeat, Tidings
 from app.channels.feed.lease import Lease
@@ -112,12 +114,23 @@ class Session:
                     group.create_task(loop())
                 group.create_task(self._replayer(login).run())
                 group.create_task(keep_gauges(self._store, self._management, self.relay))
+                group.create_task(self._enforcement().run())
                 group.create_task(self._hurry())
                 group.create_task(self._rounds(group, login))
         except ExceptionGroup as group:
             if group.split((Lapsed, ShutOut))[1]:
                 raise
             raise Lapsed("this life is over") from group
+
+    def _enforcement(self) -> Enforcement:
+        return Enforcement(
+            self._store,
+            self._management,
+            self._terms.exchange,
+            lambda: {delivery.slug for delivery in self.relay.deliveries.values()},
+            Limits(),
+            self._clock,
+        )
 
     async def _hurry(self) -> None:
         """Have every tenant told of a death of ingest at once."""

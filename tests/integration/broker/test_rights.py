@@ -1,7 +1,8 @@
 """What a tenant may do on the broker and what it may not: the list of docs/security.md, line by line."""
 
+import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -26,32 +27,47 @@ class Tenant(msgspec.Struct, frozen=True):
 
 
 @pytest.fixture(scope="module")
-async def tenant(services: Services) -> AsyncIterator[Tenant]:
-    """A tenant of a broker that asks us."""
+def tenant(services: Services) -> Iterator[Tenant]:
+    """A tenant of a broker that asks us. One for all tests, each of which has an event loop of its own."""
     slug = f"t-{secrets.token_hex(6)}"
-    host = services.environment()["RABBITMQ_PUBLIC_HOST"]
-    async with Management(services.rabbitmq_api_url) as management:
-        url = await provisioning.provision(
-            management, slug, EXCHANGE, host, mode="http", broker=parse(services.rabbitmq_url)
-        )
-        yield Tenant(slug, url)
-        await provisioning.withdraw(management, slug)
+    yield Tenant(slug, asyncio.run(_provision(services, slug)))
+    asyncio.run(_withdraw(services, slug))
 
 
 @pytest.fixture(scope="module")
-async def by_patterns(services: Services, tenant: Tenant) -> AsyncIterator[Tenant]:
+def by_patterns(services: Services, tenant: Tenant) -> Iterator[Tenant]:
     """The same vhost, for a user with the permissions of a tenant whose broker does not ask us. Of users
     whose names are no tenant's, the broker itself decides."""
     user, password = f"by-patterns-{tenant.slug}", secrets.token_urlsafe()
-    permission = rights.permission(tenant.slug, EXCHANGE, "patterns")
+    asyncio.run(_permit(services, tenant.slug, user, password))
+    login = msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
+    yield Tenant(tenant.slug, login.url(tenant.slug))
+    asyncio.run(_delete_user(services, user))
+
+
+async def _provision(services: Services, slug: str) -> str:
+    host, ours = services.environment()["RABBITMQ_PUBLIC_HOST"], parse(services.rabbitmq_url)
+    async with Management(services.rabbitmq_api_url) as management:
+        return await provisioning.provision(management, slug, EXCHANGE, host, mode="http", broker=ours)
+
+
+async def _withdraw(services: Services, slug: str) -> None:
+    async with Management(services.rabbitmq_api_url) as management:
+        await provisioning.withdraw(management, slug)
+
+
+async def _permit(services: Services, vhost: str, user: str, password: str) -> None:
+    permission = rights.permission(vhost, EXCHANGE, "patterns")
     topics = rights.topic_permission(EXCHANGE, "patterns")
     assert permission and topics
     async with Management(services.rabbitmq_api_url) as management:
         await management.put_user(user, password)
-        await management.permit(tenant.slug, user, **msgspec.structs.asdict(permission))
-        await management.permit_topics(tenant.slug, user, topics)
-        login = msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
-        yield Tenant(tenant.slug, login.url(tenant.slug))
+        await management.permit(vhost, user, **msgspec.structs.asdict(permission))
+        await management.permit_topics(vhost, user, topics)
+
+
+async def _delete_user(services: Services, user: str) -> None:
+    async with Management(services.rabbitmq_api_url) as management:
         await management.delete_user(user)
 
 
