@@ -99,6 +99,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     silence_clutch_seconds: Positive = 20
     #: The same in freeze time and in the seconds after a round.
     silence_freeze_seconds: Positive = 12
+    #: A match's log source that says nothing for so long (seconds) gives way to another; until then others
+    #: are refused.
+    source_takeover_seconds: Positive = 120
     #: Facts applied later than this after their arrival (milliseconds) open and reprice nothing.
     fresh_millis: Positive = 10_000
     #: With no ingest worker's beat for so long (seconds), the feed process suspends every open market.

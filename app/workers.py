@@ -53,6 +53,7 @@ async def run_ingest(settings: Settings) -> None:
         margin=settings.margin,
         fresh_millis=settings.fresh_millis,
         silence_millis=settings.source_silence_seconds * 1000,
+        takeover_millis=settings.source_takeover_seconds * 1000,
         silence_live_millis=settings.silence_live_seconds * 1000,
         silence_clutch_millis=settings.silence_clutch_seconds * 1000,
         silence_freeze_millis=settings.silence_freeze_seconds * 1000,

@@ -15,7 +15,7 @@ from app.cli.fault import fault
 from app.cli.feed import feed
 from app.cli.imports import imports
 from app.cli.matches import match
-from app.cli.orders import audit, match_order, match_record
+from app.cli.orders import audit, match_order, match_record, match_sources
 from app.cli.processes import PROCESSES
 from app.cli.simulation import simulate
 from app.cli.tail import tail
@@ -34,5 +34,5 @@ for command in (*PROCESSES, feed, tail, tenant, key, book, unbook, match, simula
     main.add_command(command)
 for command in (alerts, audit, fault, imports):
     main.add_command(command)
-for command in (match_order, match_record):
+for command in (match_order, match_record, match_sources):
     match.add_command(command)

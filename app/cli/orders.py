@@ -12,11 +12,13 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.ingest import operator
 from app.ingest.commands import AnyCommand, OnMarket
+from app.ingest.source_view import source_view
 from app.ingest.terms import Terms
 from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.errors import Field, Invalid
 from app.store import audit as records
 from app.store import history, markets, matches
+from app.store import match_sources as senders
 from app.trading.audit import Difference
 from app.trading.audit import audit as differences
 
@@ -94,6 +96,20 @@ async def match_record(match: str, limit: int) -> None:
     async with opened(settled()) as store, store.reading() as tx:
         found = await records.about(tx, str((await matches.by_ref(tx, match)).id), limit)
     show([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
+
+
+@click.command("sources")
+@click.argument("match")
+@running
+async def match_sources(match: str) -> None:
+    """Who sends MATCH's log: which is followed, and why the others are not.
+
+    `matchfeed match order MATCH follow_source source=NAME` hands the match over.
+    """
+    async with opened(settled()) as store, store.reading() as tx:
+        found = await matches.by_ref(tx, match)
+        known = await senders.listing(tx, found.id)
+    show([msgspec.to_builtins(source_view(found, each)) for each in known])
 
 
 @click.command()

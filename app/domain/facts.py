@@ -202,3 +202,15 @@ class SourceLost(Fact, frozen=True):
 
 class SourceBack(Fact, frozen=True):
     pass
+
+
+class SourceChanged(Fact, frozen=True):
+    """From here on another log source is followed."""
+
+
+class RivalClaims(Fact, frozen=True):
+    """A second log source sends play of this match."""
+
+
+class RivalsGone(Fact, frozen=True):
+    """No other source claims the match any more, or an operator decided against those that do."""

@@ -197,7 +197,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `restart`, `map`, `unfollowed`, `format`, `operator`, `rating`."""
+    `restart`, `map`, `unfollowed`, `rival`, `format`, `operator`, `rating`."""
 
     kind: str
     reason: str
@@ -225,10 +225,11 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     first of `doubts`. `loaded`, `team_ct` and `team_t` are what the server last named. `restarting`: the
     server came up again in mid-map, and the next score told or round played shows what still counts.
     `awarded`: the winner was named by an operator. `loadouts` is the scoreboard: what each player carries
-    in the round being played. `unfollowed` counts the rounds last won in a row that could not be counted.
-    `next_fact` is the next unused fact number. `last_stamp` is the newest
-    envelope timestamp (ms) and `last_seq` the change-log number of the newest feed envelope of this match
-    (design, decisions 8, 9).
+    in the round being played. `unfollowed` counts the rounds last won in a row that could not be
+    counted. `handed_over`: another log source is followed now, and has not told its score yet.
+    `named_side` is the side that home begins the next map on, where an operator named it. `next_fact` is the
+    next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and `last_seq` the change-log
+    number of the newest feed envelope of this match (design, decisions 8, 9).
     """
 
     id: UUID
@@ -271,6 +272,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     loadouts: tuple[Loadout, ...] = ()
     unfollowed: int = 0
     format_status: FormatStatus = FormatStatus()
+    handed_over: bool = False
+    named_side: Side | None = None
 
     @property
     def over(self) -> bool:

@@ -31,7 +31,7 @@ def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:
     play = playing(match)
     if play is None or fact.map_name not in ("", play.name):
         return match
-    match = _after_knives(match, fact, told)
+    match = _after_knives(replace(match, handed_over=False), fact, told)
     return _compare(judge(match, told), fact, told)
 
 

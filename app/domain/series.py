@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from app.domain.changes import MapFinished, MapStarted, MatchFinished, MatchStarted, Told
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import MapPlay, Match, Slot, Status
-from app.domain.sides import name_side
+from app.domain.sides import name_side, use_named_side
 
 
 def playing(match: Match) -> MapPlay | None:
@@ -56,7 +56,8 @@ def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
     match = replace(put_map(match, play), loaded=map_name or match.loaded)
     told.append(MapStarted(map=play.number))
     match = name_side(match, "CT", match.team_ct)
-    return name_side(match, "T", match.team_t)
+    match = name_side(match, "T", match.team_t)
+    return use_named_side(match)
 
 
 def finish_map(match: Match, home_score: int, away_score: int, at: int, told: Told) -> Match:
@@ -79,6 +80,7 @@ def close_map(match: Match, play: MapPlay, at: int, told: Told) -> Match:
         score_home=match.score_home + (play.winner == "home"),
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,
+        handed_over=False,
     )
     told.append(MapFinished(map=play))
     match = clear_doubt(match, "score", "sides", "restart", "map")

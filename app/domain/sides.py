@@ -66,6 +66,13 @@ def name_side(match: Match, side: Side, team: str) -> Match:
     return _believe_line(match, side if slot == "home" else other_side(side))
 
 
+def use_named_side(match: Match) -> Match:
+    """Take what an operator said about the map that begins, once."""
+    if match.named_side is None:
+        return match
+    return replace(set_home_side(match, match.named_side), named_side=None)
+
+
 def _known_team(match: Match, team: str) -> Slot | None:
     name, home, away = (" ".join(text.casefold().split()) for text in (team, match.home, match.away))
     if home == away or name not in (home, away):

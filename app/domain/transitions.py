@@ -174,6 +174,8 @@ def round_started(match: Match, fact: f.RoundStarted, told: Told) -> Match:
         match = start_map(match, "", fact.at, told)
     if playing(match) is None:
         return match
+    if match.handed_over:
+        return match
     if match.restarting:
         match = replace(clear_doubt(void_all(match, told), "restart", "score"), restarting=False)
     match = _confirm(match, told)
@@ -256,6 +258,22 @@ def source_back(match: Match, fact: f.SourceBack, told: Told) -> Match:
     return clear_doubt(match, "source")
 
 
+def source_changed(match: Match, fact: f.SourceChanged, told: Told) -> Match:
+    """Nothing is taken back before the new source's own score shows what stands."""
+    if match.map is None or not (match.map.rounds_won or match.current):
+        return match
+    match = raise_doubt(_restarted(match), "restart", "another log source is followed, its score is awaited")
+    return replace(match, handed_over=True)
+
+
+def rival_claims(match: Match, fact: f.RivalClaims, told: Told) -> Match:
+    return raise_doubt(match, "rival", "a second game server claims the match")
+
+
+def rivals_gone(match: Match, fact: f.RivalsGone, told: Told) -> Match:
+    return clear_doubt(match, "rival")
+
+
 def unmoved(match: Match, fact: f.Fact, told: Told) -> Match:
     return match
 
@@ -292,4 +310,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.MapEnded: map_ended,
     f.SourceLost: source_lost,
     f.SourceBack: source_back,
+    f.SourceChanged: source_changed,
+    f.RivalClaims: rival_claims,
+    f.RivalsGone: rivals_gone,
 }

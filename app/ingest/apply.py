@@ -2,17 +2,24 @@
 
 from msgspec.structs import replace
 
-from app.ingest import offsets
+from app.domain.facts import SourceChanged
+from app.domain.match import Match
+from app.ingest import claims, handover, offsets
 from app.ingest.batch import Batch
+from app.ingest.claims import Judgement
 from app.ingest.run import Run
 from app.ingest.terms import Terms
-from app.store import matches, sources
+from app.kit.logging import get_logger
+from app.store import match_sources, matches, sources
 from app.store.connections import Store
-from app.store.sources import Pending
+from app.store.sources import Pending, Source
+from app.store.transaction import Tx
+
+log = get_logger(__name__)
 
 
 async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
-    """Apply a batch, and whatever waited for it; what became of it: applied, repeat or early.
+    """Apply a batch, and whatever waited for it; what became of it: applied, repeat, early or refused.
 
     Raises `NotFound` for an unknown match, `Unavailable` while the database is away, and whatever a batch
     that makes no sense brings about; in every case nothing is written.
@@ -23,14 +30,32 @@ async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
         given = offsets.as_pending(batch)
         if offsets.is_repeat(source, batch.id, given):
             return "repeat"
-        source = offsets.follow(source, given) if given else source
-        if given is not None and offsets.is_early(source, given):
-            await tx.write([sources.saving(source)])
-            await sources.keep(tx, match.id, given, now)
-            return "early"
-        run = Run(tx, match, source)
-        await run.take(given or Pending("", 0, 0, batch.body, batch.arrived_at), known=given is not None)
-        await run.take_waiting()
-        run.source = replace(run.source, last_message=batch.id)
-        await run.finish(now, terms)
+        judged = claims.judge(source.known, batch, terms.takeover_millis)
+        if judged.verdict == "refused":
+            await handover.refuse(tx, match, batch, judged, now)
+            return "refused"
+        return await _follow(tx, match, source, batch, judged, now, terms)
+
+
+async def _follow(
+    tx: Tx, match: Match, source: Source, batch: Batch, judged: Judgement, now: int, terms: Terms
+) -> str:
+    """Apply a batch of the source that is followed, from now on if not before."""
+    given = offsets.as_pending(batch)
+    if judged.verdict == "taken_over":
+        source = replace(source, instance=batch.instance, next_offset=None, broken=True)
+    source = offsets.follow(source, given) if given else source
+    senders = match_sources.saving(match.id, judged.changed)
+    if given is not None and offsets.is_early(source, given):
+        await tx.write([sources.saving(source), *senders])
+        await sources.keep(tx, match.id, given, now)
+        return "early"
+    run = Run(tx, match, source)
+    if judged.verdict == "taken_over":
+        log.warning("another log source is followed", match_id=str(match.id), source=judged.sender.source)
+        run.facts.append(SourceChanged(at=batch.arrived_at))
+    await run.take(given or Pending("", 0, 0, batch.body, batch.arrived_at), known=given is not None)
+    await run.take_waiting()
+    run.source = replace(run.source, last_message=batch.id)
+    await run.finish(now, terms, beside=senders)
     return "applied"

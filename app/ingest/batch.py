@@ -11,6 +11,7 @@ from app.kit.logging import get_logger
 
 _SLACK_BYTES = 1024
 _MOST_BYTES = 200  #: of a sender's text in an AMQP header; all headers must fit into one frame
+_MOST_MAP = 120  #: characters of a map's name
 _MOST_OFFSET = 2**63 - 1
 log = get_logger(__name__)
 
@@ -20,7 +21,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
     `id` names the message; `number` is the match's and chooses the queue; `arrived_at` is Unix ms.
     `begin` and `end` are byte offsets in the log of the sender's run `instance`; a sender that does not
-    tell them has both None and sends in order.
+    tell them has both None and sends in order. `address`, `unique` and `map` are what the server says of
+    itself, `peer` is the address that it sends from; "" where that is not told.
     """
 
     id: str
@@ -29,6 +31,10 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     arrived_at: int
     body: bytes
     instance: str = ""
+    address: str = ""
+    unique: str = ""
+    peer: str = ""
+    map: str = ""
     begin: int | None = None
     end: int | None = None
 
@@ -40,6 +46,10 @@ def headers(batch: Batch) -> dict[str, Any]:
         "number": batch.number,
         "arrived_at": batch.arrived_at,
         "instance": _bounded(batch.instance),
+        "address": _bounded(batch.address),
+        "unique": _bounded(batch.unique),
+        "peer": batch.peer,
+        "map": batch.map[:_MOST_MAP],
         "begin": batch.begin,
         "end": batch.end,
     }

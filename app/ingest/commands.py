@@ -128,6 +128,19 @@ class Unsuspend(Command, frozen=True, tag="unsuspend"):
     reason: Words = ""
 
 
+class FollowSource(Command, frozen=True, tag="follow_source"):
+    """Follow this sender of the match's log, and no other: `source` as the list of sources names it. The one
+    that is followed already: what the others claim is dismissed."""
+
+    source: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class NameSides(Command, frozen=True, tag="name_sides"):
+    """Which team plays CT now, or begins the next map as CT where no map is in play."""
+
+    ct: TeamName
+
+
 class AwardMap(Command, frozen=True, tag="award_map"):
     """A walkover of the map in play, or of the next one."""
 
@@ -191,6 +204,8 @@ AnyCommand = (
     | Describe
     | Suspend
     | Unsuspend
+    | FollowSource
+    | NameSides
     | AwardMap
     | AwardMatch
     | VoidMarket

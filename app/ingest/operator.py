@@ -11,16 +11,16 @@ from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.rating import require_ratings
 from app.domain.settlement import void_windows
-from app.ingest import linking, record
-from app.ingest.commands import Command, OnBets, RollBackMarket
-from app.ingest.orders import carried_out
+from app.ingest import handover, linking, record
+from app.ingest.commands import Command, FollowSource, OnBets, RollBackMarket
+from app.ingest.orders import Order, carried_out
 from app.ingest.terms import Terms
 from app.kit.errors import Conflict
 from app.store import audit, commands, history, matches, references
 from app.store.audit import Record
 from app.store.commands import Given
 from app.store.connections import Store
-from app.store.transaction import Tx
+from app.store.transaction import Tx, Write
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -81,7 +81,7 @@ async def order(
         match = await matches.lock(tx, found.id)
         if done:
             return match
-        asked = carried_out(command, match, now)
+        asked, beside = await _carried_out(tx, command, match, now)
         await _require_window(tx, match.id, command)
         after = await linking.linked(tx, match, asked.after)
         details = msgspec.to_builtins(command)
@@ -95,6 +95,7 @@ async def order(
             quoting=True,
             margin=terms.margin,
             hand=asked.hand,
+            beside=beside,
         )
 
 
@@ -106,6 +107,14 @@ async def _require_window(tx: Tx, match_id: UUID, command: Command) -> None:
     if void is not isinstance(command, RollBackMarket):
         state = "void already" if void else "not void"
         raise Conflict(f"The bets of exactly this window are {state} on this market.")
+
+
+async def _carried_out(tx: Tx, command: Command, match: Match, now: int) -> tuple[Order, list[Write]]:
+    """The order that `command` is, and what is to be written with it."""
+    if not isinstance(command, FollowSource):
+        return carried_out(command, match, now), []
+    after, changes, beside = await handover.follow(tx, match, command.source, now)
+    return Order(after, tuple(changes)), beside
 
 
 async def _given_before(tx: Tx, match_id: UUID, command: Command, holder: str, now: int) -> bool:

@@ -12,8 +12,9 @@ from app.http.auth import Caller
 from app.ingest import operator
 from app.ingest.commands import AnyCommand, Command
 from app.ingest.intake import Intake
+from app.ingest.source_view import SourceView, source_view
 from app.kit.clock import iso_millis
-from app.store import alerts, audit, matches
+from app.store import alerts, audit, match_sources, matches
 from app.store.alerts import Alert, Kind
 from app.store.audit import Record
 from app.wire.views.match import MatchView, basic_view
@@ -79,6 +80,15 @@ async def show_record(
     return Single([_shown(record) for record in records])
 
 
+@get("/ops/v1/matches/{match_id:str}/sources", opt=_OPERATOR)
+async def show_sources(intake: NamedDependency[Intake], match_id: FromPath[str]) -> Single[list[SourceView]]:
+    """Who sends the match's log, in the order of their coming; one at most is followed."""
+    async with intake.store.reading() as tx:
+        match = await matches.by_ref(tx, match_id)
+        known = await match_sources.listing(tx, match.id)
+    return Single([source_view(match, each) for each in known])
+
+
 @get("/ops/v1/alerts", opt=_ALERTS)
 async def show_alerts(
     intake: NamedDependency[Intake],
@@ -117,4 +127,4 @@ def _shown(record: Record) -> Recorded:
     return Recorded(iso_millis(record.at), record.actor, record.action, record.details)
 
 
-ROUTES: Sequence[Any] = (command, show_record, show_alerts)
+ROUTES: Sequence[Any] = (command, show_record, show_sources, show_alerts)

@@ -5,7 +5,7 @@ from functools import singledispatch
 import msgspec
 from msgspec.structs import replace
 
-from app.domain import awards, fixture, lifecycle, rating
+from app.domain import awards, fixture, lifecycle, rating, sides_by_hand
 from app.domain.about import About
 from app.domain.changes import Altered, Change
 from app.domain.market import Result
@@ -116,6 +116,11 @@ def _(command: c.Suspend, match: Match, now: int) -> Order:
 @carried_out.register
 def _(command: c.Unsuspend, match: Match, now: int) -> Order:
     return Order(*lifecycle.unsuspend(match))
+
+
+@carried_out.register
+def _(command: c.NameSides, match: Match, now: int) -> Order:
+    return Order(*sides_by_hand.name_sides(match, c.slot(command.ct)))
 
 
 @carried_out.register

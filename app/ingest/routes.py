@@ -14,7 +14,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app.access import admin
 from app.domain.match import Match
-from app.http.auth import Caller
+from app.http.auth import Caller, address_of
 from app.ingest import operator, operator_routes, tokens
 from app.ingest.batch import Batch, told_range
 from app.ingest.commands import Cancel, Number, Overtime, Rounds, Strength
@@ -27,7 +27,8 @@ from app.wire.views.meta import Single
 _OPERATOR: dict[str, Any] = {"operator": True}
 _LOG: dict[str, Any] = {"open": True, "query": ("token",), "takes": "text/plain"}
 _METRICS: dict[str, Any] = {"operator": True, "format": CONTENT_TYPE_LATEST}
-_INSTANCE = "x-server-instance-token"
+_INSTANCE, _UNIQUE = "x-server-instance-token", "x-server-unique-token"
+_ADDRESS, _MAP = "x-server-addr", "x-game-map"
 _BEGIN, _END = "x-logbytes-beginoffset", "x-logbytes-endoffset"
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 _Stamp = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
@@ -102,6 +103,10 @@ async def log_sink(
         arrived_at=intake.clock(),
         body=body,
         instance=request.headers.get(_INSTANCE, ""),
+        address=request.headers.get(_ADDRESS, ""),
+        unique=request.headers.get(_UNIQUE, ""),
+        peer=address_of(request.scope),
+        map=request.headers.get(_MAP, ""),
         begin=begin,
         end=end,
     )

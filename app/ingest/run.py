@@ -12,7 +12,7 @@ from app.ingest.terms import Terms
 from app.kit import metrics
 from app.store import sources
 from app.store.sources import Pending, Source
-from app.store.transaction import Tx
+from app.store.transaction import Tx, Write
 
 SOURCE = "source"  #: the kind of doubt that missing data raises
 HOLE = "a part of the game server's log is missing"
@@ -54,8 +54,8 @@ class Run:
             await self.take(given)
             await sources.release(self.tx, self.match.id, given)
 
-    async def finish(self, now: int, terms: Terms) -> None:
-        """Fold what was read, let trading react, write it all."""
+    async def finish(self, now: int, terms: Terms, beside: Sequence[Write] = ()) -> None:
+        """Fold what was read, let trading react, write it all, and what the caller has to write `beside`."""
         quoting = now - self.arrived_at <= terms.fresh_millis
         if quoting and self._whole_again():
             self.source = replace(self.source, broken=False)
@@ -71,7 +71,7 @@ class Run:
             now=now,
             quoting=quoting,
             margin=terms.margin,
-            beside=[sources.saving(self.source)],
+            beside=[sources.saving(self.source), *beside],
         )
 
     def _whole_again(self) -> bool:

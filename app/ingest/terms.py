@@ -6,7 +6,8 @@ import msgspec
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """`margin`: of every book, a fraction. The rest in ms: facts applied later than `fresh_millis` after
     their arrival quote nothing; a source silent for longer than is usual at that moment of play is lost
-    (`silence`); a hole is declared when the missing bytes have not come within `hole_millis`."""
+    (`silence`); a hole is declared when the missing bytes have not come within `hole_millis`; another source
+    is followed when the present one has been silent for `takeover_millis`."""
 
     margin: float = 0.06
     fresh_millis: int = 10_000
@@ -15,3 +16,4 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     silence_clutch_millis: int = 20_000
     silence_freeze_millis: int = 12_000
     hole_millis: int = 2_000
+    takeover_millis: int = 120_000

@@ -10,13 +10,13 @@ from app.domain.doubts import raise_doubt
 from app.domain.facts import SourceBack, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import offsets, record, silence
+from app.ingest import handover, offsets, record, silence
 from app.ingest.batch import Batch
 from app.ingest.run import HOLE, SOURCE, Run
 from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import alerts, markets, matches, sources
+from app.store import alerts, markets, match_sources, matches, sources
 from app.store.alerts import About, Kind
 from app.store.connections import Store
 from app.store.sources import Parked
@@ -65,6 +65,19 @@ async def lift(store: Store, now: int, terms: Terms) -> int:
         await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
 
     return await _each(store, waiting, back)
+
+
+async def forget_rivals(store: Store, now: int, terms: Terms) -> int:
+    """Lift the suspension of matches whose rival sources have been silent for long; how many."""
+    before = now - terms.takeover_millis
+    async with store.reading() as tx:
+        waiting = await match_sources.rivals_gone(tx, before)
+
+    async def forget(tx: Tx, match: Match) -> None:
+        after, changes = await handover.forget_rivals(tx, match, before, now)
+        await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
+
+    return await _each(store, waiting, forget)
 
 
 async def close_holes(store: Store, now: int, terms: Terms) -> int:

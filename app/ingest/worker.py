@@ -43,6 +43,7 @@ async def tick(store: Store, share: Share, now: int, terms: Terms) -> None:
         await watch.close_holes(store, now, terms)
         await watch.suspend_silent(store, now, terms)
         await watch.lift(store, now, terms)
+        await watch.forget_rivals(store, now, terms)
     except Unavailable as error:
         log.warning("the database is away", error=error.detail)
 

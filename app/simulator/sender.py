@@ -113,6 +113,7 @@ class Sender:
             "Content-Type": "text/plain",
             "User-Agent": "Valve/Steam HTTP Client 1.0 (730)",
             "X-Server-Instance-Token": self.instance,
+            "X-Server-Unique-Token": self.server,
             "X-Logbytes-Beginoffset": str(self.offset),
             "X-Logbytes-Endoffset": str(end),
             "X-Timestamp": _timestamp(last),

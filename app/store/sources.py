@@ -4,7 +4,9 @@ from uuid import UUID
 
 import msgspec
 
+from app.store import match_sources
 from app.store.alerts import Kind
+from app.store.match_sources import MatchSource
 from app.store.transaction import Row, Tx, Write
 
 
@@ -14,7 +16,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
     sender tells no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
     `broken`: bytes are missing, and the next round that begins whole is the first to be trusted again.
-    `holds`: ranges were held back when this was read (`pending`).
+    `holds`: ranges were held back when this was read (`pending`); `known`: who sent lines of this match.
     """
 
     match_id: UUID
@@ -24,6 +26,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     last_message: str = ""
     broken: bool = False
     holds: bool = False
+    known: tuple[MatchSource, ...] = ()
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -53,12 +56,14 @@ class Parked(msgspec.Struct, frozen=True):
 async def get(tx: Tx, match_id: UUID) -> Source:
     """The source of a match; a blank one before its first batch. Lock the match first."""
     row = await tx.row(
-        "SELECT instance, next_offset, last_batch_at, last_message, broken,"
-        " EXISTS (SELECT FROM log_pending p WHERE p.match_id = s.match_id) AS holds"
-        " FROM log_source s WHERE match_id = $1",
+        f"""
+        SELECT instance, next_offset, last_batch_at, last_message, broken,
+            EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS holds, {match_sources.ALL} AS known
+        FROM (SELECT $1::uuid AS id) AS asked LEFT JOIN log_source s ON s.match_id = asked.id
+        """,
         match_id,
     )
-    return _source(match_id, row) if row else Source(match_id=match_id)
+    return _source(match_id, row or {})
 
 
 def saving(source: Source) -> Write:
@@ -164,7 +169,10 @@ async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
 
 
 def _source(match_id: UUID, row: Row) -> Source:
-    fields = dict(row)
+    known = match_sources.decoded(row["known"]) if row else ()
+    if not row or row["instance"] is None:
+        return Source(match_id=match_id, known=known)
+    fields = dict(row) | {"known": known}
     if fields["next_offset"] < 0:
         fields["next_offset"] = None
     return Source(match_id=match_id, **fields)

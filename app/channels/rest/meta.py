@@ -18,6 +18,7 @@ from app.http.media import Format
 from app.kit.errors import Field, Invalid, Unavailable
 from app.wire.envelopes import answers, feed
 from app.wire.views.meta import (
+    ALERTS,
     AliveView,
     HealthView,
     Many,
@@ -56,9 +57,9 @@ async def ready(
     reader: NamedDependency[Reader],
     parts: Annotated[str, QueryParameter(description="Only these, separated by commas.")] = "",
 ) -> Single[HealthView]:
-    """The same for balancers: 503 while a part is ill, of those that are named or of all."""
+    """The same for balancers: 503 while a part is ill, of those that are named or of all but the alerts."""
     found = await reader.health.parts()
-    wanted = {part for part in parts.split(",") if part} or set(found)
+    wanted = {part for part in parts.split(",") if part} or set(found) - {ALERTS}
     if unknown := wanted - set(found):
         what = f"Known here: {', '.join(found)}."
         raise Invalid(Field(("query", "parts"), what, "unknown_part", ",".join(sorted(unknown))))

@@ -48,3 +48,21 @@ class MatchReference(Table, tablename="match_reference", db=DIALECT):
     reference = Text(primary_key=True)
     match_id = UUID()
     asked = JSON()
+
+
+class MatchSource(Table, tablename="match_source", db=DIALECT):
+    """`store.match_sources.MatchSource`, a column a field; primary key: match and source."""
+
+    match_id = UUID(primary_key=True)
+    source = Text()
+    server = Text()
+    instance = Text()
+    peer = Text()
+    map = Text()
+    state = Text()
+    why = Text()
+    claims = Boolean()
+    first_seen = BigInt()
+    last_seen = BigInt()
+    end_offset = BigInt(null=True)
+    last_line = Text()

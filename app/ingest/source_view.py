@@ -1,0 +1,53 @@
+"""A sender of a match's log as operators see it."""
+
+import msgspec
+
+from app.domain.match import Match
+from app.kit.clock import iso_millis
+from app.store.match_sources import MatchSource
+
+
+class SourceView(msgspec.Struct, frozen=True):
+    """A sender of a match's log. `source` names it in commands; `server` is what stays the same when it
+    restarts, `instance` its run; `peer` is where its requests come from. `state` is followed, refused
+    (another is followed), dismissed (by an operator) or ended (another run or server took its place); `why`
+    says why it is not followed, or why its rounds cannot be counted. `claims`: it sends play and suspends
+    the match. `offset` is the end of its last bytes in its run, null where it tells none. Addresses and
+    secrets are left out of `last_line`."""
+
+    source: str
+    server: str
+    instance: str
+    peer: str
+    map: str
+    state: str
+    why: str
+    claims: bool
+    first_seen: str
+    last_seen: str
+    offset: int | None
+    last_line: str
+
+
+def source_view(match: Match, source: MatchSource) -> SourceView:
+    followed = source.state == "followed"
+    return SourceView(
+        source=source.source,
+        server=source.server,
+        instance=source.instance,
+        peer=source.peer,
+        map=source.map or (match.loaded if followed else ""),
+        state=source.state,
+        why=_uncounted(match) if followed else source.why,
+        claims=source.claims,
+        first_seen=iso_millis(source.first_seen),
+        last_seen=iso_millis(source.last_seen),
+        offset=source.end_offset,
+        last_line=source.last_line,
+    )
+
+
+def _uncounted(match: Match) -> str:
+    if not match.unfollowed:
+        return ""
+    return f"{match.unfollowed} rounds in a row could not be counted: {match.suspended}"

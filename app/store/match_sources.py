@@ -1,0 +1,84 @@
+"""The senders of a match's log: one is followed, the others are on record with the reason why not."""
+
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from app.store.transaction import Tx, Write
+
+State = Literal["followed", "refused", "dismissed", "ended"]
+_FIELDS = (
+    "source, server, instance, peer, map, state, why, claims, first_seen, last_seen, end_offset, last_line"
+)
+
+
+class MatchSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A sender of a match's log. Times in Unix ms, `end_offset` in bytes of its run (None: not told).
+
+    `source` names it within the match: the run's instance token, or the server where it tells none.
+    `server` is what stays the same when the server restarts: its address, else its unique token, else the
+    peer's address. `refused`: it sends although another is followed, and `claims` the match when it sends
+    play. `dismissed`: an operator decided against it. `ended`: another run or server took its place.
+    """
+
+    source: str
+    server: str = ""
+    instance: str = ""
+    peer: str = ""
+    map: str = ""
+    state: State
+    why: str = ""
+    claims: bool = False
+    first_seen: int
+    last_seen: int
+    end_offset: int | None = None
+    last_line: str = ""
+
+
+_decode = msgspec.json.Decoder(tuple[MatchSource, ...]).decode
+#: For a query in which $1 is the match: all its senders as one JSON value.
+ALL = f"""coalesce((SELECT json_agg(t) FROM (
+    SELECT {_FIELDS} FROM match_source WHERE match_id = $1 ORDER BY first_seen, source
+) AS t), '[]')"""
+
+
+def decoded(rows: bytes) -> tuple[MatchSource, ...]:
+    """What `ALL` found."""
+    return _decode(rows)
+
+
+async def listing(tx: Tx, match_id: UUID) -> tuple[MatchSource, ...]:
+    """The senders of a match's log, in the order of their coming."""
+    return decoded(await tx.value(f"SELECT {ALL}", match_id))
+
+
+def saving(match_id: UUID, changed: Sequence[MatchSource]) -> list[Write]:
+    """What writes these senders; all of them are one statement."""
+    if not changed:
+        return []
+    write = f"""
+        INSERT INTO match_source (match_id, {_FIELDS})
+        SELECT $1, {_FIELDS} FROM json_populate_recordset(NULL::match_source, $2)
+        ON CONFLICT (match_id, source) DO UPDATE SET
+            server = excluded.server, peer = excluded.peer, map = excluded.map, state = excluded.state,
+            why = excluded.why, claims = excluded.claims, last_seen = excluded.last_seen,
+            end_offset = excluded.end_offset, last_line = excluded.last_line
+        """
+    return [Write(write, (match_id, msgspec.json.encode(changed)))]
+
+
+async def rivals_gone(tx: Tx, before: int) -> list[UUID]:
+    """Matches with an open alert about rivals none of which has sent since `before` (ms)."""
+    rows = await tx.fetch(
+        """
+        SELECT DISTINCT match_id FROM alert a
+        WHERE kind = 'rival_source' AND ended_at IS NULL AND NOT EXISTS (
+            SELECT FROM match_source s
+            WHERE s.match_id = a.match_id AND s.state = 'refused' AND s.claims AND s.last_seen >= $1
+        )
+        """,
+        before,
+    )
+    return [row["match_id"] for row in rows]

@@ -1,0 +1,239 @@
+"""A match has one log source until an operator, or its silence, hands it over."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.ingest import claims, watch
+from app.ingest.apply import apply
+from app.ingest.batch import Batch
+from app.settings import Settings
+from app.store import alerts, history
+from app.store.alerts import Kind
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.support import logs
+from tests.support.web import issuing, serving
+
+
+class Addressed(Server):
+    """A game server that says its address, as real ones do."""
+
+    def __init__(self, like: Server, instance: str, address: str) -> None:
+        super().__init__(like.store, like.match, instance)
+        self.address, self.now = address, like.now
+
+    def cut(self, *lines: str) -> Batch:
+        return replace(super().cut(*lines), address=self.address, peer="198.51.100.1", map=logs.MAP)
+
+    async def round(self, ct_score: int, t_score: int) -> None:
+        """A round in the first half that CT, the home team, wins."""
+        await self.send(*logs.live())
+        await self.send(*logs.ct_win(ct_score, t_score))
+        await self.send(*logs.freeze(ct_score, t_score))
+
+
+@pytest.fixture
+async def first(server: Server) -> Addressed:
+    """The first server, which has played to 3:0."""
+    first = Addressed(server, "run-1", "203.0.113.5:27015")
+    await first.send(*logs.kick_off())
+    for won in range(1, 4):
+        await first.round(won, 0)
+    return first
+
+
+@pytest.fixture
+def rival(first: Addressed) -> Addressed:
+    rival = Addressed(first, "run-2", "203.0.113.9:27015")
+    rival.now = first.now
+    return rival
+
+
+@pytest.fixture
+async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with an operator's key."""
+    key = await issuing(store, settings.secret_key)("house", bundles=("cs2.operator",))
+    async with serving(settings, lambda: NOW) as client:
+        client.headers["X-API-Key"] = key
+        yield client
+
+
+async def open_rivals(store: Store) -> list[str]:
+    async with store.reading() as tx:
+        found = await alerts.listing(tx, kinds=[Kind.RIVAL_SOURCE], ended=False)
+    return [alert.subject for alert in found]
+
+
+async def taken_back(store: Store, server: Server) -> int:
+    """Rounds that were counted and count no more."""
+    async with store.reading() as tx:
+        return sum(played.void for played in await history.rounds(tx, server.match.id))
+
+
+async def test_a_rival_takes_nothing_back_and_is_an_alert(
+    store: Store, first: Addressed, rival: Addressed
+) -> None:
+    assert await rival.deliver(rival.cut(*logs.kick_off()), rival.cut(*logs.live())) == ["refused", "refused"]
+    state = await first.state()
+    assert state.map is not None
+    assert (state.map.home_score, state.map.away_score) == (3, 0)
+    assert await taken_back(store, first) == 0
+    assert "second game server" in state.suspended
+    assert await open_rivals(store) == ["run-2"]
+    first.now = rival.now
+    await first.round(4, 0)
+    state = await first.state()
+    assert state.map is not None and state.map.home_score == 4
+    assert "second game server" in state.suspended
+
+
+async def test_lines_without_play_claim_nothing(store: Store, first: Addressed, rival: Addressed) -> None:
+    assert await rival.deliver(rival.cut('server_cvar: "mp_maxrounds" "30"')) == ["refused"]
+    state = await first.state()
+    assert (state.suspended, state.max_rounds) == ("", 24)
+    assert await open_rivals(store) == []
+
+
+async def test_a_rival_that_falls_silent_suspends_no_longer(
+    store: Store, first: Addressed, rival: Addressed
+) -> None:
+    await rival.deliver(rival.cut(*logs.kick_off()))
+    limit = rival.now + TERMS.takeover_millis
+    assert await watch.forget_rivals(store, limit, TERMS) == 0
+    assert await watch.forget_rivals(store, limit + 1, TERMS) == 1
+    assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
+    rival.now = limit + 1000
+    first.now = rival.now
+    await first.send(logs.kill(logs.CT[0], logs.T[0]))
+    await rival.deliver(rival.cut(*logs.live()))
+    assert await open_rivals(store) == ["run-2"]
+
+
+async def test_the_same_server_that_comes_back_is_followed_at_once(store: Store, first: Addressed) -> None:
+    back = Addressed(first, "run-3", first.address)
+    await back.send(f'Loading map "{logs.MAP}"', f'World triggered "Match_Start" on "{logs.MAP}"')
+    assert (await back.deliver(first.cut(*logs.live()))) == ["refused"]
+    await back.send(*logs.freeze(3, 0))
+    await back.round(4, 0)
+    state = await back.state()
+    assert state.map is not None
+    assert (state.map.home_score, state.suspended) == (4, "")
+    assert (await taken_back(store, first), await open_rivals(store)) == (0, [])
+
+
+async def test_after_long_silence_another_server_takes_over_and_takes_nothing_back(
+    store: Store, first: Addressed, rival: Addressed
+) -> None:
+    rival.now = first.now + TERMS.takeover_millis
+    await rival.send(f'World triggered "Match_Start" on "{logs.MAP}"', *logs.live())
+    state = await first.state()
+    assert state.map is not None and state.map.home_score == 3
+    assert state.suspended
+    await rival.send(*logs.ct_win(4, 0))
+    await rival.send(*logs.freeze(4, 0))
+    await rival.round(5, 0)
+    state = await first.state()
+    assert state.map is not None
+    assert (state.map.home_score, state.suspended) == (5, "")
+    assert await taken_back(store, first) == 0
+    assert await first.deliver(replace(first.cut(*logs.live()), arrived_at=rival.now)) == ["refused"]
+
+
+async def test_an_operator_sees_the_sources_and_hands_the_match_over(
+    store: Store, first: Addressed, rival: Addressed, client: httpx.AsyncClient
+) -> None:
+    await rival.deliver(rival.cut(*logs.kick_off()))
+    path = f"/ops/v1/matches/{first.match.id}"
+
+    async def sources() -> dict[str, Any]:
+        found = (await client.get(f"{path}/sources")).json()["data"]
+        return {each["source"]: each for each in found}
+
+    async def follow(name: str) -> int:
+        command = {"command": "follow_source", "source": name}
+        return (await client.post(f"{path}/commands", json=command)).status_code
+
+    seen = await sources()
+    assert {name: each["state"] for name, each in seen.items()} == {"run-1": "followed", "run-2": "refused"}
+    assert seen["run-2"]["why"] == "run-1 (203.0.113.5:27015) is followed"
+    assert (seen["run-2"]["claims"], seen["run-2"]["map"]) == (True, logs.MAP)
+    assert seen["run-1"]["offset"] == first.offset
+    assert "Starting Freeze period" in seen["run-2"]["last_line"]
+    assert await follow("run-9") == 422
+    assert await follow("run-2") == 200
+    assert await open_rivals(store) == []
+    await rival.send(*logs.live())
+    state = await first.state()
+    assert state.map is not None and state.map.home_score == 3  # its own score is awaited
+    await rival.send(*logs.freeze(3, 0))
+    await rival.round(4, 0)
+    state = await first.state()
+    assert state.map is not None
+    assert (state.map.home_score, state.suspended, await taken_back(store, first)) == (4, "", 0)
+    assert await first.deliver(first.cut(*logs.live())) == ["refused"]
+    assert (await sources())["run-1"]["state"] == "dismissed"
+    assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
+
+
+async def test_an_operator_decides_against_a_rival(
+    store: Store, first: Addressed, rival: Addressed, client: httpx.AsyncClient
+) -> None:
+    await rival.deliver(rival.cut(*logs.kick_off()))
+    command = {"command": "follow_source", "source": "run-1"}
+    assert (await client.post(f"/ops/v1/matches/{first.match.id}/commands", json=command)).status_code == 200
+    assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
+    assert await rival.deliver(rival.cut(*logs.live())) == ["refused"]
+    assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
+
+
+async def test_senders_that_change_their_name_fill_no_table(
+    first: Addressed, client: httpx.AsyncClient
+) -> None:
+    for number in range(2 * claims.MOST):
+        stranger = Addressed(first, f"run-{number + 10}", f"203.0.113.9:{number}")
+        assert await stranger.deliver(stranger.cut(*logs.live())) == ["refused"]
+    found = (await client.get(f"/ops/v1/matches/{first.match.id}/sources")).json()["data"]
+    assert len(found) == claims.MOST + 1
+
+
+async def test_senders_without_headers_are_told_apart_by_where_they_send_from(
+    store: Store, server: Server
+) -> None:
+    first = replace(server.cut(*logs.kick_off()), instance="", begin=None, end=None, peer="198.51.100.1")
+    again = replace(server.cut(*logs.live()), instance="", begin=None, end=None, peer="198.51.100.2")
+    outcomes = [await apply(store, batch, batch.arrived_at, TERMS) for batch in (first, again)]
+    assert outcomes == ["applied", "refused"]
+    assert await open_rivals(store) == ["198.51.100.2"]
+
+
+async def test_an_operator_names_the_sides_of_a_log_without_team_names(
+    store: Store, server: Server, client: httpx.AsyncClient
+) -> None:
+    def nameless(lines: tuple[str, ...]) -> list[str]:
+        return [line for line in lines if "Team playing" not in line]
+
+    async def play(won: int) -> None:
+        for lines in (logs.live(), logs.ct_win(won, 0), logs.freeze(won, 0)):
+            await server.send(*nameless(lines))
+
+    await server.send(*nameless(logs.kick_off()))
+    await play(1)
+    await play(2)
+    path = f"/ops/v1/matches/{server.match.id}"
+    (source,) = (await client.get(f"{path}/sources")).json()["data"]
+    assert source["why"].startswith("2 rounds in a row could not be counted: which team plays which side")
+    (alert,) = (await client.get("/ops/v1/alerts?open=true&kind=unfollowed_source")).json()["data"]
+    assert alert["match_id"] == str(server.match.id)
+    answer = await client.post(f"{path}/commands", json={"command": "name_sides", "ct": "team_a"})
+    assert answer.status_code == 200, answer.text
+    await server.send(*nameless(logs.freeze(2, 0)))
+    for won in range(3, 7):
+        await play(won)
+    state = await server.state()
+    assert state.map is not None
+    assert (state.map.home_score, state.map.away_score, state.suspended) == (6, 0, "")
+    assert (await client.get("/ops/v1/alerts?open=true&kind=unfollowed_source")).json()["data"] == []

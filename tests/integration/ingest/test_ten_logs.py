@@ -1,0 +1,191 @@
+"""Logs as real servers write them end with the right rounds, or suspended with an alert that says why."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+import pytest
+from msgspec.structs import replace
+
+from app.domain.match import Match
+from app.ingest import watch
+from app.ingest.batch import Batch
+from app.store import alerts, history
+from app.store.connections import Store
+from tests.integration.ingest.conftest import TERMS, Server
+from tests.support import logs
+
+RESTORE = 'rcon from "203.0.113.1:4000": command "mp_backup_restore_load_file backup_round{:02d}.txt"'
+START = f'World triggered "Match_Start" on "{logs.MAP}"'
+
+
+class GameServer(Server):
+    """A game server that says its address; `edit` is done to each of its lines before they are sent."""
+
+    def __init__(self, like: Server, instance: str, address: str = "203.0.113.5:27015") -> None:
+        super().__init__(like.store, like.match, instance)
+        self.address, self.now = address, like.now
+        self.edit: Callable[[str], str] = str
+
+    def cut(self, *lines: str) -> Batch:
+        edited = [line for line in map(self.edit, lines) if line]
+        return replace(super().cut(*edited), address=self.address)
+
+    async def rounds(self, *scores: tuple[int, int]) -> None:
+        """Rounds that CT, the home team, wins; each is named by the score after it."""
+        for score in scores:
+            for lines in (logs.live(), logs.ct_win(*score), logs.freeze(*score)):
+                await self.send(*lines)
+
+    async def plays(self, until: int) -> None:
+        await self.send(*logs.kick_off())
+        await self.rounds(*((won, 0) for won in range(1, until + 1)))
+
+
+@dataclass
+class End:
+    """How a match stands: its score, the numbers of the rounds that were seen and count, how many are void,
+    why it is suspended, which alerts are open."""
+
+    score: tuple[int, int]
+    seen: Iterable[int]
+    void: int = 0
+    suspended: str = ""
+    alerts: tuple[str, ...] = ()
+
+
+Story = Callable[[GameServer], Awaitable[End]]
+
+
+async def attached_in_warm_up(server: GameServer) -> End:
+    await server.send('World triggered "Warmup_Start"', *logs.told(0, 0, -1), *logs.live())
+    await server.send(logs.kill(logs.CT[0], logs.T[0]), *logs.told(0, 0, -1))
+    await server.send('World triggered "Warmup_End"')
+    await server.plays(3)
+    return End((3, 0), (1, 2, 3))
+
+
+async def attached_in_a_knife_round(server: GameServer) -> End:
+    await server.send(*(logs.kill(logs.CT[0], victim, "knife_t") for victim in logs.T))
+    await server.send('Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "1") (T "0")', *logs.told(1, 0, 1))
+    await server.send('World triggered "Restart_Round_(1_second)"')
+    await server.plays(3)
+    return End((3, 0), (1, 2, 3))
+
+
+async def attached_in_the_middle_of_a_map(server: GameServer) -> End:
+    await server.send(logs.kill(logs.CT[0], logs.T[0]))
+    await server.send(*logs.freeze(4, 2))
+    await server.rounds((5, 2), (6, 2))
+    return End((6, 2), (7, 8))
+
+
+async def first_line_round_start(server: GameServer) -> End:
+    await server.send(*logs.live())
+    await server.send(START, *logs.told(0, 0, 0), "Starting Freeze period")
+    await server.rounds((1, 0), (2, 0), (3, 0))
+    return End((3, 0), (1, 2, 3))
+
+
+async def a_restart(server: GameServer) -> End:
+    await server.plays(2)
+    await server.send('World triggered "Restart_Round_(3_seconds)"')
+    await server.send(START, *logs.told(0, 0, 0), "Starting Freeze period")
+    await server.rounds((1, 0), (2, 0), (3, 0))
+    return End((3, 0), (1, 2, 3), void=2)
+
+
+async def two_servers(server: GameServer) -> End:
+    await server.plays(3)
+    rival = GameServer(server, "rival", "203.0.113.9:27015")
+    assert await rival.deliver(rival.cut(*logs.kick_off())) == ["refused"]
+    server.now = rival.now
+    await server.rounds((4, 0))
+    return End((4, 0), (1, 2, 3, 4), suspended="a second game server", alerts=("rival_source",))
+
+
+async def a_backup_restored_twice(server: GameServer) -> End:
+    await server.plays(4)
+    for _ in range(2):
+        await server.send(RESTORE.format(2), *logs.told(2, 0, 2), "Starting Freeze period")
+        await server.rounds((3, 0))
+    return End((3, 0), (1, 2, 3), void=3)
+
+
+async def a_server_that_dies_and_comes_back(server: GameServer) -> End:
+    await server.plays(3)
+    await server.send(*logs.live())
+    again = GameServer(server, "second-run")
+    await again.send(f'Loading map "{logs.MAP}"', START)
+    await again.send(RESTORE.format(3), *logs.freeze(3, 0))
+    await again.rounds((4, 0), (5, 0))
+    return End((5, 0), (1, 2, 3, 4, 5))
+
+
+async def names_that_change(server: GameServer) -> End:
+    await server.plays(2)
+    server.edit = lambda line: line.replace(logs.HOME, f"{logs.HOME} Esports").replace('"ct1<', '"renamed<')
+    await server.rounds((3, 0), (4, 0))
+    return End((4, 0), (1, 2, 3, 4))
+
+
+async def no_team_names(server: GameServer) -> End:
+    server.edit = lambda line: "" if "Team playing" in line else line
+    await server.plays(3)
+    why = "which team plays which side is not known yet"
+    return End((0, 0), (), suspended=why, alerts=("unfollowed_source",))
+
+
+async def a_player_disconnects(server: GameServer) -> End:
+    await server.plays(2)
+    await server.send(*logs.live(), f'{logs.CT[1]} disconnected (reason "NETWORK_DISCONNECT_TIMEDOUT")')
+    await server.send(*logs.ct_win(3, 0), *logs.freeze(3, 0))
+    await server.send(f"{logs.CT[1].replace('<2>', '<12>')} entered the game")
+    await server.rounds((4, 0))
+    return End((4, 0), (1, 2, 3, 4))
+
+
+async def bytes_that_never_came(server: GameServer) -> End:
+    await server.plays(2)
+    server.cut(*logs.live(), *logs.ct_win(3, 0))
+    late = server.cut(*logs.freeze(3, 0))
+    assert await server.deliver(late) == ["early"]
+    await watch.close_holes(server.store, late.arrived_at + TERMS.hole_millis + 1, TERMS)
+    await server.rounds((4, 0))
+    return End((4, 0), (1, 2, 4))
+
+
+STORIES: tuple[Story, ...] = (
+    attached_in_warm_up,
+    attached_in_a_knife_round,
+    attached_in_the_middle_of_a_map,
+    first_line_round_start,
+    a_restart,
+    two_servers,
+    a_backup_restored_twice,
+    a_server_that_dies_and_comes_back,
+    names_that_change,
+    no_team_names,
+    a_player_disconnects,
+    bytes_that_never_came,
+)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+async def test_a_log_ends_with_the_right_rounds_or_an_alert(
+    store: Store, server: Server, story: Story
+) -> None:
+    end = await story(GameServer(server, "run"))
+    state = await server.state()
+    async with store.reading() as tx:
+        rounds = await history.rounds(tx, state.id)
+        opened = await alerts.listing(tx, match_id=state.id, ended=False)
+    assert score(state) == end.score
+    assert [played.number for played in rounds if not played.void] == list(end.seen)
+    assert sum(played.void for played in rounds) == end.void
+    assert end.suspended in state.suspended and bool(end.suspended) == bool(state.suspended)
+    assert tuple(alert.kind.value for alert in opened) == end.alerts
+
+
+def score(match: Match) -> tuple[int, int]:
+    assert match.map is not None
+    return match.map.home_score, match.map.away_score

@@ -1,0 +1,39 @@
+"""What is kept of a sender's lines says nothing that is not for everybody."""
+
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from app.ingest import claims
+from app.ingest.batch import Batch
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (
+            '"a<2><[U:1:5]><>" connected, address "203.0.113.7:5"',
+            '"a<2><[U:1:5]><>" connected, address "…:5"',
+        ),
+        ('rcon from "203.0.113.7:5": command "rcon_password abc"', "rcon…"),
+        ('server_cvar: "sv_password" "abc"', 'server_cvar: "sv_password…'),
+        ("x\x07\u202ey", "xy"),
+        ("z" * 500, "z" * 200),
+    ],
+)
+def test_the_last_line_is_short_and_without_secrets(line: str, kept: str) -> None:
+    assert claims.last_line(f"first\n{line}\r\n".encode()) == kept
+
+
+def _batch(address: str = "", unique: str = "") -> Batch:
+    peer = "198.51.100.1"
+    said = Batch(id="b", match_id=UUID(int=1), number=1, arrived_at=1, body=b"", peer=peer)
+    return replace(said, address=address, unique=unique)
+
+
+def test_a_server_is_its_address_or_else_what_is_known_of_it() -> None:
+    assert claims.server_of(_batch(address="203.0.113.5:27015", unique="u")) == "203.0.113.5:27015"
+    assert claims.server_of(_batch(address="0.0.0.0:27015", unique="u")) == "u"
+    assert claims.server_of(_batch(address="0.0.0.0:27015")) == "198.51.100.1 0.0.0.0:27015"
+    assert claims.server_of(_batch()) == "198.51.100.1"
