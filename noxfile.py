@@ -118,6 +118,12 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def abuse(session: nox.Session) -> None:
+    """What others notice while one client abuses the service; a minute or so."""
+    session.run("python", "-m", "scripts.bench.abuse", *session.posargs)
+
+
+@nox.session
 def scale(session: nox.Session) -> None:
     """Whether REST costs the same with 200,000 matches as with 1,000; takes minutes and some GB of disk."""
     plot = ("--plot", "docs/rest-scale.svg")

@@ -140,7 +140,9 @@ class Parts:
                 parse(settings.rabbitmq_url),
             )
             entry = amqp.Entry(settings.exchange, settings.broker_authorisation)
-            self.office = Office(store, self.grants, self._clock, settings.secret_key, broker)
+            self.office = Office(
+                store, self.grants, self._clock, settings.secret_key, broker, settings.rabbitmq_internal_vhost
+            )
             self.desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.facade = facade(settings, store, self._clock)
             self.reader = Reader(

@@ -53,12 +53,14 @@ class Broker(msgspec.Struct, frozen=True):
     address: Address | None = None
 
 
-async def create_tenant(tx: Tx, slug: str, name: str, *, by: str, now: int) -> Tenant:
-    """A new tenant, or the present one of that slug and name.
+async def create_tenant(
+    tx: Tx, slug: str, name: str, *, by: str, now: int, internal_vhost: str = ""
+) -> Tenant:
+    """A new tenant, or the present one of that slug and name. The vhost of our own queues is no tenant's.
 
     Raises `Invalid` for a slug that cannot name a vhost, `Conflict` when another tenant has it.
     """
-    if not _SLUG.fullmatch(slug) or slug in RESERVED:
+    if not _SLUG.fullmatch(slug) or slug in RESERVED | {internal_vhost}:
         what = "2 to 31 characters of a-z, 0-9 and - (first a letter, last no -), and not a reserved name"
         raise Invalid(Field(("slug",), f"A slug is {what}.", "slug", slug))
     present = {tenant.slug: tenant for tenant in await tenants.listing(tx)}.get(slug)

@@ -5,6 +5,7 @@ import click
 from app.cli.context import opened, running, settled
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
+from app.kit.controls import shown
 from app.store import alerts as store
 from app.store import matches
 from app.store.alerts import Alert, Kind
@@ -27,7 +28,7 @@ async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int
         )
         urns = await _urns(tx, found)
     for each in found:
-        click.echo(_line(each, urns))
+        click.echo(shown(_line(each, urns)))
     if not found:
         click.echo("no alert" if ended else "no open alert")
 

@@ -17,6 +17,7 @@ from app.access.admin import Broker
 from app.broker import address
 from app.broker.management import Management
 from app.kit import logging
+from app.kit.controls import shown
 from app.kit.errors import Refusal
 from app.settings import Settings
 from app.simulator.operator import OperatorRefused
@@ -84,4 +85,4 @@ async def broker_of(settings: Settings) -> AsyncIterator[Broker]:
 
 def show(value: Any) -> None:
     """A result as JSON on standard output."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(shown(json.dumps(value, indent=2, ensure_ascii=False)))

@@ -15,6 +15,7 @@ from app.ingest.commands import AnyCommand, OnMarket
 from app.ingest.source_view import source_view
 from app.ingest.terms import Terms
 from app.kit.clock import iso_millis, iso_seconds, system_clock
+from app.kit.controls import shown
 from app.kit.errors import Field, Invalid
 from app.store import audit as records
 from app.store import history, markets, matches
@@ -46,7 +47,7 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
         after = await operator.order(store, match, asked, by=who(), now=system_clock(), terms=terms)
         async with store.reading() as tx:
             book = await markets.book(tx, after.id) if isinstance(asked, OnMarket) else {}
-    click.echo(_match_line(after))
+    click.echo(shown(_match_line(after)))
     if isinstance(asked, OnMarket):
         click.echo(_market_line(book[asked.key]))
 
@@ -123,7 +124,7 @@ async def audit(match: str) -> None:
         facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
     wrong = differences(found, *facts, ledger)
     for each in wrong:
-        click.echo(_line(each))
+        click.echo(shown(_line(each)))
     said = f"{match_urn(found.number)}: {len(ledger)} ledger entries, {len(wrong)} differences"
     if wrong:
         raise click.ClickException(said)

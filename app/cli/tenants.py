@@ -11,6 +11,7 @@ from app.cli.context import broker_of, opened, running, settled, show, who
 from app.domain.scopes import BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds, system_clock
+from app.kit.controls import any_steers
 from app.store import audit, keys, tenants
 from app.store.keys import Key
 
@@ -26,8 +27,18 @@ def tenant() -> None:
 @running
 async def tenant_create(slug: str, name: str | None) -> None:
     """Create the tenant SLUG."""
-    async with opened(settled()) as store, store.transaction() as tx:
-        made = await admin.create_tenant(tx, slug, name or slug, by=who(), now=system_clock())
+    settings = settled()
+    if any_steers([name]):
+        raise click.ClickException("a name holds no control characters")
+    async with opened(settings) as store, store.transaction() as tx:
+        made = await admin.create_tenant(
+            tx,
+            slug,
+            name or slug,
+            by=who(),
+            now=system_clock(),
+            internal_vhost=settings.rabbitmq_internal_vhost,
+        )
     show(msgspec.to_builtins(made))
 
 

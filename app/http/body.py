@@ -13,16 +13,25 @@ from litestar import Request
 from litestar.exceptions import SerializationException
 
 from app.http.errors import named_field
+from app.kit.controls import steers, without
 from app.kit.errors import Field, Invalid
 from app.kit.threads import in_thread
 
 _PLACE = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?\Z", re.DOTALL)
 
-_NUL = rb"\u0000"  #: how JSON spells the one character that no database takes
-_BACKSLASH = rb"\\"  #: and a backslash, before which the same letters are no NUL
+_BACKSLASH = rb"\\"  #: before other letters it begins no escape
+_NUL = rb"\u0000"
+#: How JSON spells a character that no text of ours has (`kit.controls`): by its number, or as it is.
+_STEERING = re.compile(
+    rb"\\u(?:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[a-e]|206[6-9])|\\[bf]|\x7f"
+    rb"|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]",
+    re.IGNORECASE,
+)
 #: How the parser says that a whole number may have been meant.
 _FLOAT = re.compile(r"Expected `[^`]*int\b[^`]*`, got `float`")
 _SHOWN = 20  #: fields named in one refusal
+_WHAT = "This holds a control character (NUL, another of C0 or C1, or one that turns the direction of text)."
+_KEPT = 1_048_576  #: bytes of the largest body of which texts are kept
 _LARGE = 32_768  #: bytes; a smaller body is read in less than a millisecond
 Place = tuple[str | int, ...]
 
@@ -36,16 +45,25 @@ class Strict(Request[Any, Any, Any]):
         wanted = self.route_handler.parsed_fn_signature.parameters.get("data")
         if wanted is None:
             return await super().json()
+        _refuse_other_types(self.headers.get("content-type", ""))
         body = await self.body()
         if len(body) < _LARGE:
             return _checked(body, wanted.annotation)
         return await in_thread(_checked, body, wanted.annotation)
 
 
+def _refuse_other_types(told: str) -> None:
+    """Raise `Invalid` for a body that is said to be something else than JSON."""
+    kind = told.partition(";")[0].strip().lower()
+    if kind and kind != "application/json" and not kind.endswith("+json"):
+        what = "The body must be JSON: say Content-Type: application/json, or nothing."
+        raise Invalid(Field(("header", "content-type"), what, "content_type", kind[:100]))
+
+
 def _checked(body: bytes, wanted: Any) -> Any:
     try:
-        if _NUL in body and _NUL in body.replace(_BACKSLASH, b""):
-            _refuse_nul(body)
+        if _holds_steering(body):
+            _refuse_steering(body)
         return _read(body, wanted)
     except msgspec.ValidationError as error:
         found = _PLACE.match(str(error))
@@ -55,25 +73,34 @@ def _checked(body: bytes, wanted: Any) -> Any:
         raise SerializationException(str(error)) from error
 
 
-def _refuse_nul(body: bytes) -> None:
-    """Raise `Invalid` naming texts that hold a NUL; of a large body, which is not searched, itself."""
-    what = "This holds a NUL character, which no value has."
-    places = [("body",)] if len(body) > _LARGE else islice(_nuls(("body",), _any.decode(body)), _SHOWN)
-    raise Invalid(*[Field(place, what, "nul_character") for place in places])
+def _holds_steering(body: bytes) -> bool:
+    """Whether a text in it holds a character that steers. What is so large that nothing of it is kept is
+    searched for the one that no database takes."""
+    if body.isascii() and b"\\" not in body and b"\x7f" not in body:
+        return False
+    bare = body.replace(_BACKSLASH, b"")
+    return _NUL in bare or (len(body) <= _KEPT and _STEERING.search(bare) is not None)
 
 
-def _nuls(place: Place, value: Any) -> Iterator[Place]:
+def _refuse_steering(body: bytes) -> None:
+    """Raise `Invalid` naming the texts; of a large body, which is not searched, itself."""
+    found = [("body",)] if len(body) > _LARGE else islice(_steering(("body",), _any.decode(body)), _SHOWN)
+    if places := list(found):
+        raise Invalid(*[Field(place, _WHAT, "control_character") for place in places])
+
+
+def _steering(place: Place, value: Any) -> Iterator[Place]:
     if isinstance(value, str):
-        if "\0" in value:
+        if steers(value):
             yield place
     elif isinstance(value, dict):
         for key, item in value.items():
-            named = (*place, key.replace("\0", ""))
-            yield from [named] if "\0" in key else _nuls(named, item)
+            named = (*place, without(key))
+            yield from [named] if steers(key) else _steering(named, item)
     elif isinstance(value, list):
         for number, item in enumerate(value):
             if isinstance(item, (str, dict, list)):
-                yield from _nuls((*place, number), item)
+                yield from _steering((*place, number), item)
 
 
 def _read(body: bytes, wanted: Any) -> Any:

@@ -114,7 +114,7 @@ def settle(scope: Scope, opt: dict[str, Any]) -> None:
     elif not opt.get("open"):
         media.settle(scope, media.wanted(scope["headers"]))
     refuse_long(scope)
-    refuse_nul(scope)
+    refuse_nul(scope, path=fixed is not Format.XML)  # the facade answers what there is not as XML
     if scope["query_string"]:
         refuse_misread(scope)
         if not opt.get("any_query"):

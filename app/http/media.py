@@ -2,8 +2,8 @@
 
 A range in `Accept` counts as far as it is specific: a type outweighs its family, a family outweighs
 anything at all, and weight 0 means never. What is no media range, or has no readable weight, is passed
-over; when nothing is left, the caller has asked for nothing. XML goes by both its names and is always
-answered as `application/xml`.
+over; when nothing is left of what was asked, neither format will do. XML goes by both its names
+(`text/xml` is an alias, RFC 7303) and is always answered as `application/xml`.
 """
 
 import re
@@ -61,7 +61,7 @@ def _preferred(accept: bytes) -> Format | None:
     """None: neither will do. At equal weight the more specific wish counts, then JSON."""
     ranges = _ranges(accept.decode("latin-1").lower())
     if not ranges:
-        return Format.JSON
+        return None if accept.strip(b" ,\t") else Format.JSON
     wishes = {form: _wish(form, ranges) for form in Format}
     best = max(Format, key=lambda form: wishes[form])
     return best if wishes[best][0] > 0 else None

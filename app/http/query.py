@@ -63,9 +63,10 @@ def refuse_long(scope: Scope) -> None:
         raise Invalid(Field(("query",), f"A query has {_PARAMETERS} parameters at most.", "too_many"))
 
 
-def refuse_nul(scope: Scope) -> None:
-    """Raise what fits when an address holds a NUL: nothing is called so, and no database takes one."""
-    if "\0" in scope["path"]:
+def refuse_nul(scope: Scope, *, path: bool = True) -> None:
+    """Raise what fits when an address holds a NUL: nothing is called so, and no database takes one. Without
+    `path` that is the handler's to find."""
+    if path and "\0" in scope["path"]:
         raise NotFound("There is nothing at this address.")
     if b"%00" in scope["query_string"]:
         given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

@@ -19,7 +19,8 @@ log = get_logger(__name__)
 
 
 async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
-    """Apply a batch, and whatever waited for it; what became of it: applied, repeat, early or refused.
+    """Apply a batch, and whatever waited for it; what became of it: applied, repeat, early, refused,
+    or overflow where so much waits already that it was left out, as if it had never come.
 
     Raises `NotFound` for an unknown match, `Unavailable` while the database is away, and whatever a batch
     that makes no sense brings about; in every case nothing is written.
@@ -48,6 +49,9 @@ async def _follow(
     senders = match_sources.saving(match.id, judged.changed)
     if given is not None and offsets.is_early(source, given):
         await tx.write([sources.saving(source), *senders])
+        if not await sources.has_room(tx, match.id, given):
+            log.warning("too much of a log is held back already", match_id=str(match.id))
+            return "overflow"
         await sources.keep(tx, match.id, given, now)
         return "early"
     run = Run(tx, match, source)

@@ -56,6 +56,12 @@ RETURNING {_COLUMNS}
 _SLOW_MILLIS = 60_000  #: a run that may take its process with it, as those before did, begins so seldom
 _KEPT_MILLIS = 7 * 86_400_000
 _FORGET = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
+#: Of slots that nobody holds, those without a job: tokens need to rise as long as a job knows one.
+_DROP_SLOTS = f"""
+DELETE FROM recovery_slot s WHERE tenant_id = $1 AND expires_at <= {NOW} AND NOT EXISTS (
+    SELECT FROM recovery_job j WHERE j.tenant_id = $1 AND coalesce(j.node_id, $2) = s.node
+)
+"""
 _OPEN = f"state IN ('{State.SCHEDULED}', '{State.RUNNING}')"
 _NO_SLOT = 0  #: the token of event-level requests; slots count from 1
 _NEW_IDS_MILLIS = 1_000  #: an id that was made for a request is not made again so soon
@@ -144,6 +150,7 @@ async def _write(tx: Tx, tenant_id: UUID, asked: Asked, token: int, now: int) ->
         token,
         now,
     )
+    await tx.execute(_DROP_SLOTS, tenant_id, IMPLICIT_SLOT)
     await signals.send(tx, CHANNEL, str(tenant_id))
     return _job(row)
 

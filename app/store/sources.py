@@ -9,6 +9,8 @@ from app.store.alerts import Kind
 from app.store.match_sources import MatchSource
 from app.store.transaction import Row, Tx, Write
 
+_MOST_HELD, _MOST_HELD_BYTES = 256, 8 * 1024 * 1024
+
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one match's log.
@@ -85,6 +87,17 @@ def saving(source: Source) -> Write:
             source.broken,
         ),
     )
+
+
+async def has_room(tx: Tx, match_id: UUID, pending: Pending) -> bool:
+    """Whether another range of this match may be held back: 256 of them, and 8 MiB, at most."""
+    row = await tx.row(
+        "SELECT count(*) AS ranges, coalesce(sum(octet_length(body)), 0) AS bytes FROM log_pending"
+        " WHERE match_id = $1",
+        match_id,
+    )
+    assert row is not None
+    return bool(row["ranges"] < _MOST_HELD and row["bytes"] + len(pending.body) <= _MOST_HELD_BYTES)
 
 
 async def keep(tx: Tx, match_id: UUID, pending: Pending, now: int) -> None:

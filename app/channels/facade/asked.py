@@ -11,7 +11,7 @@ from app.http.media import Format
 from app.kit.errors import BadRequest, Field, Invalid
 from app.wire.envelopes.dictionaries import Producer
 
-#: The words for what a URN is about, by what it is here; words of no kind go for any.
+#: The words for what a URN is about, by what it is here.
 _KINDS = {
     "match": "match",
     "tournament": "tournament",
@@ -21,6 +21,7 @@ _KINDS = {
     "player": "player",
     "sport": "sport",
     "category": "sport",
+    "market": "market",
 }
 _REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*:([A-Za-z_0-9]+):)?([1-9][0-9]{0,17})\Z")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z", re.ASCII)
@@ -56,7 +57,7 @@ def number(text: str, kind: str) -> int | None:
     found = _REFERENCE.match(text)
     if found is None:
         return None
-    about = _KINDS.get(found[1] or "", kind)
+    about = kind if found[1] is None else _KINDS.get(found[1])
     return int(found[2]) if about == kind else None
 
 

@@ -43,6 +43,7 @@ class Office(msgspec.Struct, frozen=True):
     clock: Clock
     secret: str
     broker: Broker
+    internal_vhost: str = ""
 
     @asynccontextmanager
     async def changing(self) -> AsyncIterator[Tx]:

@@ -51,7 +51,9 @@ async def create_tenant(
     """Create a tenant; the same slug and name again answer the same tenant."""
     with _in_body():
         async with office.changing() as tx:
-            made = await admin.create_tenant(tx, data.slug, data.name, **_signed(request, office))
+            made = await admin.create_tenant(
+                tx, data.slug, data.name, internal_vhost=office.internal_vhost, **_signed(request, office)
+            )
     return Single(tenant_view(made))
 
 

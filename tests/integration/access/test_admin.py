@@ -41,6 +41,12 @@ async def test_a_slug_can_name_a_vhost(store: Store, slug: str) -> None:
             await admin.create_tenant(tx, slug, "Name", **BY)
 
 
+async def test_the_vhost_of_our_own_queues_is_no_tenants(store: Store) -> None:
+    async with store.transaction() as tx:
+        with pytest.raises(Invalid):
+            await admin.create_tenant(tx, "our-queues", "Name", internal_vhost="our-queues", **BY)
+
+
 async def test_rotation_keeps_everything_but_the_key(store: Store, issue: Issue) -> None:
     old = await issue(
         bundles=("cs2.scoretock",), label="portal", networks=("192.0.2.1",), rate_limit_rpm=5, sports=("cs2",)

@@ -1,5 +1,7 @@
 """Every byte of a log counts once and in order, however it is delivered."""
 
+from msgspec.structs import replace
+
 from app.domain.match import Match
 from app.ingest import watch
 from app.ingest.batch import Batch
@@ -177,3 +179,19 @@ async def test_what_follows_from_a_log_carries_its_arrival(store: Store, server:
     played = {row.arrived_at for row in rows if row.message and row not in created}
     assert created and {row.arrived_at for row in created} == {0}
     assert played <= {NOW + 1000, NOW + 2000, NOW + 3000} and NOW + 3000 in played
+
+
+async def test_what_is_held_back_of_a_match_is_bounded(store: Store, server: Server) -> None:
+    """In number and in bytes; what is left out leaves a hole, as if it had never come."""
+    await server.begin()
+    missing = server.cut(logs.kill(logs.CT[1], logs.T[1]))
+    early = [server.cut(SHOT) for _ in range(300)]
+    outcomes = await server.deliver(*early)
+    assert outcomes == ["early"] * 256 + ["overflow"] * 44
+    assert await server.deliver(missing) == ["applied"]
+    assert (await server.state()).doubts == ()
+    assert await server.deliver(early[-1]) == ["early"]
+    huge = replace(
+        early[-1], id="huge", body=b"x" * 9 * 1024 * 1024, begin=server.offset + 1, end=server.offset + 2
+    )
+    assert await server.deliver(huge) == ["overflow"]

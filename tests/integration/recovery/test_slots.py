@@ -170,3 +170,18 @@ async def test_a_failed_run_waits_before_the_next(store: Store, tenant: Tenant) 
     job = await take(store, tenant.id)
     assert job and await fail(store, job, pause=60_000) is State.SCHEDULED
     assert await take(store, tenant.id) is None
+
+
+async def test_slots_of_nodes_that_are_not_used_any_more_go_with_their_jobs(
+    store: Store, tenant: Tenant
+) -> None:
+    await lease(store)
+    for node in range(1, 6):
+        job = await accepted(store, tenant.id, asked(node_id=str(node)), lifetime=0)
+        taken = await take(store, tenant.id)
+        assert taken and await complete(store, taken), job
+    async with store.transaction() as tx:
+        await jobs.accept(tx, tenant.id, asked(), 3_000 + 8 * 86_400_000, 60_000)
+        await jobs.accept(tx, tenant.id, asked(node_id="9"), 3_000 + 8 * 86_400_000, 60_000)
+        left = {row["node"] for row in await tx.fetch("SELECT node FROM recovery_slot")}
+    assert left == {"global", "9"}

@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_named(client: Any, body: bytes, loc: list[str | in
 def test_a_nul_in_a_large_body_is_refused_without_a_search(client: Any) -> None:
     body = b'{"number": 7, "text": "' + b"a" * 100_000 + rb'\u0000"}'
     (field,) = client.post("/", content=body).json()["detail"]
-    assert (field["loc"], field["type"]) == (["body"], "nul_character")
+    assert (field["loc"], field["type"]) == (["body"], "control_character")
 
 
 def test_a_refusal_names_a_few_fields(client: Any) -> None:
@@ -72,8 +72,34 @@ def test_a_refusal_names_a_few_fields(client: Any) -> None:
     assert 1 < len(client.post("/", content=body).json()["detail"]) <= 20
 
 
-def test_only_a_nul_is_one(client: Any) -> None:
-    assert client.post("/", content=rb'{"number": 7, "text": "a\\u0000b \u0001"}').json() == 7
+CONTROLS = ("\x01", "\x1b", "\x08", "\x7f", "\x85", "\x9b", "\u061c", "\u200e", "\u202e", "\u2067", "\u2069")
+
+
+def test_characters_that_steer_a_terminal_or_the_direction_of_text_are_refused(client: Any) -> None:
+    for character in CONTROLS:
+        for text in (msgspec.json.encode("a" + character).decode(), f'"a\\u{ord(character):04x}"'):
+            answer = client.post("/", content=f'{{"number": 7, "text": {text}}}'.encode())
+            assert answer.status_code == 422, (character.encode(), text)
+            assert answer.json()["detail"][0]["loc"] == ["body", "text"]
+
+
+def test_only_such_a_character_is_one(client: Any) -> None:
+    assert client.post("/", content=rb'{"number": 7, "text": "a\\u0000b \\u202e \t\n"}').json() == 7
+    assert (
+        client.post("/", content='{"number": 7, "text": "Ünïcode — „ok“ 日本 \u200d 👩"}'.encode()).json()
+        == 7
+    )
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded"])
+def test_a_body_that_says_that_it_is_no_json_is_refused(client: Any, kind: str) -> None:
+    answer = client.post("/", content=b'{"number": 7}', headers={"Content-Type": kind})
+    assert answer.status_code == 422 and answer.json()["detail"][0]["loc"] == ["header", "content-type"]
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
+def test_a_body_that_says_that_it_is_json_is_read(client: Any, kind: str) -> None:
+    assert client.post("/", content=b'{"number": 7}', headers={"Content-Type": kind}).json() == 7
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b"<given/>", rb'{"text": "\u0000'])

@@ -276,3 +276,11 @@ def test_no_fact_carries_a_nul() -> None:
     (paused,) = read(line, 0).facts
     assert isinstance(paused, f.Paused)
     assert paused.reason == "ab"
+
+
+@pytest.mark.parametrize(
+    "character", ["\x00", "\x08", "\x1b", "\x7f", "\x85", "\x9b", "\u202e", "\u2066", "\u200f"]
+)
+def test_names_lose_what_would_steer_a_screen(character: str) -> None:
+    kill = one(KILL.replace("fox", f"f{character}ox"))
+    assert isinstance(kill, f.Killed) and kill.killer.name == "fox"

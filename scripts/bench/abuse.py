@@ -1,0 +1,241 @@
+"""What others notice while one client abuses the service: answers to another tenant, and the log sink.
+
+    python -m scripts.bench.abuse [--seconds 10]
+
+Three attacks, each beside the quiet before it, in one run, against the service's own processes:
+
+- selfcheck: four connections of one key post hostile bodies of 3 MiB as fast as they are answered;
+- keys: eight connections of the same address show keys that are none, while other keys are issued;
+- publish: a tenant publishes 8 KiB messages into its queue over AMQP.
+
+Told are the medians of another tenant's answers (from the same address), their ratio to the quiet, what was
+not 200, and what the log sink answered meanwhile. Fails when a median is more than three times the quiet
+one, or anything of others was refused. Uses the servers that the settings lead to, or starts its own.
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import statistics
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from itertools import cycle
+
+import aio_pika
+import httpx
+import msgspec
+import uvloop
+from aio_pika.exceptions import AMQPError
+
+from app import settings as configuration
+from app.access import admin
+from app.access.keys import generate
+from app.access.properties import Properties
+from app.broker.management import Management
+from app.settings import Settings
+from app.store.connections import Store, open_store
+from scripts import services
+from scripts.bench.feed_rig import database, internal_vhost, operator_key, processes, provisioned
+
+MOST_TIMES = 3.0
+_BODY_BYTES = 3 * 1024 * 1024
+_PATHS = ("/v1/whoami", "/cs2/v1/matches?limit=10", "/v1/sports/en/sports")
+_PAUSE_SECONDS = 0.005
+Attack = Callable[[str, str], None]
+
+
+class Seen(msgspec.Struct):
+    """Answers to others in a phase: their milliseconds, what was not 200, the log sink's statuses."""
+
+    millis: list[float] = []
+    wrong: Counter[int] = Counter()
+    sink: Counter[int] = Counter()
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.millis)
+
+
+def hostile_bodies() -> list[bytes]:
+    """What once held the event loop for a second each."""
+    row = b'[13.0,"map=1|round=3|team=home",1.0,1.85],'
+    return [
+        b'{"matches":[' + b",".join([rb'"\u0000"'] * (_BODY_BYTES // 9 - 10)) + b"]}",
+        b'{"matches":[' + b",".join([b"1.0"] * (_BODY_BYTES // 4 - 10)) + b"]}",
+        b'{"matches":[{"match":"od:match:1","markets":['
+        + row * (_BODY_BYTES // len(row) - 4)
+        + row[:-1]
+        + b"]}]}",
+    ]
+
+
+def attack_selfcheck(base_url: str, key: str) -> None:
+    asyncio.run(_posting(base_url, key))
+
+
+async def _posting(base_url: str, key: str) -> None:
+    headers = {"X-API-Key": key, "Content-Type": "application/json"}
+    async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=60, trust_env=False) as client:
+
+        async def one(bodies: list[bytes]) -> None:
+            for body in cycle(bodies):
+                answer = await client.post("/cs2/v1/selfcheck", content=body)
+                if answer.status_code == 429:
+                    await asyncio.sleep(0.05)  # an attacker does not wait as long as it is told to
+
+        await asyncio.gather(*(one(hostile_bodies()) for _ in range(4)))
+
+
+def attack_keys(base_url: str, key: str) -> None:
+    """`key` is not shown."""
+    asyncio.run(_guessing(base_url))
+
+
+async def _guessing(base_url: str) -> None:
+    async with httpx.AsyncClient(base_url=base_url, timeout=60, trust_env=False) as client:
+
+        async def one() -> None:
+            for shown in cycle(("x", generate(), "mfk_")):
+                await client.get("/v1/whoami", headers={"X-API-Key": shown})
+
+        await asyncio.gather(*(one() for _ in range(8)))
+
+
+def attack_publish(amqp_url: str, key: str) -> None:
+    asyncio.run(_publishing(amqp_url))
+
+
+async def _publishing(url: str) -> None:
+    while True:
+        try:
+            async with await aio_pika.connect(url) as connection:
+                channel = await connection.channel()
+                queue = await channel.declare_queue(exclusive=True)
+                while True:
+                    await channel.default_exchange.publish(aio_pika.Message(b"x" * 8192), queue.name)
+        except (AMQPError, OSError):
+            await asyncio.sleep(0.05)
+
+
+async def watch(
+    client: httpx.AsyncClient, sink: str, seconds: float, also: Callable[[], Awaitable[None]]
+) -> Seen:
+    """What others see for so long; `also` is done now and then."""
+    seen, ends = Seen([], Counter(), Counter()), time.monotonic() + seconds
+    for turn, path in enumerate(cycle(_PATHS)):
+        if time.monotonic() > ends:
+            return seen
+        begun = time.perf_counter()
+        answer = await client.get(path)
+        seen.millis.append((time.perf_counter() - begun) * 1000)
+        if answer.status_code != 200:
+            seen.wrong[answer.status_code] += 1
+        if turn % 20 == 0:
+            seen.sink[(await client.post(sink, content=b"nothing that is known\n")).status_code] += 1
+        if turn % 100 == 0:
+            await also()
+        await asyncio.sleep(_PAUSE_SECONDS)
+    raise AssertionError("a cycle does not end")
+
+
+async def beside(
+    client: httpx.AsyncClient, sink: str, seconds: float, attack: Attack, where: str, key: str, store: Store
+) -> tuple[Seen, Seen]:
+    """The quiet, and the same under attack, by a process of its own. Keys change during both."""
+
+    async def change() -> None:
+        async with store.transaction() as tx:
+            settings = configuration.load()
+            asked = Properties(bundles=("cs2.stats",))
+            await admin.issue_key(tx, "house", asked, secret=settings.secret_key, by="bench", now=1)
+
+    quiet = await watch(client, sink, seconds, change)
+    attacker = multiprocessing.get_context("spawn").Process(target=attack, args=(where, key), daemon=True)
+    attacker.start()
+    try:
+        await asyncio.sleep(3)  # for Python to start, and the first 640 refusals
+        return quiet, await watch(client, sink, seconds, change)
+    finally:
+        attacker.terminate()
+        attacker.join(10)
+
+
+async def measure(settings: Settings, seconds: float) -> dict[str, tuple[Seen, Seen]]:
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(database(settings.database_url))
+        settings = await stack.enter_async_context(
+            internal_vhost(msgspec.structs.replace(settings, database_url=url))
+        )
+        store = await stack.enter_async_context(await open_store(url, 2))
+        management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
+        _, amqp_url = await provisioned(settings, store, management, stack)
+        keys = {slug: await _key(settings, store, slug, rpm) for slug, rpm in _TENANTS.items()}
+        base_url, _ = await stack.enter_async_context(processes(settings))
+        headers = {"X-API-Key": await operator_key(settings, store)}
+        client = await stack.enter_async_context(
+            httpx.AsyncClient(base_url=base_url, headers=headers, timeout=60, trust_env=False)
+        )
+        sink = await _ready(client)
+        client.headers["X-API-Key"] = keys["victim"]
+        attacks = {
+            "selfcheck": (attack_selfcheck, base_url),
+            "keys": (attack_keys, base_url),
+            "publish": (attack_publish, amqp_url),
+        }
+        return {
+            name: await beside(client, sink, seconds, attack, where, keys["attacker"], store)
+            for name, (attack, where) in attacks.items()
+        }
+
+
+_TENANTS = {"victim": 1_000_000, "attacker": 6_000}
+
+
+async def _key(settings: Settings, store: Store, slug: str, rpm: int) -> str:
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, slug, slug, by="bench", now=1)
+        asked = Properties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
+        issued = await admin.issue_key(tx, slug, asked, secret=settings.secret_key, by="bench", now=1)
+    return issued.raw
+
+
+async def _ready(client: httpx.AsyncClient) -> str:
+    """Wait for the service, and create a match: the path of its log sink."""
+    async with asyncio.timeout(120):
+        while True:
+            try:
+                if (await client.get("/v1/ready")).status_code == 200:
+                    break
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(0.2)
+    body = {"team_a": "One", "team_b": "Two", "event": "Bench", "bo_type": "bo1"}
+    made = (await client.post("/ops/v1/matches", json=body)).raise_for_status().json()["data"]
+    return str(httpx.URL(made["log_sink_url"]).raw_path.decode())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each phase")
+    chosen = parser.parse_args()
+    with services.running(services.BENCHMARKS):
+        found = uvloop.run(measure(configuration.load(), chosen.seconds))
+    failed = False
+    for name, (quiet, attacked) in found.items():
+        ratio = attacked.median / quiet.median
+        wrong = dict(attacked.wrong + quiet.wrong)
+        print(
+            f"{name:10} p50 {quiet.median:6.1f} -> {attacked.median:6.1f} ms  x {ratio:4.1f}"
+            f"   not 200: {wrong or 'none'}   log sink: {dict(attacked.sink)}"
+        )
+        failed |= ratio > MOST_TIMES or bool(wrong) or set(attacked.sink) != {200}
+    if failed:
+        raise SystemExit(f"others were refused, or waited more than {MOST_TIMES} times as long")
+
+
+if __name__ == "__main__":
+    main()
