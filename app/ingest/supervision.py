@@ -11,18 +11,19 @@ from app.kit import metrics
 from app.kit.clock import Clock, iso_seconds
 from app.kit.logging import get_logger
 from app.kit.patience import patiently
-from app.store import alerts, beats, sources
+from app.store import alerts, beats, cursors, sources
 from app.store.alerts import About, Kind
 from app.store.connections import Store
 from app.store.transaction import Tx
 
 OK = "ok"
 _EVERY_SECONDS = 2.0
+_LOSS_MILLIS = 300_000  #: so long after its last loss a tenant counts as losing messages
 log = get_logger(__name__)
 
 
 class Supervision:
-    """Keeps the alerts about dead processes and parked batches, and the gauge of all alerts.
+    """Keeps the alerts about dead processes, tenants' losses and parked batches, and the gauge of all alerts.
 
     A process is dead that has not beaten for `dead_seconds`, counted from our own start before its first
     beat.
@@ -43,6 +44,7 @@ class Supervision:
         now = self._clock()
         async with self._store.transaction() as tx:
             await alerts.keep(tx, Kind.DEAD_PROCESS, await self._dead(tx, now), now)
+            await alerts.keep(tx, Kind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
             for match_id in await sources.parked_and_done(tx):
                 await alerts.end(tx, About(Kind.PARKED_BATCH, match_id=match_id), now)
             await alerts.end_those_over(tx, now)
@@ -58,6 +60,14 @@ class Supervision:
                 seen = f"since {iso_seconds(newest)}" if newest else "so far"
                 dead[About(Kind.DEAD_PROCESS, subject=kind)] = f"no {kind} process has been alive {seen}"
         return dead
+
+
+async def _losing(tx: Tx) -> dict[About, str]:
+    losing = await cursors.losing(tx, _LOSS_MILLIS)
+    return {
+        About(Kind.TENANT_LOSING_MESSAGES, tenant=slug): f"{lost} messages lost since the tenant began"
+        for slug, lost in losing.items()
+    }
 
 
 async def alerts_state(store: Store) -> str:

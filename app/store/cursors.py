@@ -64,7 +64,8 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 _NOTE = f"""
 UPDATE tenant_cursor c
 SET state = note.state, said_at = greatest(c.said_at, {NOW} - note.silent), dropped = note.dropped,
-    told_dead = note.told_dead, owed = note.owed
+    told_dead = note.told_dead, owed = note.owed,
+    dropped_at = CASE WHEN note.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[])
     AS note (tenant_id, state, silent, dropped, told_dead, owed)
 WHERE c.tenant_id = note.tenant_id AND c.holder = $1
@@ -168,6 +169,20 @@ async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> set[UUID]:
     columns = zip(*(msgspec.structs.astuple(each) for each in notes.values()), strict=True)
     taken = await tx.fetch(_NOTE, holder, list(notes), *map(list, columns))
     return {row["tenant_id"] for row in taken}
+
+
+async def losing(tx: Tx, millis: int) -> dict[str, int]:
+    """The tenants, by slug, that have lost messages within the last `millis` or are yet to be told that they
+    did, and how many messages they have lost in all."""
+    rows = await tx.fetch(
+        f"""
+        SELECT t.slug, c.dropped FROM tenant_cursor c
+        JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
+        WHERE c.owed OR c.dropped_at > {NOW} - $1::bigint
+        """,
+        millis,
+    )
+    return {row["slug"]: row["dropped"] for row in rows}
 
 
 async def silent(tx: Tx, millis: int) -> tuple[int, int]:

@@ -27,9 +27,9 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     """How far a tenant has been told, and which feed process tells it until when.
 
     The rest is what that process has last seen: `state` of the connection ("" while it works), when `alive`
-    was last said, how many messages the tenant's queues have lost, and the last ingest worker's beat for
-    whose end the tenant was told `subscribed="0"`; `owed`: the tenant has missed something and has not been
-    told so.
+    was last said, how many messages the tenant's queues have lost and when the last of them, and the last
+    ingest worker's beat for whose end the tenant was told `subscribed="0"`; `owed`: the tenant has missed
+    something and has not been told so.
     """
 
     tenant_id = UUID(primary_key=True)
@@ -40,5 +40,6 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     state = Text()
     said_at = BigInt()
     dropped = BigInt()
+    dropped_at = BigInt()
     told_dead = BigInt()
     owed = Boolean()

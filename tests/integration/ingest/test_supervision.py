@@ -6,12 +6,14 @@ import httpx
 import pytest
 from prometheus_client import REGISTRY
 
+from app.access import admin
 from app.ingest import watch
 from app.ingest.supervision import Supervision
 from app.settings import Settings
-from app.store import alerts, beats
+from app.store import alerts, beats, cursors
 from app.store.alerts import About, Kind
 from app.store.connections import Store
+from app.store.cursors import Note
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
@@ -74,6 +76,25 @@ async def test_a_parked_batch_is_an_alert_until_a_round_begins_whole(
     await server.send(*logs.freeze(1, 0))
     await supervision.look()
     assert await subjects(store, Kind.PARKED_BATCH) == []
+
+
+async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, supervision: Supervision) -> None:
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
+        await tx.execute("UPDATE tenant SET amqp = true")
+        await cursors.admit(tx)
+        (taken,) = await cursors.take(tx, "feed", 1, 60_000)
+        await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
+    await supervision.look()
+    (alert,) = await _all(store, Kind.TENANT_LOSING_MESSAGES)
+    assert (alert.tenant, alert.ended_at) == ("acme", None)
+    assert alert.detail.startswith("3 messages")
+    async with store.transaction() as tx:
+        await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
+        await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000")
+    await supervision.look()
+    (alert,) = await _all(store, Kind.TENANT_LOSING_MESSAGES)
+    assert alert.ended_at is not None
 
 
 async def test_alerts_about_a_match_end_with_it(
