@@ -102,8 +102,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: A match's log source that says nothing for so long (seconds) gives way to another; until then others
     #: are refused.
     source_takeover_seconds: Positive = 120
-    #: Facts applied later than this after their arrival (milliseconds) open and reprice nothing.
-    fresh_millis: Positive = 10_000
+    #: Facts applied later than this after their arrival (milliseconds) take everything of their match off
+    #: offer, until newer ones are applied in time.
+    fresh_millis: Positive = 2000
     #: With no ingest worker's beat for so long (seconds), the feed process suspends every open market.
     ingest_dead_seconds: Positive = 15
     #: Margin of every book, as a fraction.

@@ -1,7 +1,8 @@
 """What teams and players did on the maps of a finished match, counted from its rounds and events.
 
 Lines hold counts only, so that those of many maps add up; rates are for whoever shows them. Void rounds
-and late events do not count, nor do maps that were awarded without a round being played.
+and events do not count, nor do maps that were awarded without a round being played; of late events kills
+do, as on the server's scoreboard.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,18 @@ from typing import TypeVar
 
 import msgspec
 
-from app.domain.match import MapPlay, Match, Player, Round, Side, Slot, TimelineEvent, other_side, other_slot
+from app.domain.match import (
+    MapPlay,
+    Match,
+    OtherDeath,
+    Player,
+    Round,
+    Side,
+    Slot,
+    TimelineEvent,
+    other_side,
+    other_slot,
+)
 from app.domain.worth import buy
 
 RACES = (6, 9, 12)
@@ -106,7 +118,7 @@ def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[Timeli
     lines: list[TeamOnMap] = []
     for play, played, happened in _maps(match, *told):
         for slot, team, team_id in _teams(match):
-            line = _team_line(play, slot, played, happened)
+            line = _team_line(play, slot, played, happened, _other_deaths(match, play, played))
             lines.append(TeamOnMap(play.number, play.name, slot, team, team_id, line))
     return lines
 
@@ -114,14 +126,15 @@ def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[Timeli
 def players_on_maps(
     match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]
 ) -> list[PlayerOnMap]:
-    """The tally of everybody who killed or died on a map that was played."""
+    """The tally of everybody who killed, died or assisted on a map that was played."""
     told = list(rounds), list(events)
     teams = {slot: (team, team_id) for slot, team, team_id in _teams(match)}
-    tallies: list[PlayerOnMap] = []
+    found: list[PlayerOnMap] = []
     for play, played, happened in _maps(match, *told):
-        for player, slot, tally in _tallies(len(played), happened):
-            tallies.append(PlayerOnMap(play.number, play.name, player, *teams[slot], tally))
-    return tallies
+        deaths = _other_deaths(match, play, played)
+        for player, slot, tally in tallies(len(played), happened, deaths):
+            found.append(PlayerOnMap(play.number, play.name, player, *teams[slot], tally))
+    return found
 
 
 def _teams(match: Match) -> tuple[tuple[Slot, str, int | None], ...]:
@@ -141,12 +154,26 @@ def _maps(
                 [
                     event
                     for event in events
-                    if event.map == play.number and event.round in numbers and not (event.void or event.late)
+                    if event.map == play.number
+                    and event.round in numbers
+                    and not event.void
+                    and (event.type == "kill" or not event.late)
                 ],
             )
 
 
-def _team_line(play: MapPlay, slot: Slot, played: list[Round], events: list[TimelineEvent]) -> TeamLine:
+def _other_deaths(match: Match, play: MapPlay, played: Iterable[Round]) -> list[OtherDeath]:
+    numbers = {one.number for one in played}
+    return [death for death in match.other_deaths if death.map == play.number and death.round in numbers]
+
+
+def _team_line(
+    play: MapPlay,
+    slot: Slot,
+    played: list[Round],
+    events: list[TimelineEvent],
+    deaths: Sequence[OtherDeath],
+) -> TeamLine:
     counts = (
         _result(play, slot),
         *(_sides(slot, one) for one in played),
@@ -154,6 +181,7 @@ def _team_line(play: MapPlay, slot: Slot, played: list[Round], events: list[Time
         *_first_kills(slot, played, events),
         *_plants(slot, played, events),
         *_kills(slot, events),
+        TeamLine(deaths=sum(death.slot == slot for death in deaths)),
         _races(slot, played),
         *_buys(play, slot, played),
     )
@@ -217,7 +245,7 @@ def _plants(slot: Slot, played: list[Round], events: list[TimelineEvent]) -> Ite
 def _kills(slot: Slot, events: list[TimelineEvent]) -> Iterable[TeamLine]:
     for event in events:
         if event.type == "kill":
-            mine = event.counts and event.actor_slot == slot
+            mine = event.scores and event.actor_slot == slot
             yield TeamLine(kills=mine, deaths=event.target_slot == slot, headshots=mine and event.headshot)
 
 
@@ -244,9 +272,13 @@ def _buys(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
             yield TeamLine(fulls=1, fulls_won=won, even_fulls=even, even_fulls_won=even and won)
 
 
-def _tallies(rounds: int, events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
-    """Everybody's tally under the last name and for the team that they were last seen with."""
-    deeds = sorted(_deeds(events), key=lambda deed: _key(deed[0]))
+def tallies(
+    rounds: int, events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]
+) -> Iterable[tuple[Player, Slot, PlayerTally]]:
+    """Everybody's tally as the server's scoreboard has it, under the last name and for the team that they
+    were last seen with. `deaths` are those without a kill."""
+    others = [(death.player, death.slot, PlayerTally(deaths=1)) for death in deaths]
+    deeds = sorted([*others, *_deeds(list(events))], key=lambda deed: _key(deed[0]))
     for _, group in groupby(deeds, key=lambda deed: _key(deed[0])):
         of_player = list(group)
         player, slot, _ = of_player[-1]
@@ -258,19 +290,31 @@ def _key(player: Player) -> tuple[int, str]:
     return player.account, "" if player.account else player.name
 
 
+def _seen(events: Iterable[TimelineEvent]) -> Iterable[tuple[tuple[int, str], Slot]]:
+    """Who was seen killing or dying, and for which team."""
+    for event in events:
+        for player, slot in ((event.actor, event.actor_slot), (event.target, event.target_slot)):
+            if player and slot:
+                yield _key(player), slot
+
+
 def _deeds(events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
     openings = {event.id for event in _openings(events).values()}
+    teams = dict(_seen(events))
     for event in events:
         if event.type != "kill":
             continue
         first = event.id in openings
         if event.target and event.target_slot:
             yield event.target, event.target_slot, PlayerTally(deaths=1, first_deaths=first)
-        if event.counts and event.actor and event.actor_slot:
+        if event.scores and event.actor and event.actor_slot:
             yield (
                 event.actor,
                 event.actor_slot,
                 PlayerTally(kills=1, headshots=event.headshot, first_kills=first),
             )
-            if event.assister:
-                yield event.assister, event.actor_slot, PlayerTally(assists=1)
+        if event.assister and event.target_slot:
+            opponent = other_slot(event.target_slot)
+            # The scoreboard counts no assist on a team mate, though the log tells it.
+            if teams.get(_key(event.assister), opponent) == opponent:
+                yield event.assister, opponent, PlayerTally(assists=1)

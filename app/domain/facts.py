@@ -56,6 +56,20 @@ class SideSwitched(Fact, frozen=True):
     side: Side
 
 
+class Left(Fact, frozen=True):
+    """A player went from the server, or to the spectators. `side` is where they were, where that is told."""
+
+    player: Player
+    side: Side | None = None
+
+
+class Joined(Fact, frozen=True):
+    """A player, or a bot that stands in for one, took a side."""
+
+    player: Player
+    side: Side
+
+
 class Sighted(Fact, frozen=True):
     """A player bought or picked something up on a side: it shows the sides while they are open.
 

@@ -52,8 +52,13 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def counts(self) -> bool:
-        """A kill that markets and statistics count: not of a team mate, not after the decision."""
-        return self.type == "kill" and self.actor_slot != self.target_slot and not (self.late or self.void)
+        """A kill that markets count: not of a team mate, not after the decision."""
+        return self.scores and not self.late
+
+    @property
+    def scores(self) -> bool:
+        """A kill on the server's scoreboard: not of a team mate. It goes on until the next freeze."""
+        return self.type == "kill" and self.actor_slot != self.target_slot and not self.void
 
 
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -197,7 +202,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `restart`, `map`, `unfollowed`, `rival`, `format`, `operator`, `rating`."""
+    `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`."""
 
     kind: str
     reason: str
@@ -217,6 +222,29 @@ class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     confirmed_map: int = 0
 
 
+class Member(msgspec.Struct, frozen=True):
+    """A player of one of the teams."""
+
+    player: Player
+    slot: Slot
+
+
+class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who of the map's players has left the server, and which bots stand in for them."""
+
+    away: tuple[Member, ...] = ()
+    bots: tuple[Member, ...] = ()
+
+
+class OtherDeath(msgspec.Struct, frozen=True):
+    """A death in a round that is nobody's kill: a fall, the bomb, suicide."""
+
+    map: int
+    round: int
+    player: Player
+    slot: Slot
+
+
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     """The whole state of one match, as one value: what `transitions` folds facts into.
 
@@ -227,9 +255,10 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     `awarded`: the winner was named by an operator. `loadouts` is the scoreboard: what each player carries
     in the round being played. `unfollowed` counts the rounds last won in a row that could not be
     counted. `handed_over`: another log source is followed now, and has not told its score yet.
-    `named_side` is the side that home begins the next map on, where an operator named it. `next_fact` is the
-    next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and `last_seq` the change-log
-    number of the newest feed envelope of this match (design, decisions 8, 9).
+    `named_side` is the side that home begins the next map on, where an operator named it. `behind`: the
+    newest facts were applied too late to price by. `other_deaths` are those that nobody has a kill for.
+    `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
+    `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
     """
 
     id: UUID
@@ -274,6 +303,9 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     format_status: FormatStatus = FormatStatus()
     handed_over: bool = False
     named_side: Side | None = None
+    behind: bool = False
+    presence: Presence = Presence()
+    other_deaths: tuple[OtherDeath, ...] = ()
 
     @property
     def over(self) -> bool:

@@ -6,6 +6,7 @@ from app.domain.changes import RoundFinished, RoundLive, RoundOpened, RoundsVoid
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.loadout import stood_up
 from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
+from app.domain.presence import mustered
 from app.domain.sides import believe_score, is_break, leave_break, set_home_side, slot_on, update_map
 from app.domain.timeline import bomb_site, end_of_bomb, release_held
 from app.domain.worth import of_teams
@@ -19,8 +20,9 @@ def open_round(match: Match, at: int, told: Told) -> Match:
         return match
     number = play.rounds_won + 1
     bare = not play.rounds_won or is_break(play)
+    current = mustered(match, fresh_round(match, play, number, at))
     sheet = stood_up(match.loadouts, bare=bare)
-    match = replace(match, current=fresh_round(match, play, number, at), loadouts=sheet)
+    match = replace(match, current=current, loadouts=sheet)
     told.append(RoundOpened(map=play.number, round=number))
     return match
 
@@ -130,7 +132,8 @@ def void_after(
     )
     if gone:
         play = replace(play, home_side=gone[0].home_side, side_before_break=None)
-    return replace(update_map(match, play), current=None)
+    deaths = tuple(death for death in match.other_deaths if death.map != play.number or death.round <= total)
+    return replace(update_map(match, play), current=None, other_deaths=deaths)
 
 
 def void_all(match: Match, told: Told) -> Match:

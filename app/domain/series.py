@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from app.domain.changes import MapFinished, MapStarted, MatchFinished, MatchStarted, Told
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import MapPlay, Match, Slot, Status
+from app.domain.match import MapPlay, Match, Presence, Slot, Status
 from app.domain.sides import name_side, use_named_side
 
 
@@ -77,6 +77,7 @@ def close_map(match: Match, play: MapPlay, at: int, told: Told) -> Match:
     match = replace(put_map(match, play), next_fact=match.next_fact + 1, current=None, pause="", loadouts=())
     match = replace(
         match,
+        presence=Presence(),
         score_home=match.score_home + (play.winner == "home"),
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Amended, Happened, Told
 from app.domain.loadout import fallen, is_knife
-from app.domain.match import FactType, Match, Player, RoundPlay, Side, TimelineEvent, Win
+from app.domain.match import FactType, Match, OtherDeath, Player, RoundPlay, Side, TimelineEvent, Win
 from app.domain.sides import slot_of, update_map, witness
 
 
@@ -34,8 +34,13 @@ def killed(match: Match, fact: f.Killed, told: Told) -> Match:
 
 
 def died(match: Match, fact: f.Died, told: Told) -> Match:
-    if match.current is None or fact.victim in match.current.dead:
+    current = match.current
+    if current is None or fact.victim in current.dead:
         return match
+    slot = slot_of(match, fact.victim, fact.side)
+    if slot is not None:
+        death = OtherDeath(current.map, current.number, fact.victim, slot)
+        match = replace(match, other_deaths=(*match.other_deaths, death))
     return bury(match, fact.victim, fact.side)
 
 

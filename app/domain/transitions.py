@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import formats, scoreboard, timeline
+from app.domain import formats, presence, scoreboard, timeline
 from app.domain.changes import Altered, Change, Told
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import Match, RoundPlay, Win
@@ -49,7 +49,8 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
         if match.over:
             break
         before = match
-        match = formats.check(count_unfollowed(before, _HANDLERS[type(fact)](match, fact, told), fact))
+        match = count_unfollowed(before, _HANDLERS[type(fact)](match, fact, told), fact)
+        match = presence.check(formats.check(match))
         newest = max(newest, fact.at)
         if match is not before and _visible(match) != _visible(before):
             told.append(Altered())
@@ -82,6 +83,7 @@ def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
 
 def _restarted(match: Match) -> Match:
     """The server came up again on the map being played: what counts is told with the next score."""
+    match = presence.everybody_back(match)
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
@@ -292,6 +294,8 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.Paid: scoreboard.paid,
     f.Hurt: scoreboard.hurt,
     f.SideSwitched: side_switched,
+    f.Left: presence.left,
+    f.Joined: presence.joined,
     f.Sighted: sighted,
     f.FreezeStarted: freeze_started,
     f.RoundStarted: round_started,

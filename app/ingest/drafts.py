@@ -122,7 +122,7 @@ def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]
 def _beside_headline(match: Match) -> tuple[object, ...]:
     """What the match resource shows and its headline does not."""
     times = (match.scheduled_at, match.started_at, match.finished_at)
-    return match.suspended, times, match.best_of, match.event, match.about
+    return match.suspended, times, match.best_of, match.event, match.about, match.other_deaths
 
 
 def _market_frame(old: Market | None, new: Market) -> str:

@@ -92,7 +92,7 @@ async def order(
             after,
             asked.changes,
             now=now,
-            quoting=True,
+            quoting=after.over or not after.behind,
             margin=terms.margin,
             hand=asked.hand,
             beside=beside,

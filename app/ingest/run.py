@@ -62,7 +62,7 @@ class Run:
             self.facts.append(SourceBack(at=self.arrived_at))
         self.source = replace(self.source, last_batch_at=max(self.arrived_at, self.source.last_batch_at))
         after, changes = fold(self.match, self.facts)
-        after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at))
+        after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at), behind=not quoting)
         await record.react(
             self.tx,
             self.match,

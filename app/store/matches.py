@@ -40,7 +40,15 @@ HANGING = (
 )
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
 #: and write it back without them, so they have a column of their own. They are fields of `Match` itself.
-LATER: tuple[str, ...] = ("unfollowed", "handed_over", "named_side", "format_status")
+LATER: tuple[str, ...] = (
+    "unfollowed",
+    "handed_over",
+    "named_side",
+    "format_status",
+    "behind",
+    "presence",
+    "other_deaths",
+)
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(
         "Later",

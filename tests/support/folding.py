@@ -69,9 +69,10 @@ class Folded:
     def _happened(self, name: str, match_id: str, one: Message) -> None:
         match = self.matches.get(match_id, {})
         if name in match:
+            others = other_deaths(match)
             kept = [other for other in match[name] if other["id"] != one["id"]]
             match[name] = sorted([*kept, one], key=lambda each: each["id"])
-            match["player_stats"] = player_stats(match["events"])
+            match["player_stats"] = player_stats(match["events"], others)
 
     def _forget_others(self) -> None:
         """A snapshot has ended: what it did not mention is not there any more."""
@@ -86,20 +87,41 @@ def in_order(markets: Iterable[Message]) -> list[Message]:
     return sorted(markets, key=lambda market: (market["id"], market["specifiers"]))
 
 
-def player_stats(events: Iterable[Message]) -> list[Message]:
-    """What the match resource says of players, made from its events."""
-    names = ("kills", "deaths", "assists", "headshots")
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for event in events:
-        if event["type"] != "kill" or event.get("late") or not (event.get("actor") and event.get("target")):
-            continue
+Who = tuple[str, str]  # team and name
+
+
+def player_counts(events: Iterable[Message]) -> dict[Who, Counter[str]]:
+    """What a match's events say of its players."""
+    counts: dict[Who, Counter[str]] = {}
+    kills = [event for event in events if event["type"] == "kill"]
+    seen = {event[who]: event[f"{who}_team"] for event in kills for who in ("actor", "target") if event[who]}
+    for event in kills:
         team, other = event["actor_team"], event["target_team"]
-        if team and other and team != other:
+        counts.setdefault((other, event["target"]), Counter()).update(deaths=1)
+        if team != other:
             killer = counts.setdefault((team, event["actor"]), Counter())
             killer.update(kills=1, headshots=int(event["headshot"]))
-            counts.setdefault((other, event["target"]), Counter()).update(deaths=1)
-            if event.get("assister"):
-                counts.setdefault((team, event["assister"]), Counter()).update(assists=1)
+        opponents = "team_b" if other == "team_a" else "team_a"
+        assister = event.get("assister")
+        if assister and seen.get(assister, opponents) == opponents:
+            counts.setdefault((opponents, assister), Counter()).update(assists=1)
+    return counts
+
+
+def other_deaths(match: Message) -> dict[Who, int]:
+    """Deaths that are nobody's kill: the match has them, its events do not."""
+    counts = player_counts(match.get("events", ()))
+    rows = {(row["team"], row["name"]): row["deaths"] for row in match.get("player_stats", ())}
+    more = {who: deaths - counts.get(who, Counter())["deaths"] for who, deaths in rows.items()}
+    return {who: deaths for who, deaths in more.items() if deaths}
+
+
+def player_stats(events: Iterable[Message], others: dict[Who, int]) -> list[Message]:
+    """What the match resource says of players, made from its events and from the deaths beside them."""
+    names = ("kills", "deaths", "assists", "headshots")
+    counts = player_counts(events)
+    for who, deaths in others.items():
+        counts.setdefault(who, Counter()).update(deaths=deaths)
     order = sorted(counts, key=lambda who: (who[0], -counts[who]["kills"], who[1]))
     return [
         {"name": name, "team": team} | {what: counts[team, name][what] for what in names}

@@ -14,6 +14,7 @@ _ASSISTED = re.compile(rf"{WRITTEN} (?:flash-)?assisted killing {WRITTEN}\s*\Z")
 _SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ")
 _BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb")
 _TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?')
+_DISCONNECTED = re.compile(rf"{WRITTEN} disconnected")
 _SWITCHED = re.compile(r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>')
 
 _ATTACKED = re.compile(
@@ -30,7 +31,7 @@ _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade",
 _NO_FACT = frozenset(
     (
         "blinded",
-        *("connected,", "entered", "STEAM", "disconnected", "joined", "changed", "say", "say_team"),
+        *("connected,", "entered", "STEAM", "joined", "changed", "say", "say_team"),
         *(f"sv_throw_{grenade}" for grenade in _THROWS),
     )
 )
@@ -154,9 +155,19 @@ def switched(message: str, at: int) -> Read:
     found = _SWITCHED.match(message)
     actor, side = (parse_player(found[1]), side_named(found[3])) if found else (None, None)
     from_side = side_named(found[2]) if found else None
-    if actor is None or side is None or from_side is None:
+    if found is None or actor is None:
         return found is not None
+    if side is None:
+        return f.Left(at=at, player=actor[0], side=from_side) if from_side else True
+    if from_side is None:
+        return f.Joined(at=at, player=actor[0], side=side)
     return f.SideSwitched(at=at, player=actor[0], side=side)
+
+
+def disconnected(message: str, at: int) -> Read:
+    found = _DISCONNECTED.match(message)
+    actor = _in_play(found[1]) if found else None
+    return f.Left(at=at, player=actor[0], side=actor[1]) if actor else True
 
 
 def _in_play(token: str) -> tuple[Player, Side] | None:
@@ -180,4 +191,5 @@ _VERBS: dict[str, Callable[[str, int], Read]] = {
     "was": died,
     "triggered": triggered,
     "switched": switched,
+    "disconnected": disconnected,
 }

@@ -1,12 +1,12 @@
 """Rounds, timeline events and what players did, as JSON."""
 
-from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.match import Player, Round, Side, Slot, TimelineEvent
+from app.domain.analytics import tallies
+from app.domain.match import OtherDeath, Player, Round, Side, TimelineEvent
 from app.wire.views.slots import Team, moment, team
 
 
@@ -102,27 +102,16 @@ def event_view(event: TimelineEvent) -> EventView:
     )
 
 
-def player_stats(events: Iterable[TimelineEvent]) -> tuple[PlayerView, ...]:
-    """Every player seen in a kill that counts, by team, then most kills."""
-    kills: Counter[tuple[Slot, str]] = Counter()
-    deaths: Counter[tuple[Slot, str]] = Counter()
-    assists: Counter[tuple[Slot, str]] = Counter()
-    headshots: Counter[tuple[Slot, str]] = Counter()
-    for event in events:
-        if not event.counts or not (event.actor and event.actor_slot and event.target and event.target_slot):
-            continue
-        killer = (event.actor_slot, event.actor.name)
-        kills[killer] += 1
-        headshots[killer] += event.headshot
-        deaths[event.target_slot, event.target.name] += 1
-        if event.assister:
-            assists[event.actor_slot, event.assister.name] += 1
-    seen = sorted({*kills, *deaths, *assists}, key=lambda who: (who[0] == "away", -kills[who], who[1]))
-    return tuple(
-        PlayerView(name, team(slot) or "team_a", kills[who], deaths[who], assists[who], headshots[who])
-        for who in seen
-        for slot, name in [who]
-    )
+def player_stats(events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]) -> tuple[PlayerView, ...]:
+    """Every player seen in a kill or a death, by team, then most kills."""
+    standing = [event for event in events if not event.void]
+    rows = [
+        PlayerView(
+            player.name, team(slot) or "team_a", tally.kills, tally.deaths, tally.assists, tally.headshots
+        )
+        for player, slot, tally in tallies(0, standing, deaths)
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.team, -row.kills, row.name)))
 
 
 def _name(player: Player | None) -> str | UnsetType:

@@ -191,7 +191,7 @@ def _detail(parts: MatchParts) -> dict[str, Any]:
         "events": tuple(event_view(event) for event in parts.events if not event.void),
         "streams": tuple(map(stream_view, parts.match.about.streams)),
         "demo_url": parts.match.about.demo_url or None,
-        "player_stats": player_stats(parts.events),
+        "player_stats": player_stats(parts.events, parts.match.other_deaths),
     }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.market import Market, MarketStatus
 from app.ingest import commands, operator, record, silence, watch, worker
+from app.ingest.apply import apply
 from app.ingest.run import HOLE
 from app.ingest.share import Share
 from app.store import alerts, beats, changes, markets
@@ -97,6 +98,36 @@ async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: St
     assert book[13, "map=1|round=1|team=home"].status is MarketStatus.SETTLED
     assert (13, "map=1|round=3|team=home") not in book
     await server.send(*logs.live())
+    assert await on_offer(store, server)
+
+
+async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, server: Server) -> None:
+    """The database was away for five seconds: five batches are applied one after another."""
+    await server.begin()
+    waiting = [server.cut(logs.kill(logs.CT[0], victim)) for victim in logs.T[1:4]]
+    waiting += [server.cut('World triggered "Nothing"') for _ in range(2)]
+    caught_up = server.now
+    for batch in waiting:
+        assert await apply(store, batch, caught_up, TERMS) == "applied"
+        fresh = caught_up - batch.arrived_at <= TERMS.fresh_millis
+        assert bool(await on_offer(store, server)) is fresh
+    late = server.cut('World triggered "Nothing"')
+    assert await server.deliver(late, late=TERMS.fresh_millis + 1) == ["applied"]
+    rename = commands.RenameTeam(team="team_b", name="Harbor")
+    await operator.order(store, str(server.match.id), rename, by="tester", now=server.now, terms=TERMS)
+    assert await on_offer(store, server) == [], "an operator's command does not catch up"
+    assert TERMS.fresh_millis <= 2000
+
+
+async def test_a_match_of_five_against_nobody_is_not_on_offer(store: Store, server: Server) -> None:
+    await server.begin()
+    await server.send(*(f'{who} disconnected (reason "TIMEDOUT")' for who in logs.T))
+    assert await on_offer(store, server) == []
+    assert "nobody of" in (await server.state()).suspended
+    back = [who.replace("<TERRORIST>", "") for who in logs.T[:1]]
+    await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
+    await server.send(*(f"{who} switched from team <Unassigned> to <TERRORIST>" for who in back))
+    assert (await server.state()).suspended == ""
     assert await on_offer(store, server)
 
 

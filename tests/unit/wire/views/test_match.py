@@ -60,7 +60,7 @@ KILL = TimelineEvent(
     weapon="ak47",
     headshot=True,
 )
-TEAM_KILL = replace(KILL, id=3, target_slot="home", target_side="T")
+TEAM_KILL = replace(KILL, id=3, target=Player(99, "vixen"), target_slot="home", target_side="T")
 PLAYED = Round(2, 1, 1, "home", "T", "bomb", 1, 0, 0, 90_000, bomb_site="A")
 OFFER = Market(
     13, "map=1|round=5|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5, group="g", priced_at=1000
@@ -110,10 +110,11 @@ def test_history_leaves_out_what_does_not_count() -> None:
     }
 
 
-def test_team_kills_are_not_kills() -> None:
-    fox, heron = shown(Group.DETAIL)["player_stats"]
+def test_team_kills_are_deaths_and_not_kills() -> None:
+    fox, vixen, heron = shown(Group.DETAIL)["player_stats"]
     assert (fox["name"], fox["team"], fox["kills"], fox["headshots"]) == ("fox", "team_a", 1, 1)
     assert (heron["team"], heron["deaths"]) == ("team_b", 1)
+    assert (vixen["team"], vixen["kills"], vixen["deaths"]) == ("team_a", 0, 1)
 
 
 def test_offers_carry_numbers_and_a_name_of_their_own() -> None:

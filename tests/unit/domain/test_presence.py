@@ -1,0 +1,128 @@
+"""Who has left the server cannot play: the round in hand and the next ones have that many fewer."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain import facts as f
+from app.domain.match import Player
+from app.domain.presence import PLAYERS, able
+from app.ingest.cs2log import read
+from tests.unit.domain.play import TEAMS, Server
+
+BOT = Player(0, "Bob")
+
+
+@pytest.fixture
+def server() -> Server:
+    server = Server()
+    server.start_map()
+    server.go_live()
+    server.kill("home", 0, 0)
+    return server
+
+
+def leave(server: Server, *seats: int, slot: str = "away") -> None:
+    for seat in seats:
+        player = TEAMS["away" if slot == "away" else "home"][seat]
+        side = server.side_of("away" if slot == "away" else "home")
+        server.tell(f.Left(at=server.later(), player=player, side=side))
+
+
+def come_back(server: Server, seat: int) -> None:
+    player = TEAMS["away"][seat]
+    server.tell(f.Joined(at=server.later(), player=player, side=server.side_of("away")))
+
+
+def alive(server: Server) -> tuple[int, int]:
+    current = server.match.current
+    assert current is not None
+    return current.alive_home, current.alive_away
+
+
+def test_who_leaves_a_round_in_play_is_missed_once(server: Server) -> None:
+    leave(server, 1, 1)
+    assert alive(server) == (5, 3)
+    leave(server, 0)
+    assert alive(server) == (5, 3), "the dead cannot be missed again"
+
+
+def test_the_next_round_is_played_by_those_who_are_there(server: Server) -> None:
+    leave(server, 1)
+    server.win("home")
+    server.freeze()
+    assert alive(server) == (5, 4)
+    come_back(server, 1)
+    assert alive(server) == (5, 5)
+
+
+def test_who_comes_back_in_play_counts_from_the_next_round(server: Server) -> None:
+    leave(server, 1)
+    come_back(server, 1)
+    assert alive(server) == (5, 3)
+    server.win("home")
+    server.freeze()
+    assert alive(server) == (5, 5)
+
+
+def test_a_bot_stands_in(server: Server) -> None:
+    leave(server, 1)
+    server.tell(f.Joined(at=server.later(), player=BOT, side=server.side_of("away")))
+    server.win("home")
+    server.freeze()
+    assert alive(server) == (5, 5)
+    server.tell(f.Left(at=server.later(), player=BOT, side=server.side_of("away")))
+    assert alive(server) == (5, 4)
+
+
+def test_nothing_is_priced_against_nobody(server: Server) -> None:
+    leave(server, 0, 1, 2, 3)
+    assert not server.match.suspended
+    leave(server, 4)
+    assert "Blue Herons" in server.match.suspended
+    server.win("home")
+    come_back(server, 2)
+    assert not [doubt for doubt in server.match.doubts if doubt.kind == PLAYERS]
+
+
+def test_on_another_map_everybody_is_there() -> None:
+    server = Server()
+    server.play_map("de_mirage", "home")
+    assert able(server.match, "away") == 5
+
+
+@given(st.lists(st.tuples(st.sampled_from(["leave", "join", "round"]), st.integers(0, 4)), max_size=30))
+def test_as_many_can_play_as_are_there(steps: list[tuple[str, int]]) -> None:
+    server = Server()
+    server.start_map()
+    server.round("home")
+    server.freeze()
+    there = set(range(5))
+    for what, seat in steps:
+        if what == "leave":
+            leave(server, seat)
+            there.discard(seat)
+        elif what == "join":
+            come_back(server, seat)
+            there.add(seat)
+        assert able(server.match, "away") == len(there)
+        assert alive(server) == (5, len(there))
+
+
+def test_the_log_says_who_leaves_and_comes() -> None:
+    stamp = "L 01/19/2026 - 19:00:00: "
+    lines = (
+        '"fox<3><[U:1:100]><CT>" disconnected (reason "TIMEDOUT")',
+        '"fox<3><[U:1:100]>" switched from team <Unassigned> to <CT>',
+        '"fox<3><[U:1:100]>" switched from team <CT> to <Spectator>',
+        '"CSTV<0><BOT><Unassigned>" disconnected (reason "KICKED")',
+        '"Bob<9><BOT>" switched from team <Unassigned> to <TERRORIST>',
+    )
+    found = read("".join(f"{stamp}{line}\n" for line in lines), 1).facts
+    fox = Player(100, "fox")
+    assert found == (
+        f.Left(at=1, player=fox, side="CT"),
+        f.Joined(at=1, player=fox, side="CT"),
+        f.Left(at=1, player=fox, side="CT"),
+        f.Joined(at=1, player=BOT, side="T"),
+    )
