@@ -46,6 +46,11 @@ class PrivateBroker:
         """The alarm is over."""
         await self._control("set_vm_memory_high_watermark", "0.6")
 
+    def answer_no_more(self) -> None:
+        """End what it asks about tenants."""
+        state = states.load(self._directory)
+        processes.stop(each for each in state.processes if each.name == "broker-authorisation")
+
     async def narrow(self, spare: int) -> None:
         """Memory alarm as soon as it uses `spare` bytes more than now."""
         [node] = await eventually(self._nodes, lambda nodes: "mem_used" in nodes[0])
