@@ -43,6 +43,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     broker_authorisation: Literal["patterns", "http"] = "patterns"
     #: The vhost of our internal queues.
     rabbitmq_internal_vhost: str = "matchfeed"
+    #: The vhost of the broker's event exchange (plugin `rabbitmq_event_exchange`), which tells what queues
+    #: tenants bind.
+    rabbitmq_event_vhost: str = "/"
     #: Signs log-source tokens and keys the hashes of API keys; at least 32 characters.
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.

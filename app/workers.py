@@ -86,6 +86,7 @@ async def _feed_lives(
         lease_millis=settings.feed_lease_millis,
         alive_seconds=settings.alive_seconds,
         lag_millis=settings.feed_lag_minutes * 60_000,
+        event_vhost=settings.rabbitmq_event_vhost,
     )
     kept = Kept(
         changes=max(settings.feed_lag_minutes, settings.change_log_minutes) * 60_000,

@@ -55,6 +55,13 @@ class Credentials(msgspec.Struct, frozen=True):
     hashing_algorithm: str
 
 
+class Binding(msgspec.Struct, frozen=True):
+    """What routes messages of an exchange to a queue (or to another exchange) called `queue`."""
+
+    queue: str
+    key: str
+
+
 class Management:
     """The management API at one URL (`http://user:password@host:port`). Close it when done.
 
@@ -180,6 +187,12 @@ class Management:
         """Bind a queue to an exchange; nothing changes when it is bound so already."""
         where = f"bindings/{_part(vhost)}/e/{_part(exchange)}/q/{_part(queue)}"
         await self._call("POST", where, {"routing_key": key, "arguments": dict(arguments)})
+
+    async def bindings(self, vhost: str, exchange: str) -> list[Binding]:
+        """Where an exchange leads at this moment; none when it is not there."""
+        where = f"exchanges/{_part(vhost)}/{_part(exchange)}/bindings/source"
+        rows = await self._call("GET", f"{where}?columns=destination,routing_key")
+        return [Binding(row["destination"], row["routing_key"]) for row in rows or ()]
 
     async def queues(self, vhost: str = "") -> list[Queue]:
         """The queues of one vhost, or of all, as of some seconds ago; none when the vhost is not there."""

@@ -30,7 +30,7 @@ UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} 
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
     CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped, c.told_dead,
-    c.owed
+    c.owed, c.bound
 """
 _RENEW = f"""
 UPDATE tenant_cursor c SET expires_at = {NOW} + $2
@@ -64,10 +64,10 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 _NOTE = f"""
 UPDATE tenant_cursor c
 SET state = note.state, said_at = greatest(c.said_at, {NOW} - note.silent), dropped = note.dropped,
-    told_dead = note.told_dead, owed = note.owed,
+    told_dead = note.told_dead, owed = note.owed, bound = note.bound,
     dropped_at = CASE WHEN note.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END
-FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[])
-    AS note (tenant_id, state, silent, dropped, told_dead, owed)
+FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[], $8::text[])
+    AS note (tenant_id, state, silent, dropped, told_dead, owed, bound)
 WHERE c.tenant_id = note.tenant_id AND c.holder = $1
 RETURNING c.tenant_id
 """
@@ -81,8 +81,8 @@ class Taken(msgspec.Struct, frozen=True):
     """A tenant that is ours now, to be told from `seq` on.
 
     `former` is the holder who lost it without letting go, or None; `silent` is for how many ms it has not
-    been told `alive` (0 for a tenant that nobody ever held); `dropped`, `told_dead` and `owed` are what the
-    former holder noted last.
+    been told `alive` (0 for a tenant that nobody ever held); `dropped`, `told_dead`, `owed` and `bound` are
+    what the former holder noted last.
     """
 
     tenant_id: UUID
@@ -94,6 +94,7 @@ class Taken(msgspec.Struct, frozen=True):
     dropped: int = 0
     told_dead: int = -1
     owed: bool = False
+    bound: str = ""
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -108,13 +109,15 @@ class Mark(msgspec.Struct, frozen=True):
 class Note(msgspec.Struct, frozen=True):
     """What the holder of a tenant sees of it: `state` of the connection ("" while it works), for how many
     ms `alive` has not been said, how many messages its queues have lost in all, and the last ingest
-    worker's beat for whose end it was told `subscribed="0"` (-1: none); `owed` as in `Mark`."""
+    worker's beat for whose end it was told `subscribed="0"` (-1: none); `owed` as in `Mark`; `bound`: the
+    queues that live messages are routed to, as a JSON list, "" when there never was one."""
 
     state: str
     silent: int
     dropped: int
     told_dead: int
     owed: bool
+    bound: str = ""
 
 
 class Standing(msgspec.Struct, frozen=True):

@@ -31,7 +31,12 @@ from .state import State, load, remember
 _ROOT = Path(__file__).resolve().parents[2]
 _USER = "matchfeed"
 _AUTHORISATION = "broker-authorisation"
-_PLUGINS = ("rabbitmq_management", "rabbitmq_auth_backend_http", "rabbitmq_auth_backend_cache")
+_PLUGINS = (
+    "rabbitmq_management",
+    "rabbitmq_event_exchange",
+    "rabbitmq_auth_backend_http",
+    "rabbitmq_auth_backend_cache",
+)
 #: All that this version can do but streams, whose segments no limit of ours bounds.
 _FEATURES = (
     "drop_unroutable_metric",

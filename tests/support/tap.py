@@ -26,6 +26,10 @@ class Tap:
         for written in self.written:
             yield from _headers(bytes(written))
 
+    def published(self) -> int:
+        """How many messages were published."""
+        return sum(1 for written in self.written for _ in _contents(bytes(written)))
+
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Tap"]:
         async with await asyncio.start_server(self._serve, "127.0.0.1") as server:
@@ -51,13 +55,19 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kept
 
 
 def _headers(stream: bytes) -> Iterator[dict[str, tuple[str, bytes]]]:
+    for payload in _contents(stream):
+        if _CONTENT.unpack_from(payload)[3] & _HEADERS:
+            yield dict(_table(payload))
+
+
+def _contents(stream: bytes) -> Iterator[bytes]:
+    """The payload of every content header's frame."""
     at = 8  # the protocol's own header
     while at + _FRAME.size <= len(stream):
         kind, _, size = _FRAME.unpack_from(stream, at)
-        payload = stream[at + _FRAME.size : at + _FRAME.size + size]
+        if kind == _HEADER_FRAME:
+            yield stream[at + _FRAME.size : at + _FRAME.size + size]
         at += _FRAME.size + size + 1
-        if kind == _HEADER_FRAME and _CONTENT.unpack_from(payload)[3] & _HEADERS:
-            yield dict(_table(payload))
 
 
 def _table(payload: bytes) -> Iterator[tuple[str, tuple[str, bytes]]]:

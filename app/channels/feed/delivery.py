@@ -7,10 +7,13 @@ Everything up to `sent` has been published or passed over, everything up to `cur
 """
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from uuid import UUID
 
+from app.broker.management import Binding
+from app.channels.feed.audience import DOUBT_MILLIS
 from app.channels.feed.connection import Connection
 from app.channels.feed.frames import FRAME_MAX, marshal
 from app.channels.feed.lease import Lease
@@ -41,7 +44,9 @@ class Delivery:
 
     `starved` is called when neither holds what comes next, `moved` when the cursor may have moved;
     `takes` says whether the tenant takes a match, `stale` whether what was stamped then (ms) is too old to
-    be told: such a tenant is moved to the present. Nothing here waits or raises.
+    be told: such a tenant is moved to the present. While no queue of the tenant takes live messages, none is
+    published; the cursor goes on behind what is `young`, for a queue may have been bound at this moment. What
+    is gone by so is a gap, once a queue was bound. Nothing here waits or raises.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class Delivery:
         starved: Callable[["Delivery"], None],
         moved: Callable[["Delivery"], None],
         stale: Callable[[int], bool] = lambda _: False,
+        young: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self.tenant_id, self.slug, self.epoch = taken.tenant_id, taken.slug, taken.epoch
         self.sent = self.saved = taken.seq
@@ -66,7 +72,9 @@ class Delivery:
         self.reachable = asyncio.Event()
         self.closing = False
         self._window, self._lease, self._recent = window, lease, recent
-        self._takes, self._starved, self._moved, self._stale = takes, starved, moved, stale
+        self._takes, self._starved, self._moved = takes, starved, moved
+        self._stale, self._young = stale, young
+        self._published_at = float("-inf")
         self._flights: deque[_Flight] = deque()
         self._open: dict[int, _Flight] = {}
         self._refused: tuple[int, int] = (0, 0)
@@ -90,13 +98,13 @@ class Delivery:
     def held_back(self) -> bool:
         """Whether the tenant must first be told of an outage or a loss: what it has heard last is what it
         recovers from."""
-        return self.word.first
+        return self.word.first or self.word.waits
 
     @property
     def note(self) -> Note:
         """What is to be known of the tenant outside this process."""
         word = self.word
-        return Note(self.state, word.silent, word.dropped, word.told_dead, word.owed)
+        return Note(self.state, word.silent, word.dropped, word.told_dead, word.owed, word.audience.noted)
 
     @property
     def state(self) -> str:
@@ -117,6 +125,14 @@ class Delivery:
 
     def pump(self) -> None:
         """Publish what there is, as far as window, lease and connection allow."""
+        if self.word.audience.live:
+            self._publish_on()
+        else:
+            self._pass_over()
+        if self.cursor > self.saved:
+            self._moved(self)
+
+    def _publish_on(self) -> None:
         connection = self.connection
         while connection and connection.writable and self._may_publish():
             source = self._source()
@@ -136,8 +152,41 @@ class Delivery:
             else:  # it could not be made
                 self.sent = envelope.seq
                 self.word.missed()
-        if self.cursor > self.saved:
-            self._moved(self)
+
+    def _pass_over(self) -> None:
+        while self.connection and self._may_publish() and (source := self._source()):
+            envelope = source.next(self.sent)
+            if envelope is None:
+                self.sent = max(self.sent, source.head)
+                if source is self._recent:
+                    break
+            elif not self._takes(self.tenant_id, envelope.match_id):
+                self.sent = envelope.seq
+            elif self._young(envelope.at):
+                break
+            else:
+                self.sent = envelope.seq
+                if self.word.audience.ever:
+                    self.word.gap()
+
+    def rebound(self, bindings: Iterable[Binding], *, followed: bool) -> bool:
+        """These are the tenant's bindings now; whether that is other than was noted. `followed`: every change
+        since the last ones is known. Where it is not, queues of other names mean that there may have been
+        none for a while; what was published just before the last one ended may have reached nobody."""
+        audience = self.word.audience
+        was_live, queues, noted = audience.live, audience.queues, audience.noted
+        audience.replace(bindings)
+        replaced = not followed and queues and not queues & audience.queues
+        ended = was_live and not audience.live and audience.ever
+        if replaced or (ended and self._published_lately()):
+            self.word.gap()
+        if audience.live or audience.alive:
+            self.word.hurried.set()
+            self.pump()
+        return audience.noted != noted
+
+    def _published_lately(self) -> bool:
+        return bool(self._open) or time.monotonic() - self._published_at < DOUBT_MILLIS / 1000
 
     def attach(self, connection: Connection) -> None:
         """A fresh connection: begin again with what was never confirmed."""
@@ -215,6 +264,7 @@ class Delivery:
         flight = _Flight(self.sent, envelope.seq, envelope.name)
         self._open[connection.publish(frames)] = flight
         self._flights.append(flight)
+        self._published_at = time.monotonic()
         self.sent = envelope.seq
 
     def _landed(self, tag: int, multiple: bool) -> list[_Flight]:

@@ -4,7 +4,8 @@ It is withheld while what happens now would not reach the tenant (no connection,
 log that cannot be read), so that clients notice. When it could not be said for longer than clients wait,
 when messages were lost to the tenant, or when nobody tends the prices, the next one says `subscribed="0"`,
 once: the client recovers, from what it heard last. So after an outage of that length, and after a loss, it
-comes before anything else: until the broker has confirmed it, the delivery is held back.
+comes before anything else: until the broker has confirmed it, the delivery is held back. Where nothing is
+bound, nothing is said.
 """
 
 import asyncio
@@ -72,17 +73,25 @@ class Heartbeat:
         """Wait until it is time, or until there is a word to say."""
         word = self._word
         until = time.monotonic() + word.seconds - 0.01
-        while not word.due(self._tidings.dead()) and (left := until - time.monotonic()) > 0:
+        while not self._due() and (left := until - time.monotonic()) > 0:
             word.hurried.clear()
-            await wait(word.hurried, min(left, word.quiet) if word.untold else left)
+            await wait(word.hurried, word.pause(left))
+
+    def _due(self) -> bool:
+        """Whether there is something to say now, and somebody whom it reaches."""
+        return self._word.audience.any and self._word.due(self._tidings.dead())
 
     async def _say(self) -> bool:
         """Say what is true; False when it cannot be said now."""
         word = self._word
-        if not self._delivery.healthy or self._tidings.age() > word.seconds:
+        if not self._delivery.healthy or self._tidings.age() > word.seconds or word.waits:
             return False
         if not await self._settled():
             return False
+        if not word.audience.any:
+            word.unheard()
+            self._delivery.pump()
+            return True
         if word.overdue:
             self._delivery.come_back(self._clock() - word.silent)
         if word.due(self._tidings.dead()) and not await self._publish(subscribed=False):
@@ -119,6 +128,7 @@ class Heartbeat:
 
     async def _put(self, subscribed: bool) -> None:
         now, lost, dead = self._clock(), self._word.lost, self._tidings.dead()
+        gaps = self._word.gaps if self._word.audience.reached else 0
         broker = await self._connected()
         await broker.publish(
             feed.alive(self._product, now, subscribed),
@@ -128,7 +138,7 @@ class Heartbeat:
             content_type="application/xml",
             timestamp=datetime.fromtimestamp(now // 1000, UTC),
         )
-        self._word.said(subscribed=subscribed, lost=lost, dead=dead)
+        self._word.said(subscribed=subscribed, lost=lost, dead=dead, gaps=gaps)
 
     async def _connected(self) -> RabbitBroker:
         if self._broker is None:

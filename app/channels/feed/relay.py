@@ -9,6 +9,7 @@ import asyncio
 import time
 from uuid import UUID
 
+from app.channels.feed.audience import DOUBT_MILLIS
 from app.channels.feed.delivery import Delivery
 from app.channels.feed.lease import Lease
 from app.channels.feed.outgoing import Press
@@ -81,6 +82,7 @@ class Relay:
             starved=self._starved,
             moved=self._has_moved,
             stale=self._stale,
+            young=self._young,
         )
         if taken.seq < self._whole_after:
             delivery.overrun(self._whole_after)
@@ -196,6 +198,9 @@ class Relay:
 
     def _stale(self, at: int) -> bool:
         return self._clock() - at > self._lag_millis
+
+    def _young(self, at: int) -> bool:
+        return self._clock() - at < DOUBT_MILLIS
 
     def _starved(self, delivery: Delivery) -> None:
         if delivery not in self._queued:

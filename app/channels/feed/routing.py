@@ -16,6 +16,14 @@ EVENT_MESSAGES = frozenset(
     }
 )
 ALIVE = "-.-.-.alive.-.-.-.-"
+#: What may stand in each section of a live message's key; None: anything.
+LIVE_WORDS = (
+    *(frozenset({word}) for word in ("hi", "-", "live")),
+    EVENT_MESSAGES,
+    *(frozenset({word}) for word in (str(SPORT), "od:match")),
+    None,
+    frozenset({"-"}),
+)
 
 
 def live(message: str, number: int | str) -> str:

@@ -18,6 +18,7 @@ from app.broker import holders
 from app.broker.address import Address
 from app.broker.inspection import Limits
 from app.broker.management import Management
+from app.channels.feed.bindings import Bindings
 from app.channels.feed.delivery import Delivery
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import keep_gauges
@@ -53,6 +54,7 @@ class Terms(msgspec.Struct, frozen=True):
     lease_millis: int
     alive_seconds: float
     lag_millis: int = 600_000
+    event_vhost: str = "/"
 
 
 class Lapsed(Exception):
@@ -80,6 +82,9 @@ class Session:
             store, press, self._lease, self.holder, terms.window, lag_millis=terms.lag_millis, clock=clock
         )
         self._tidings = Tidings(age=lambda: self.relay.age, dead=lambda: watch.dead)
+        self._bindings = Bindings(
+            management, broker, terms.event_vhost, terms.exchange, self.relay.deliveries, self._keep_notes
+        )
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
 
@@ -112,6 +117,7 @@ class Session:
             async with asyncio.TaskGroup() as group:
                 for loop in (self.relay.listen, self.relay.read, self.relay.catch_up, self.relay.save):
                     group.create_task(loop())
+                group.create_task(self._bindings.run())
                 group.create_task(self._replayer(login).run())
                 group.create_task(keep_gauges(self._store, self._management, self.relay))
                 group.create_task(self._enforcement().run())
@@ -207,6 +213,10 @@ class Session:
         feed_tenants.set(len(held) - len(strays) + len(taken))
         return taken
 
+    async def _keep_notes(self) -> None:
+        async with self.relay.lock, self._store.reading() as tx:  # one statement is whole by itself
+            await cursors.note(tx, self.holder, self._notes())
+
     def _notes(self) -> dict[UUID, Note]:
         return {tenant_id: delivery.note for tenant_id, delivery in self.relay.deliveries.items()}
 
@@ -242,7 +252,7 @@ class Session:
         heartbeat = Heartbeat(login, delivery, losses, self._tidings, terms.product, self._clock)
         log.info("telling a tenant", tenant=taken.slug, seq=taken.seq, epoch=taken.epoch, former=taken.former)
         async with asyncio.TaskGroup() as group:
-            group.create_task(keep_linked(delivery, login, lambda: self._enter(taken.slug)))
+            group.create_task(keep_linked(delivery, login, lambda: self._enter(delivery)))
             group.create_task(heartbeat.run())
 
     async def _owe(self, delivery: Delivery) -> None:
@@ -254,8 +264,10 @@ class Session:
         if not taken or not self._lease.held:
             raise Unavailable("Another process has the tenant.")
 
-    async def _enter(self, slug: str) -> None:
-        await holders.admit(self._management, self.holder, slug, self._terms.exchange)
+    async def _enter(self, delivery: Delivery) -> None:
+        """Before anything is published, who receives it is known."""
+        await holders.admit(self._management, self.holder, delivery.slug, self._terms.exchange)
+        await self._bindings.read(delivery)
 
     def _fence(self, former: str) -> asyncio.Task[None]:
         """Shut the former holder out; one attempt for all of its tenants, which ends only with success."""

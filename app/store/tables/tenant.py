@@ -29,7 +29,8 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     The rest is what that process has last seen: `state` of the connection ("" while it works), when `alive`
     was last said, how many messages the tenant's queues have lost and when the last of them, and the last
     ingest worker's beat for whose end the tenant was told `subscribed="0"`; `owed`: the tenant has missed
-    something and has not been told so.
+    something and has not been told so; `bound`: a JSON list of the queues that live messages are routed to,
+    "" when there never was one.
     """
 
     tenant_id = UUID(primary_key=True)
@@ -43,3 +44,4 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     dropped_at = BigInt()
     told_dead = BigInt()
     owed = Boolean()
+    bound = Text()

@@ -29,9 +29,12 @@ def feed(rig: Rig) -> Running:
         alive_seconds: float = 10,
         lease_millis: int = 3000,
         lag_millis: int = 600_000,
+        event_vhost: str = "/",
     ) -> AsyncIterator[Session]:
         told = rig.settings
-        terms = Terms(told.exchange, told.producer_id, 64, lease_millis, alive_seconds, lag_millis)
+        terms = Terms(
+            told.exchange, told.producer_id, 64, lease_millis, alive_seconds, lag_millis, event_vhost
+        )
         session = Session(rig.store, rig.management, parse(told.rabbitmq_url), terms, rig.watch)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))

@@ -1,0 +1,262 @@
+"""What is live while no queue of a tenant takes it is lost to the tenant, who is notified once a queue is
+bound again; a tenant that has bound nothing costs nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import aio_pika
+import pytest
+from msgspec.structs import replace
+
+from app.broker.address import parse
+from app.broker.provisioning import user_of
+from app.channels.feed import relay
+from app.domain.match import Match
+from app.kit.clock import system_clock
+from app.recovery.request import Desk
+from app.store import cursors
+from app.store.connections import Store
+from scripts.consumer import SEQS, Book, recover
+from tests.faults.rig import Consumer, Rig, consuming, subscribed, until, until_async
+from tests.integration.channels.feed.conftest import Running
+from tests.integration.channels.feed.test_consistency import asking, shown, truth
+from tests.support.eventually import eventually
+from tests.support.life import Life
+from tests.support.story import Story
+from tests.support.tap import Tap
+
+pytestmark = pytest.mark.anyio
+ALIVE = 0.5
+NEVER = "no-such-vhost"
+
+
+@pytest.fixture
+def no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody takes is gone at once, and not only after some seconds."""
+    monkeypatch.setattr(relay, "DOUBT_MILLIS", 0)
+
+
+async def passed_over(rig: Rig, slug: str, seq: int) -> None:
+    """Wait until the tenant's cursor, as it is saved, is beyond a change."""
+
+    async def beyond() -> bool:
+        async with rig.store.reading() as tx:
+            places = {each.slug: each.seq for each in await cursors.standings(tx)}
+        return places[slug] >= seq
+
+    await until_async("it is gone by", beyond)
+
+
+@asynccontextmanager
+async def heard_then_cut(rig: Rig, slug: str, url: str, match: Match) -> AsyncIterator[Consumer]:
+    """A client that was bound, heard something, and was cut off."""
+    async with consuming(url, rig.settings.exchange) as first:
+        [seq] = await rig.tell(match)
+        await until("told", lambda: seq in first.seqs)
+        await until("alive", lambda: first.alives)
+        await rig.management.end_connections(user_of(slug), "cut")
+        yield first
+
+
+def check_notice(consumer: Consumer, missed: set[int]) -> None:
+    """Exactly one, before any `alive` that says all is well and before anything that is newer."""
+    assert consumer.downs == 1
+    assert b'subscribed="0"' in consumer.got[0].body
+    assert not consumer.seqs & missed
+
+
+@pytest.mark.usefixtures("no_doubt")
+@pytest.mark.parametrize("vhost", ["/", NEVER], ids=["events", "no events"])
+async def test_a_client_that_was_cut_off_is_notified_once_it_is_bound_again(
+    rig: Rig, feed: Running, vhost: str
+) -> None:
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    async with feed(alive_seconds=ALIVE, event_vhost=vhost) as session:
+        async with heard_then_cut(rig, tenant.slug, url, match) as first:
+            [delivery] = session.relay.deliveries.values()
+            await until("seen", lambda: not delivery.word.audience.live)
+            missed = set(await rig.tell(match, 5))
+            await passed_over(rig, tenant.slug, max(missed))
+        async with consuming(url, rig.settings.exchange) as second:
+            await until("told", lambda: second.downs)
+            new = set(await rig.tell(match, 3))
+            await until("told what is new", lambda: second.seqs >= new)
+            await until("and again alive", lambda: len(second.alives) > 6)
+            check_notice(second, missed | first.seqs)
+
+
+@pytest.mark.usefixtures("no_doubt")
+async def test_its_book_ends_as_rest_has_it(rig: Rig, store: Store, feed: Running) -> None:
+    """A client that only recovers when it is notified, and to which nothing new happens after its cut."""
+    tenant, url = await rig.tenant()
+    life, book = Life(Story(store), 3), Book()
+    book.after = system_clock()
+    ask = asking(Desk(store, system_clock, 4320 * 60_000), tenant)
+    async with feed(alive_seconds=ALIVE) as session, asyncio.TaskGroup() as group:
+        recovering = group.create_task(recover(book, ask))
+        async with listening(rig, url, book):
+            for _ in range(60):
+                await life.step()
+            heard = await truth(store, life.matches)
+            await until("all heard", lambda: shown(book) == heard)
+        [delivery] = session.relay.deliveries.values()
+        await until("seen", lambda: not delivery.word.audience.live)
+        for _ in range(40):
+            await life.step()
+        async with listening(rig, url, book):
+            expected = await truth(store, life.matches)
+
+            async def different() -> bool:
+                return bool(book.request) or shown(book) != expected
+
+            assert await different()
+            await eventually(different, lambda differs: not differs, 30)
+        recovering.cancel()
+
+
+@asynccontextmanager
+async def listening(rig: Rig, url: str, book: Book) -> AsyncIterator[None]:
+    """The book hears what is told, and takes a new connection for no reason to recover."""
+
+    async def hear(message: aio_pika.abc.AbstractIncomingMessage) -> None:
+        book.hear(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
+
+    async with await aio_pika.connect(url) as connection:
+        queue = await (await connection.channel()).declare_queue(exclusive=True)
+        await queue.bind(rig.settings.exchange, "#")
+        await queue.consume(hear, no_ack=True)
+        yield
+
+
+async def test_a_moment_s_cut_costs_no_message_that_was_not_on_its_way(rig: Rig, feed: Running) -> None:
+    """What is live just then waits for a queue; the notice comes before it."""
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    async with feed(alive_seconds=ALIVE) as session:
+        async with heard_then_cut(rig, tenant.slug, url, match):
+            [delivery] = session.relay.deliveries.values()
+            await until("seen", lambda: not delivery.word.audience.live)
+            meanwhile = set(await rig.tell(match, 2))
+        async with consuming(url, rig.settings.exchange) as second:
+            await until("all told", lambda: second.seqs >= meanwhile)
+            assert second.downs == 1 and b'subscribed="0"' in second.got[0].body
+            second.check_order()
+
+
+@pytest.mark.usefixtures("no_doubt")
+async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Running) -> None:
+    """A client that binds `alive` last, to a queue of its own, while another hears `alive` alone."""
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    exchange = rig.settings.exchange
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(feed(alive_seconds=ALIVE))
+        other = await stack.enter_async_context(await aio_pika.connect(url))
+        bystander = await (await other.channel()).declare_queue(f"{tenant.slug}.watch", exclusive=True)
+        await bystander.bind(exchange, "-.-.-.alive.#")
+        async with consuming(url, exchange) as first:
+            [seq] = await rig.tell(match)
+            await until("told", lambda: seq in first.seqs)
+        [delivery] = session.relay.deliveries.values()
+        await until("seen", lambda: not delivery.word.audience.live)
+        missed = set(await rig.tell(match, 5))
+        await passed_over(rig, tenant.slug, max(missed))
+        assert not await said_lost(bystander), "no notice while nobody takes what is live"
+        channel = await (await stack.enter_async_context(await aio_pika.connect(url))).channel()
+        consumer = Consumer(url, exchange)
+        for key in ("hi.-.live.#", "-.-.-.alive.#"):
+            queue = await channel.declare_queue(exclusive=True)
+            await queue.bind(exchange, key)
+            await queue.consume(consumer.take, no_ack=True)
+        new = set(await rig.tell(match, 2))
+        await until("told what is new", lambda: consumer.seqs >= new)
+        check_notice(consumer, missed)
+
+
+async def said_lost(queue: aio_pika.abc.AbstractQueue) -> bool:
+    found = []
+    while message := await queue.get(no_ack=True, fail=False):
+        found.append(message.body)
+    assert found, "alive was said"
+    return any(b'subscribed="0"' in body for body in found)
+
+
+@pytest.mark.usefixtures("no_doubt")
+async def test_a_tenant_with_another_queue_that_stays_bound_is_not_notified(rig: Rig, feed: Running) -> None:
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    async with (
+        subscribed(url, rig.settings.exchange, tenant.slug) as durable,
+        feed(alive_seconds=ALIVE),
+    ):
+        await until("alive", lambda: durable.alives)
+        async with consuming(url, rig.settings.exchange) as first:
+            seqs = set(await rig.tell(match, 2))
+            await until("told", lambda: first.seqs == seqs)
+        seqs |= set(await rig.tell(match, 3))
+        async with consuming(url, rig.settings.exchange) as second:
+            await until("and again alive", lambda: len(second.alives) > 3)
+            assert (second.downs, durable.downs) == (0, 0)
+        await until("all told", lambda: durable.seqs == seqs)
+
+
+@pytest.mark.usefixtures("no_doubt")
+async def test_a_tenant_that_has_bound_nothing_costs_no_message(rig: Rig, feed: Running) -> None:
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    broker = parse(rig.settings.rabbitmq_url)
+    there = f"@{broker.host}:{broker.port}"
+    async with Tap(broker.host, broker.port).open() as tap:
+        tapped = rig.settings.rabbitmq_url.replace(there, f"@127.0.0.1:{tap.port}")
+        rig.settings = replace(rig.settings, rabbitmq_url=tapped)
+        async with feed(alive_seconds=ALIVE):
+            seqs = await rig.tell(match, 20)
+            await passed_over(rig, tenant.slug, seqs[-1])
+            assert tap.published() == 0
+            async with consuming(url, rig.settings.exchange) as consumer:
+                await until("alive", lambda: len(consumer.alives) > 1)
+                [new] = await rig.tell(match)
+                await until("told", lambda: new in consumer.seqs)
+                assert consumer.downs == 0, "it has missed nothing that it was bound for"
+
+
+async def test_a_feed_process_that_is_killed_in_the_gap_does_not_take_the_notice_with_it(rig: Rig) -> None:
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    process = await rig.feed(ALIVE_SECONDS="1")
+    async with heard_then_cut(rig, tenant.slug, url, match):
+        missed = set(await rig.tell(match, 5))
+        await passed_over(rig, tenant.slug, max(missed))
+        process.kill()
+        await process.process.wait()
+    await rig.feed(ALIVE_SECONDS="1")
+    async with consuming(url, rig.settings.exchange) as second:
+        await until("told", lambda: second.downs)
+        new = set(await rig.tell(match, 3))
+        await until("told what is new", lambda: second.seqs >= new)
+        check_notice(second, missed)
+
+
+async def test_queues_of_other_names_than_the_dead_process_knew_are_a_gap(rig: Rig) -> None:
+    """Killed before the cut: nobody saw what went with the queue, and nobody says that nothing did."""
+    _, url = await rig.tenant()
+    match = await rig.match()
+    process = await rig.feed(ALIVE_SECONDS="1")
+    async with consuming(url, rig.settings.exchange) as first:
+        [seq] = await rig.tell(match)
+        await until("told", lambda: seq in first.seqs)
+
+        async def noted() -> bool:
+            async with rig.store.reading() as tx:
+                return bool(await tx.value("SELECT bound <> '' AND seq >= $1 FROM tenant_cursor", seq))
+
+        await until_async("noted", noted)
+        process.kill()
+        await process.process.wait()
+    async with consuming(url, rig.settings.exchange) as second:
+        await rig.feed(ALIVE_SECONDS="1")
+        await until("told", lambda: second.downs)
+        await until("and again alive", lambda: len(second.alives) > 3)
+        assert second.downs == 1
