@@ -8,7 +8,7 @@ other names than before count as a gap.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -23,21 +23,18 @@ from app.channels.feed.delivery import Delivery
 from app.kit.background import apart
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.patience import wait
 
 _EVENTS = "amq.rabbitmq.event"
 _CREATED, _DELETED = "binding.created", "binding.deleted"
 _CONNECT_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 _LOOKS = 10  #: so often the management API is asked before the events are tried again
-_RETRY_SECONDS = 0.25
 _FAILURES = (AMQPError, OSError, TimeoutError, RuntimeError)
 log = get_logger(__name__)
 
 
 class Bindings:
-    """Has every delivery know its tenant's bindings. `vhost` is where the broker's events are; `keep` puts
-    what is known of all deliveries into the store."""
+    """Has every delivery know its tenant's bindings. `vhost` is where the broker's events are."""
 
     def __init__(
         self,
@@ -46,33 +43,29 @@ class Bindings:
         vhost: str,
         exchange: str,
         deliveries: Mapping[UUID, Delivery],
-        keep: Callable[[], Awaitable[None]],
     ) -> None:
         self._management, self._exchange = management, exchange
         self._url = broker.url(vhost)
-        self._deliveries, self._keep = deliveries, keep
-        self._changed = asyncio.Event()
+        self._deliveries = deliveries
         self._readers = 0
         self._since: list[tuple[str, str, Binding]] = []  # what happened while somebody reads
 
     async def run(self) -> None:
         """Follow them for ever."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._note())
-            while True:
-                try:
-                    await self._follow()
-                except ChannelNotFoundEntity:
-                    log.warning(
-                        "the broker has no event exchange: a client that is away for a moment may not be "
-                        "notified; enable its plugin rabbitmq_event_exchange",
-                        vhost_of_events=self._url.rpartition("/")[2],
-                    )
-                except _FAILURES as error:
-                    log.warning("the broker's events cannot be followed", error=repr(error))
-                for _ in range(_LOOKS):
-                    await self._read_all()
-                    await asyncio.sleep(_LOOK_SECONDS)
+        while True:
+            try:
+                await self._follow()
+            except ChannelNotFoundEntity:
+                log.warning(
+                    "the broker has no event exchange: a client that is away for a moment may not be "
+                    "notified; enable its plugin rabbitmq_event_exchange",
+                    vhost_of_events=self._url.rpartition("/")[2],
+                )
+            except _FAILURES as error:
+                log.warning("the broker's events cannot be followed", error=repr(error))
+            for _ in range(_LOOKS):
+                await self._read_all()
+                await asyncio.sleep(_LOOK_SECONDS)
 
     async def read(self, delivery: Delivery) -> None:
         """Have a delivery know the bindings as they are now; raises `Unavailable`."""
@@ -80,8 +73,7 @@ class Bindings:
         begun = len(self._since)
         try:
             found = await self._management.bindings(delivery.slug, self._exchange)
-            ours = (each for each in found if each.queue != LOST)
-            self._rebound(delivery, frozenset(ours), followed=False)
+            delivery.rebound((each for each in found if each.queue != LOST), followed=False)
             for event, slug, binding in self._since[begun:]:
                 if slug == delivery.slug:
                     self._apply(delivery, event, binding)
@@ -123,11 +115,7 @@ class Bindings:
     def _apply(self, delivery: Delivery, event: str, binding: Binding) -> None:
         known = delivery.word.audience.bindings
         now = known | {binding} if event == _CREATED else known - {binding}
-        self._rebound(delivery, now, followed=True)
-
-    def _rebound(self, delivery: Delivery, bindings: frozenset[Binding], *, followed: bool) -> None:
-        if delivery.rebound(bindings, followed=followed):
-            self._changed.set()
+        delivery.rebound(now, followed=True)
 
     async def _read_all(self) -> None:
         for delivery in [each for each in self._deliveries.values() if each.connection]:
@@ -136,16 +124,3 @@ class Bindings:
             except Unavailable as error:
                 log.warning("bindings cannot be read", tenant=delivery.slug, error=error.detail)
                 return
-
-    async def _note(self) -> None:
-        """Keep each change in the store: what a process that dies knew of the queues, the next one compares
-        with what it finds."""
-        while True:
-            await wait(self._changed, None)
-            self._changed.clear()
-            try:
-                await self._keep()
-            except Unavailable as error:
-                log.warning("bindings cannot be kept", error=error.detail)
-                self._changed.set()
-                await asyncio.sleep(_RETRY_SECONDS)

@@ -169,12 +169,12 @@ class Delivery:
                 if self.word.audience.ever:
                     self.word.gap()
 
-    def rebound(self, bindings: Iterable[Binding], *, followed: bool) -> bool:
-        """These are the tenant's bindings now; whether that is other than was noted. `followed`: every change
-        since the last ones is known. Where it is not, queues of other names mean that there may have been
-        none for a while; what was published just before the last one ended may have reached nobody."""
+    def rebound(self, bindings: Iterable[Binding], *, followed: bool) -> None:
+        """These are the tenant's bindings now. `followed`: every change since the last ones is known. Where it
+        is not, queues of other names mean that there may have been none for a while; what was published just
+        before the last one ended may have reached nobody."""
         audience = self.word.audience
-        was_live, queues, noted = audience.live, audience.queues, audience.noted
+        was_live, queues = audience.live, audience.queues
         audience.replace(bindings)
         replaced = not followed and queues and not queues & audience.queues
         ended = was_live and not audience.live and audience.ever
@@ -183,7 +183,6 @@ class Delivery:
         if audience.live or audience.alive:
             self.word.hurried.set()
             self.pump()
-        return audience.noted != noted
 
     def _published_lately(self) -> bool:
         return bool(self._open) or time.monotonic() - self._published_at < DOUBT_MILLIS / 1000

@@ -83,7 +83,7 @@ class Session:
         )
         self._tidings = Tidings(age=lambda: self.relay.age, dead=lambda: watch.dead)
         self._bindings = Bindings(
-            management, broker, terms.event_vhost, terms.exchange, self.relay.deliveries, self._keep_notes
+            management, broker, terms.event_vhost, terms.exchange, self.relay.deliveries
         )
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
@@ -212,10 +212,6 @@ class Session:
         self._shed(share)
         feed_tenants.set(len(held) - len(strays) + len(taken))
         return taken
-
-    async def _keep_notes(self) -> None:
-        async with self.relay.lock, self._store.reading() as tx:  # one statement is whole by itself
-            await cursors.note(tx, self.holder, self._notes())
 
     def _notes(self) -> dict[UUID, Note]:
         return {tenant_id: delivery.note for tenant_id, delivery in self.relay.deliveries.items()}
