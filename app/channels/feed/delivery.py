@@ -171,8 +171,8 @@ class Delivery:
 
     def rebound(self, bindings: Iterable[Binding], *, followed: bool) -> None:
         """These are the tenant's bindings now. `followed`: every change since the last ones is known. Where
-        it is not, queues of other names mean that there may have been none for a while; what was published just
-        before the last one ended may have reached nobody."""
+        it is not, queues of other names mean that there may have been none for a while; what was published
+        just before the last one ended may have reached nobody."""
         audience = self.word.audience
         was_live, queues = audience.live, audience.queues
         audience.replace(bindings)
