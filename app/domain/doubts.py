@@ -6,6 +6,8 @@ from app.domain.match import Doubt, Match
 
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised, in words of their own
 UNRATED = "rating"  #: the kind of the doubt that stands while a team has no rating
+SOURCE = "source"  #: the kind of a doubt that missing data raises
+AWAY = "log processing stands still"  #: the reason of such a doubt while it is we who stand still
 BY_OPERATOR = "suspended by an operator"
 
 
@@ -21,6 +23,11 @@ def clear_doubt(match: Match, *kinds: str) -> Match:
     if not any(doubt.kind in kinds for doubt in match.doubts):
         return match
     return _with(match, tuple(doubt for doubt in match.doubts if doubt.kind not in kinds))
+
+
+def keep_doubts(match: Match, *kinds: str) -> Match:
+    """Only doubts of these kinds stand on: the match is over, the others mean nothing any more."""
+    return clear_doubt(match, *(doubt.kind for doubt in match.doubts if doubt.kind not in kinds))
 
 
 def log_is_doubted(match: Match) -> bool:

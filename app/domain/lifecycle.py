@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import Altered, Change, MatchCancelled
-from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, raise_doubt
+from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, keep_doubts, raise_doubt
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
@@ -20,7 +20,7 @@ def cancel(match: Match, at: int) -> Moved:
     """Call the match off, before or in play."""
     require_open(match, "cancelled")
     match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
-    return match, (MatchCancelled(),)
+    return keep_doubts(match), (MatchCancelled(),)
 
 
 def suspend(match: Match, reason: str) -> Moved:

@@ -200,6 +200,14 @@ class Seat(msgspec.Struct, frozen=True):
     slot: Slot
 
 
+class OpenEnd(msgspec.Struct, frozen=True):
+    """The score that a map ended with, told by side while nobody knows who played which."""
+
+    map: int
+    ct_score: int
+    t_score: int
+
+
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
     `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`."""
@@ -257,6 +265,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     counted. `handed_over`: another log source is followed now, and has not told its score yet.
     `named_side` is the side that home begins the next map on, where an operator named it. `behind`: the
     newest facts were applied too late to price by. `other_deaths` are those that nobody has a kill for.
+    `open_end` is the end of the map in play that waits for its sides.
     `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
     `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
     """
@@ -306,6 +315,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     behind: bool = False
     presence: Presence = Presence()
     other_deaths: tuple[OtherDeath, ...] = ()
+    open_end: OpenEnd | None = None
 
     @property
     def over(self) -> bool:

@@ -3,8 +3,9 @@
 from msgspec.structs import replace
 
 from app.domain.changes import MapFinished, MapStarted, MatchFinished, MatchStarted, Told
-from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import MapPlay, Match, Presence, Slot, Status
+from app.domain.doubts import clear_doubt, keep_doubts, raise_doubt
+from app.domain.formats import FORMAT
+from app.domain.match import MapPlay, Match, OpenEnd, Presence, Slot, Status
 from app.domain.sides import name_side, use_named_side
 
 
@@ -82,6 +83,7 @@ def close_map(match: Match, play: MapPlay, at: int, told: Told) -> Match:
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,
         handed_over=False,
+        open_end=None,
     )
     told.append(MapFinished(map=play))
     match = clear_doubt(match, "score", "sides", "restart", "map")
@@ -113,26 +115,37 @@ def series_over(match: Match) -> bool:
 
 
 def finish_match(match: Match, at: int, told: Told, winner: Slot | None = None) -> Match:
-    """The match ends; `winner` is whoever won more maps, unless named."""
+    """The match ends; `winner` is whoever won more maps, unless named. Of the doubts only that about the
+    format outlives it: what depends on it waits for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)
     told.append(MatchFinished(winner=winner))
-    match = replace(match, current=None, pause="", loadouts=())
+    match = keep_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT)
     return replace(match, status=Status.FINISHED, winner=winner, finished_at=at)
 
 
 def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
-    """`Game Over`: the score told ends the map, unless it decides nothing or its sides are unknown."""
+    """`Game Over`: the score told ends the map, unless it decides nothing. Where its sides are unknown it
+    waits for them."""
     play = match.map
     if play is None:
         return match
     score = _final_score(play, ct_score, t_score)
     if score is None:
+        match = replace(match, open_end=OpenEnd(play.number, ct_score, t_score))
         return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
     known = play.number not in match.format_status.open_maps
     if known and not (play.decides(*score) or sum(score) >= play.max_rounds):
         reason = f"map ended undecided at {score[0]}:{score[1]}"
         return replace(raise_doubt(match, "map", reason), current=None)
     return finish_map(match, *score, at, told)
+
+
+def end_as_kept(match: Match, at: int, told: Told) -> Match:
+    """The map in play ends as it was told before its sides were known, if it was."""
+    play, end = match.map, match.open_end
+    if play is None or end is None or end.map != play.number:
+        return match
+    return end_as_told(replace(match, open_end=None), end.ct_score, end.t_score, at, told)
 
 
 def _final_score(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int] | None:

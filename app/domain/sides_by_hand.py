@@ -6,19 +6,25 @@ from app.domain.changes import Altered, Change, Told
 from app.domain.doubts import clear_doubt
 from app.domain.match import Match, Side, Slot
 from app.domain.rounds import judge
+from app.domain.series import end_as_kept
 from app.domain.sides import set_home_side
+from app.domain.unfollowed import forget_unfollowed
 from app.kit.errors import Conflict
 
+_UNKNOWN = ("teams", "sides")  #: the kinds of doubts that it ends
 
-def name_sides(match: Match, ct: Slot) -> tuple[Match, tuple[Change, ...]]:
+
+def name_sides(match: Match, ct: Slot, at: int) -> tuple[Match, tuple[Change, ...]]:
     """`ct` plays CT now; where no map is in play, at the beginning of the next one. A round whose result
-    waits for it counts. Raises `Conflict` when the match is over."""
+    waits for it counts, and a map whose end does ends, at `at` (Unix ms). Raises `Conflict` when the match
+    is over."""
     if match.over:
         raise Conflict(f"The match is {match.status}: no sides are played any more.")
     side: Side = "CT" if ct == "home" else "T"
-    match = clear_doubt(match, "teams", "sides")
+    if any(doubt.kind in _UNKNOWN for doubt in match.doubts):
+        match = forget_unfollowed(clear_doubt(match, *_UNKNOWN))
     if match.map is None:
         return replace(match, named_side=side), (Altered(),)
     told: Told = []
-    match = judge(set_home_side(match, side), told)
+    match = end_as_kept(judge(set_home_side(match, side), told), at, told)
     return match, (*told, Altered())

@@ -67,7 +67,7 @@ def _visible(match: Match) -> tuple[Any, ...]:
 def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
     match = replace(name_map(match, fact.name), loaded=fact.name, warmup=False)
     play = match.map
-    if play is None:
+    if play is None or _ended(match, fact.name):
         return match
     if play.name == fact.name:
         return _restarted(match)
@@ -79,6 +79,11 @@ def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
     return raise_doubt(
         replace(match, current=None), "map", f"{fact.name} loaded before {play.name} was decided"
     )
+
+
+def _ended(match: Match, loaded: str) -> bool:
+    """Whether the map in play has ended, and only its sides are awaited: another one does not replace it."""
+    return match.open_end is not None and match.map is not None and match.map.name not in ("", loaded)
 
 
 def _restarted(match: Match) -> Match:
@@ -110,6 +115,7 @@ def play_started(match: Match, fact: f.PlayStarted, told: Told) -> Match:
     match = replace(match, loaded=fact.map_name or match.loaded)
     if playing(match) is None or match.restarting:
         return _restarted(match) if match.map and match.map.rounds_won else match
+    match = replace(match, open_end=None)
     unopened = _untouched(match.current)
     if unopened and match.map and not match.map.rounds_won:
         return match
@@ -180,7 +186,7 @@ def round_started(match: Match, fact: f.RoundStarted, told: Told) -> Match:
         return match
     if match.restarting:
         match = replace(clear_doubt(void_all(match, told), "restart", "score"), restarting=False)
-    match = _confirm(match, told)
+    match = _confirm(replace(match, open_end=None), told)
     if match.current is None or match.current.phase == "over":
         match = open_round(drop_unjudged(match), fact.at, told)
     if match.current is None or match.current.phase == "live":

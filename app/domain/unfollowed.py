@@ -6,8 +6,8 @@ One alone is nothing unusual: a knife round, or the round in which a source was 
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import Match
+from app.domain.doubts import AWAY, SOURCE, clear_doubt, raise_doubt
+from app.domain.match import Doubt, Match
 
 UNFOLLOWED = "unfollowed"  #: the kind of doubt that is raised
 ENOUGH = 2
@@ -16,11 +16,16 @@ ENOUGH = 2
 def count_unfollowed(before: Match, match: Match, fact: f.Fact) -> Match:
     """`match`, which `fact` made of `before`, with its count of rounds in a row that were won uncounted."""
     if match.over or _standing(match) != _standing(before):
-        return clear_doubt(replace(match, unfollowed=0), UNFOLLOWED) if match.unfollowed else match
-    if not isinstance(fact, f.RoundWon) or match.warmup or _repeated(match, fact):
+        return forget_unfollowed(match)
+    if not isinstance(fact, f.RoundWon) or match.warmup or _repeated(match, fact) or _away(match):
         return match
     match = replace(match, unfollowed=match.unfollowed + 1)
     return _doubted(match) if match.unfollowed >= ENOUGH else match
+
+
+def forget_unfollowed(match: Match) -> Match:
+    """Why rounds could not be counted is no more: they are counted anew."""
+    return clear_doubt(replace(match, unfollowed=0), UNFOLLOWED) if match.unfollowed else match
 
 
 def _standing(match: Match) -> tuple[tuple[int, int, bool], ...]:
@@ -31,6 +36,11 @@ def _repeated(match: Match, fact: f.RoundWon) -> bool:
     """Whether the line tells a score that is counted already: the server's, told twice, or from before a
     backup that is being restored."""
     return match.map is not None and 0 < fact.ct_score + fact.t_score <= match.map.rounds_won
+
+
+def _away(match: Match) -> bool:
+    """Whether it is our own processing that stood still: what its rounds were shows when it has caught up."""
+    return Doubt(SOURCE, AWAY) in match.doubts
 
 
 def _doubted(match: Match) -> Match:

@@ -120,7 +120,7 @@ def _(command: c.Unsuspend, match: Match, now: int) -> Order:
 
 @carried_out.register
 def _(command: c.NameSides, match: Match, now: int) -> Order:
-    return Order(*sides_by_hand.name_sides(match, c.slot(command.ct)))
+    return Order(*sides_by_hand.name_sides(match, c.slot(command.ct), now))
 
 
 @carried_out.register

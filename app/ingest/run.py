@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from app.domain.doubts import SOURCE
 from app.domain.facts import Fact, FreezeStarted, SourceBack, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -14,7 +15,6 @@ from app.store import sources
 from app.store.sources import Pending, Source
 from app.store.transaction import Tx, Write
 
-SOURCE = "source"  #: the kind of doubt that missing data raises
 HOLE = "a part of the game server's log is missing"
 
 

@@ -6,13 +6,13 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.domain.changes import Altered, Change
-from app.domain.doubts import raise_doubt
+from app.domain.doubts import AWAY, SOURCE, raise_doubt
 from app.domain.facts import SourceBack, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import handover, offsets, record, silence
 from app.ingest.batch import Batch
-from app.ingest.run import HOLE, SOURCE, Run
+from app.ingest.run import HOLE, Run
 from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -22,7 +22,6 @@ from app.store.connections import Store
 from app.store.sources import Parked
 from app.store.transaction import Tx
 
-AWAY = "log processing stands still"
 _MOST = 300  #: characters of an error that an alert shows
 log = get_logger(__name__)
 
@@ -161,6 +160,8 @@ async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
 
 async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
     """Suspend a match of which nothing is lost so far: what it has missed may still come."""
+    if match.over:
+        return
     after = raise_doubt(match, SOURCE, reason)
     await _suspend(tx, match, after, (Altered(),), reason, now)
 

@@ -104,14 +104,16 @@ async def keep(tx: Tx, kind: Kind, present: dict[About, str], now: int) -> None:
 
 
 async def end_those_over(tx: Tx, now: int) -> None:
-    """End what is open about matches that are over."""
+    """End what is open about matches that are over. Not a format in doubt: what depends on it waits for an
+    operator, match over or not, and the alert ends with the doubt."""
     over = await tx.fetch(
         f"""
         SELECT {_ABOUT} FROM alert a WHERE ended_at IS NULL AND EXISTS (
             SELECT FROM match m WHERE m.id = a.match_id AND m.status = ANY($1)
-        )
+        ) AND kind <> $2
         """,
         [Status.FINISHED, Status.CANCELLED],
+        Kind.FORMAT_CONTRADICTION,
     )
     for row in over:
         await end(tx, About(**dict(row) | {"kind": Kind(row["kind"])}), now)

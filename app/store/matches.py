@@ -48,6 +48,7 @@ LATER: tuple[str, ...] = (
     "behind",
     "presence",
     "other_deaths",
+    "open_end",
 )
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(

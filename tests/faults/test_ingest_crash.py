@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import watch
+from app.domain import doubts
 from app.settings import Settings
 from app.store import history, markets
 from app.store.connections import Store
@@ -78,7 +78,7 @@ async def test_no_price_stays_open_and_play_goes_on(
         else:
             ingest.pause()
         seen = await eventually(match.get, lambda seen: not offered(seen), seconds=DEAD_SECONDS + 5)
-        assert seen["status"] == "live" and seen["suspended_reason"] == watch.AWAY
+        assert seen["status"] == "live" and seen["suspended_reason"] == doubts.AWAY
         if fault == "pause":
             ingest.resume()
         async with started("ingest", quick, tmp_path):

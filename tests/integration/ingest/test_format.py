@@ -8,6 +8,7 @@ from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
 from app.ingest import commands, operator
 from app.ingest.operator import NewMatch
+from app.ingest.supervision import Supervision
 from app.store import alerts, history, markets, matches
 from app.store.alerts import About, Kind
 from app.store.connections import Store
@@ -86,6 +87,24 @@ async def test_what_version_0_1_0_does_not_know_survives_its_writing(store: Stor
     found = await server.state()
     assert (found.pause, found.format_status) == ("p", FormatStatus("operator"))
     assert set(matches.LATER) <= {field.name for field in msgspec.structs.fields(Match)}
+
+
+async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_the_match_is_over(
+    store: Store, server: Server
+) -> None:
+    await set_rounds(store, server.match, 24)
+    await server.send(ROUNDS_30)
+    await server.begin()
+    for ct_score in range(1, 17):
+        await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
+    await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
+    supervision = Supervision(store, lambda: server.now, dead_seconds=15)
+    await supervision.look()
+    assert (await server.state()).over
+    about = About(Kind.FORMAT_CONTRADICTION, match_id=server.match.id)
+    assert [one for one in await open_alerts(store) if one.match_id] == [about]
+    await set_rounds(store, server.match, 30)
+    assert [one for one in await open_alerts(store) if one.match_id] == []
 
 
 async def test_a_market_that_waits_for_its_format_is_settled_after_the_match(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.domain import doubts
 from app.domain.market import Market, MarketStatus
 from app.ingest import commands, operator, record, silence, watch, worker
 from app.ingest.apply import apply
@@ -136,7 +137,7 @@ async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) 
     await watch.suspend_everything(store, server.now)
     shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     await server.deliver(shot, late=TERMS.fresh_millis + 1)
-    assert (await server.state()).suspended == watch.AWAY
+    assert (await server.state()).suspended == doubts.AWAY
     await server.send(logs.kill(logs.CT[0], logs.T[2]))
     assert (await server.state()).suspended == ""
 

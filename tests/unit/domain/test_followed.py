@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, RoundFinished
+from app.domain.doubts import AWAY, SOURCE
 from app.domain.match import MapPlay, Slot, Status
 from app.domain.unfollowed import ENOUGH, UNFOLLOWED
 from tests.unit.domain.play import Server, new_match
@@ -117,3 +118,16 @@ def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
     for _ in range(ENOUGH):
         server.tell(f.RoundWon(at=server.later(), side="CT", reason="kills", ct_score=9, t_score=9))
     assert UNFOLLOWED not in {doubt.kind for doubt in server.match.doubts}
+
+
+def test_rounds_behind_while_our_own_processing_stood_still_are_no_doubt() -> None:
+    server = Server(map_name="de_nuke")
+    server.tell(f.RoundStarted(at=server.later()))
+    server.tell(f.SourceLost(at=server.later(), reason=AWAY))
+    for _ in range(ENOUGH + 1):
+        server.go_live()
+        server.tell(server.won_fact("home"))
+        server.freeze()
+    kinds = {doubt.kind for doubt in server.match.doubts}
+    assert SOURCE in kinds
+    assert UNFOLLOWED not in kinds

@@ -3,6 +3,7 @@
 import pytest
 
 from app.domain import facts as f
+from app.domain.awards import award_match
 from app.domain.changes import (
     Happened,
     MapFinished,
@@ -235,3 +236,28 @@ def test_suspend_and_unsuspend() -> None:
     assert match.suspended == ""
     with pytest.raises(Conflict, match="not suspended by an operator"):
         unsuspend(match)
+
+
+def _doubted() -> Server:
+    """A match in play, doubted for a rival, missing data, an operator and its format."""
+    server = Server()
+    server.start_map()
+    server.rounds(*["home"] * 11)
+    server.tell(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
+    server.tell(f.RivalClaims(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
+    server.match, _ = suspend(server.match, "by hand")
+    assert {doubt.kind for doubt in server.match.doubts} == {"rival", "source", "operator", "format"}
+    return server
+
+
+def test_of_its_doubts_only_that_about_the_format_outlives_a_match() -> None:
+    server = _doubted()
+    server.match, _ = award_match(server.match, "home", server.later())
+    assert [doubt.kind for doubt in server.match.doubts] == ["format"]
+    assert server.match.suspended.startswith("the server plays 20")
+
+
+def test_a_cancelled_match_is_in_no_doubt() -> None:
+    server = _doubted()
+    server.match, _ = cancel(server.match, server.later())
+    assert (server.match.doubts, server.match.suspended) == ((), "")
