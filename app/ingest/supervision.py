@@ -14,11 +14,11 @@ from app.kit.patience import patiently
 from app.store import alerts, beats, cursors, sources
 from app.store.alerts import About, Kind
 from app.store.connections import Store
+from app.store.cursors import Loss
 from app.store.transaction import Tx
 
 OK = "ok"
 _EVERY_SECONDS = 2.0
-_LOSS_MILLIS = 300_000  #: so long after its last loss a tenant counts as losing messages
 log = get_logger(__name__)
 
 
@@ -63,11 +63,17 @@ class Supervision:
 
 
 async def _losing(tx: Tx) -> dict[About, str]:
-    losing = await cursors.losing(tx, _LOSS_MILLIS)
-    return {
-        About(Kind.TENANT_LOSING_MESSAGES, tenant=slug): f"{lost} messages lost since the tenant began"
-        for slug, lost in losing.items()
-    }
+    found = await cursors.losing(tx)
+    return {About(Kind.TENANT_LOSING_MESSAGES, tenant=loss.slug): _missed(loss) for loss in found}
+
+
+def _missed(loss: Loss) -> str:
+    if loss.dropped:
+        lost = f"{loss.dropped} messages lost since the alert began"
+        return f"{lost}; no queue is bound now" if loss.unbound else lost
+    if loss.unbound:
+        return "live messages passed while no queue was bound"
+    return "it is yet to be told that it missed messages"
 
 
 async def alerts_state(store: Store) -> str:

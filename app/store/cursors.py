@@ -48,6 +48,8 @@ _RELEASE = f"""
 UPDATE tenant_cursor SET holder = NULL, expires_at = {NOW}
 WHERE holder = $1 AND tenant_id = ANY ($2::uuid[])
 """
+_LOSS_MILLIS = 300_000  #: so long after its last loss a tenant counts as losing messages
+_LOSING = f"(c.owed OR c.dropped_at > {NOW} - {_LOSS_MILLIS})"
 _MOST = 100_000  #: so many envelopes behind are counted, no more
 _STANDING = f"""
 SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
@@ -65,7 +67,8 @@ _NOTE = f"""
 UPDATE tenant_cursor c
 SET state = note.state, said_at = greatest(c.said_at, {NOW} - note.silent), dropped = note.dropped,
     told_dead = note.told_dead, owed = note.owed, bound = note.bound,
-    dropped_at = CASE WHEN note.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END
+    dropped_at = CASE WHEN note.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END,
+    dropped_before = CASE WHEN {_LOSING} THEN c.dropped_before ELSE c.dropped END
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[], $8::text[])
     AS note (tenant_id, state, silent, dropped, told_dead, owed, bound)
 WHERE c.tenant_id = note.tenant_id AND c.holder = $1
@@ -136,6 +139,15 @@ class Standing(msgspec.Struct, frozen=True):
     oldest: int | None
 
 
+class Loss(msgspec.Struct, frozen=True):
+    """What a tenant misses: so many messages its queues have `dropped` since it counts as losing some.
+    `unbound`: no queue takes live messages now, though there was one."""
+
+    slug: str
+    dropped: int
+    unbound: bool
+
+
 async def admit(tx: Tx) -> None:
     """Give every tenant with a vhost a cursor; a new one begins at the present."""
     await tx.execute(_ADMIT)
@@ -174,18 +186,17 @@ async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> set[UUID]:
     return {row["tenant_id"] for row in taken}
 
 
-async def losing(tx: Tx, millis: int) -> dict[str, int]:
-    """The tenants, by slug, that have lost messages within the last `millis` or are yet to be told that they
-    did, and how many messages they have lost in all."""
+async def losing(tx: Tx) -> list[Loss]:
+    """The tenants that have lost messages within the last five minutes, or are yet to be told that they
+    missed something."""
     rows = await tx.fetch(
         f"""
-        SELECT t.slug, c.dropped FROM tenant_cursor c
+        SELECT t.slug, c.dropped - c.dropped_before AS dropped, c.bound = '[]' AS unbound FROM tenant_cursor c
         JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
-        WHERE c.owed OR c.dropped_at > {NOW} - $1::bigint
-        """,
-        millis,
+        WHERE {_LOSING}
+        """
     )
-    return {row["slug"]: row["dropped"] for row in rows}
+    return [Loss(**row) for row in rows]
 
 
 async def silent(tx: Tx, millis: int) -> tuple[int, int]:

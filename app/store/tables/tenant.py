@@ -30,7 +30,7 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     was last said, how many messages the tenant's queues have lost and when the last of them, and the last
     ingest worker's beat for whose end the tenant was told `subscribed="0"`; `owed`: the tenant has missed
     something and has not been told so; `bound`: a JSON list of the queues that live messages are routed to,
-    "" when there never was one.
+    "" when there never was one. `dropped_before`: how many they had lost when the alert about it began.
     """
 
     tenant_id = UUID(primary_key=True)
@@ -42,6 +42,7 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     said_at = BigInt()
     dropped = BigInt()
     dropped_at = BigInt()
+    dropped_before = BigInt()
     told_dead = BigInt()
     owed = Boolean()
     bound = Text()

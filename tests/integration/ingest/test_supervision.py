@@ -97,6 +97,33 @@ async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, supervisio
     assert alert.ended_at is not None
 
 
+async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str = "") -> str:
+    """What the alert says once the tenant's holder has noted this; "" when none is open."""
+    async with store.transaction() as tx:
+        tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
+        await cursors.note(tx, "feed", {tenant_id: Note("", 0, dropped, -1, owed, bound)})
+    await Supervision(store, Clock(), dead_seconds=DEAD).look()
+    async with store.reading() as tx:
+        return "".join(alert.detail for alert in await _open(tx, Kind.TENANT_LOSING_MESSAGES))
+
+
+async def test_an_alert_about_losses_says_what_was_missed_since_it_began(store: Store) -> None:
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
+        await tx.execute("UPDATE tenant SET amqp = true")
+        await cursors.admit(tx)
+        await cursors.take(tx, "feed", 1, 60_000)
+    assert await _noted(store, 40, owed=True) == "40 messages lost since the alert began"
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000, owed = false")
+    assert await _noted(store, 40, bound='["q"]') == ""
+    assert await _noted(store, 40, owed=True, bound="[]") == "live messages passed while no queue was bound"
+    assert await _noted(store, 40, bound='["q"]') == ""
+    assert await _noted(store, 42, owed=True, bound='["q"]') == "2 messages lost since the alert began"
+    assert await _noted(store, 45, bound='["q"]') == "5 messages lost since the alert began"
+    assert "no queue is bound" in await _noted(store, 45, owed=True, bound="[]")
+
+
 async def test_alerts_about_a_match_end_with_it(
     store: Store, supervision: Supervision, server: Server, client: httpx.AsyncClient
 ) -> None:
