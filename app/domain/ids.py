@@ -45,3 +45,8 @@ def entrant_number(text: str, *kinds: str) -> int | None:
     (``mf:competitor:<n>``); None when `text` is of neither form."""
     found = _ENTRANT.match(text)
     return int(found[2]) if found and (found[1] is None or found[1] in kinds) else None
+
+
+def is_entrant_reference(text: str) -> bool:
+    """Whether `text` is a number or a URN that ends in one, whatever it is of."""
+    return _ENTRANT.match(text) is not None

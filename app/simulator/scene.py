@@ -24,6 +24,7 @@ class Scene:
         self.rng, self.log = stage.rng, stage.log
         self.alive = set(stage.seats())
         self.kills: list[KillTruth] = []
+        self.mishaps: list[int] = []
         self.carrier: Seat | None = None if knives else ("T", stage.rng.randrange(5))
 
     def write(self) -> None:
@@ -100,6 +101,7 @@ class Scene:
     def _mishap(self, deed: str, victim: Seat) -> None:
         place = lines.spot(somewhere(self.rng, victim[0]))
         self._fall(victim)
+        self.mishaps.append(self.stage.kit(victim).gamer.account)
         if deed == "blast":
             self.log.write(f"{self.stage.tag(victim)} {place} was killed by the bomb.")
         else:
@@ -212,6 +214,7 @@ class Scene:
                 away_score=stage.away_score,
                 bomb_site=plot.site,
                 kills=self.kills,
+                mishaps=self.mishaps,
             )
         )
         self._reward(plot.winner)

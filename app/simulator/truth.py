@@ -40,6 +40,7 @@ class RoundTruth:
     away_score: int
     bomb_site: str = ""
     kills: list[KillTruth] = field(default_factory=list)
+    mishaps: list[int] = field(default_factory=list)  #: accounts of those who died without a killer
 
 
 @dataclass

@@ -12,7 +12,7 @@ import msgspec
 from app.domain.ids import match_number, match_uuid
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
-from app.kit.errors import Conflict, NotFound
+from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import shown
 from app.store.transaction import Row, Tx, Write
 
@@ -141,7 +141,10 @@ async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None
 
 
 async def by_ref(tx: Tx, ref: str, *, finished_only: bool = False) -> Match:
-    """What `find` finds; raises `NotFound` where that is nothing."""
+    """What `find` finds; raises `Invalid` where `ref` is of neither form, `NotFound` where there is none."""
+    if match_number(ref) is None and match_uuid(ref) is None:
+        how = "A match is named by its UUID, or as od:match:<number>."
+        raise Invalid(Field(("path", "match_id"), how, "match_id", ref))
     match = await find(tx, ref, finished_only=finished_only)
     if match is None:
         raise NotFound(f"There is no match {ref!r}.")

@@ -1,12 +1,12 @@
-"""Whom an address names: a number, or a URN that ends in it. Raises `NotFound` for whoever nobody knows, or
-for whom this key may not know of."""
+"""Whom an address names: a number, or a URN that ends in it. Raises `Invalid` for what is neither, `NotFound`
+for those whom nobody knows, or whom this key may not see."""
 
 from typing import TypeVar
 
 from app.domain.entrants import Category, Competitor, Player, Tournament
-from app.domain.ids import entrant_number
+from app.domain.ids import entrant_number, is_entrant_reference
 from app.domain.tenant import Grant
-from app.kit.errors import NotFound
+from app.kit.errors import Field, Invalid, NotFound
 from app.store import entrants, lineups
 from app.store.transaction import Tx
 
@@ -32,6 +32,9 @@ async def tournament(tx: Tx, grant: Grant, ref: str) -> Tournament:
 
 def numbered(what: str, ref: str, *kinds: str) -> int:
     """The number in the reference of a `what`, whose URN is of one of these kinds."""
+    if not is_entrant_reference(ref):
+        how = f"A {what} is named by its number, or by a URN that ends in it."
+        raise Invalid(Field(("path", f"{what}_id"), how, "entrant_id", ref))
     return known(entrant_number(ref, *kinds), what, ref)
 
 

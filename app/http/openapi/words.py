@@ -10,9 +10,14 @@ from app.http.openapi.shapes import Json
 
 Values = Mapping[str, tuple[str, ...]]
 _DIGITS: Json = {"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 64}
+_MATCHES = "its UUID, or `od:match:<number>`; URL-encoded or not."
 _NUMBERED = "its number, or a URN that ends in it; a URN may be URL-encoded."
 _ENTRANT: Json = {"type": "string", "pattern": "^([a-z]+:[a-z]+:)?[1-9][0-9]{0,17}$"}
 _TEAM: Json = {"type": "string", "pattern": "^([a-z]+:competitor:)?[1-9][0-9]{0,17}$"}
+_MATCH: Json = {
+    "type": "string",
+    "pattern": "^(od:match:[1-9][0-9]{0,17}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$",
+}
 _TYPE = "(match|team|player|tournament)"
 
 
@@ -33,7 +38,7 @@ PARAMETERS = {
     ),
     "competitor_id": Word(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": Word("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
-    "event_id": Word("The match: its UUID, or `od:match:<number>`; URL-encoded or not.", "od:match:1"),
+    "event_id": Word(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "cursor": Word("The `next_cursor` of the page before, as it was told."),
     "from": Word("Those that begin then or later; UTC.", "2026-01-01", {"type": "string", "format": "date"}),
     "is_active": Word("Teams that still play (true), or no longer (false).", True),
@@ -45,7 +50,7 @@ PARAMETERS = {
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
     "market_id": Word("The market's type in the catalogue.", "1"),
-    "match_id": Word("The match: its UUID, or `od:match:<number>`; URL-encoded or not.", "od:match:1"),
+    "match_id": Word(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": Word("The file's name.", "feed.xsd"),
     "node_id": Word("Digits; the last section of every routing key of the replay.", "7", _DIGITS),
     "opponent_id": Word(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),

@@ -71,7 +71,7 @@ SOCCER: dict[str, tuple[str, ...]] = {
     "/soccer/v1/tournaments/{tournament_id}": (),
 }
 #: For any key, whatever its sports.
-_META = ("alive", "alive.xml", "whoami", "whoami.xml", "users/whoami", "health", "sports")
+_META = ("alive", "alive.xml", "whoami", "whoami.xml", "users/whoami", "health", "ready", "sports")
 _ABOUT = ("schemas/{name}", "openapi.json", "asyncapi.json")
 ANY: dict[str, tuple[str, ...]] = {f"/v1/{name}": () for name in (*_META, *_ABOUT)}
 SPORTS: dict[str | None, dict[str, tuple[str, ...]]] = {"cs2": CS2, "soccer": SOCCER, None: ANY}

@@ -154,7 +154,8 @@ async def test_a_finished_only_key_meets_no_other_match_anywhere(
         for path, method, how in asks(document, match_id=ref, event_id=ref):
             for kind in formats(document, path, method) if method == "get" else ():
                 answer = await client.request(method, **how, headers={"Accept": kind, "X-API-Key": raw})
-                assert answer.status_code in (200, 404), (path, kind, answer.text)
+                ill = path == "/v1/ready" and answer.status_code == 503
+                assert ill or answer.status_code in (200, 404), (path, kind, answer.text)
                 about = {"match_id", "event_id"} & set(re.findall(r"{(\w+)}", path))
                 assert not about or (answer.status_code == 200) == (match is populated.finished), (path, kind)
                 if answer.status_code == 200 and not path.endswith("api.json"):

@@ -187,7 +187,7 @@ async def test_head_is_get_without_its_body(client: httpx.AsyncClient, live: Mat
             assert {k: v for k, v in head.headers.items() if k not in told} == {
                 k: v for k, v in full.headers.items() if k not in told
             }
-    missing = await client.head("/cs2/v1/matches/unknown", headers=basic)
+    missing = await client.head("/cs2/v1/matches/od:match:404404", headers=basic)
     assert (missing.status_code, missing.content) == (404, b"")
     assert (await client.head("/v1/sports")).status_code == 401
     posting = await client.head("/cs2/v1/recovery/initiate_request", headers=basic)

@@ -36,22 +36,39 @@ async def connected(port: int) -> AsyncIterator[Streams]:
         writer.transport.abort()
 
 
-async def drip(writer: asyncio.StreamWriter, text: bytes) -> None:
+class Listening(asyncio.Protocol):
+    """What the server says until it hangs up: all of it, however roughly that ends."""
+
+    def __init__(self) -> None:
+        self.said, self.over = b"", asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        self.said += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.over.set()
+
+
+async def drip(transport: asyncio.WriteTransport, text: bytes) -> None:
     """Send for ever, a byte at a time."""
-    while not writer.transport.is_closing():
-        writer.write(text)
+    while not transport.is_closing():
+        transport.write(text)
         await asyncio.sleep(SECONDS / 10)
 
 
 async def ended(port: int, begin: bytes, drop: bytes = b"") -> bytes:
-    """What the server says before it hangs up on somebody who begins so and goes on with `drop`."""
-    async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
-        writer.write(begin)
-        dripping = asyncio.create_task(drip(writer, drop)) if drop else None
-        said = await reader.read()
+    """What the server says before it hangs up on a client that begins so and goes on with `drop`."""
+    transport, client = await asyncio.get_running_loop().create_connection(Listening, "127.0.0.1", port)
+    transport.write(begin)
+    dripping = asyncio.create_task(drip(transport, drop)) if drop else None
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await client.over.wait()
+    finally:
+        transport.abort()
         if dripping:
             dripping.cancel()
-        return said
+    return client.said
 
 
 async def test_heads_and_bodies_that_do_not_end_are_hung_up_on(port: int, issue: IssueKey) -> None:

@@ -8,6 +8,7 @@ import pytest
 from app.domain.entrants import Category, Competitor, Tournament
 from app.ingest import operator
 from app.ingest.operator import NewMatch
+from app.kit.clock import iso_seconds
 from app.store import entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, TERMS
@@ -91,8 +92,8 @@ async def test_a_tournament_with_those_who_take_part(
         "region": "Norland",
         "prize_pool_usd": 1000,
         "format": "bo3",
-        "starts_at": None,
-        "ends_at": None,
+        "starts_at": iso_seconds(NOW),
+        "ends_at": iso_seconds(NOW),
         "logo_url": None,
     }
     assert [team["name"] for team in teams] == ["Copper Owls", "Dune Larks", "Newcomers"]

@@ -19,12 +19,12 @@ def get(target: bytes) -> bytes:
 
 #: A request line, headers that go with it, and the status that answers it.
 ADDRESSES = [
-    (get(b"/cs2/v1/matches/%zz"), 404),
-    (get(b"/cs2/v1/matches/%ff%fe"), 404),
-    (get(b"/cs2/v1/matches/%ed%a0%80"), 404),
+    (get(b"/cs2/v1/matches/%zz"), 422),
+    (get(b"/cs2/v1/matches/%ff%fe"), 422),
+    (get(b"/cs2/v1/matches/%ed%a0%80"), 422),
     (get(b"/cs2/v1/matches/%00"), 404),
-    (get(b"/cs2/v1/matches/od:match:99999999999999999999"), 404),
-    (get(b"/cs2/v1/matches/" + b"a" * 30_000), 404),
+    (get(b"/cs2/v1/matches/od:match:99999999999999999999"), 422),
+    (get(b"/cs2/v1/matches/" + b"a" * 30_000), 422),
     (get(b"/v1/../v1/whoami"), 404),
     (get(b"/v1/sports.xml"), 404),
     (get(b"/cs2/v1/matches?limit=%00"), 422),

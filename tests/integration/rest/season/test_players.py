@@ -12,12 +12,13 @@ async def test_players_have_what_they_did(season: Season, get: Get) -> None:
         account = accounts[player["name"]]
         seen = (await get(f"players/{player['id']}", time_filter="all"))["data"]
         maps = [a_map for one in season.of(A) for a_map in one.truth.maps]
+        mishaps = [dead for a_map in maps for played in a_map.rounds for dead in played.mishaps]
         kills = [kill for a_map in maps for played in a_map.rounds for kill in played.kills]
         fair = [kill for kill in kills if kill.side != kill.victim_side]
         row = seen["map_stats"][0]
         assert row["kills"] == sum(kill.killer == account for kill in fair)
         assert row["headshots"] == sum(kill.killer == account and kill.headshot for kill in fair)
-        assert row["deaths"] == sum(kill.victim == account for kill in kills)
+        assert row["deaths"] == sum(kill.victim == account for kill in kills) + mishaps.count(account)
         assert row["assists"] == sum(kill.assister == account for kill in fair)
         assert row["rounds_played"] == sum(len(a_map.rounds) for a_map in maps)
         assert row["kills_per_round"] == round(row["kills"] / row["rounds_played"], 4)

@@ -83,10 +83,19 @@ async def test_every_form_of_an_id_names_the_team(season: Season, get: Get) -> N
     assert {(one["id"], one["external_id"], one["name"]) for one in seen} == {(urn, number, A.name)}
 
 
-@pytest.mark.parametrize("ref", ["0", "-1", "x", "mf:player:1", "1" * 30, "9" * 18, "mf:competitor:", "77"])
+@pytest.mark.parametrize("ref", ["9" * 18, "77", "mf:map:1", "x:y:77"])
 async def test_unknown_teams_are_not_found(outsider: Get, ref: str) -> None:
     for path in (f"teams/{ref}", f"teams/{ref}/extras", f"teams/{ref}/h2h/5", f"players/{ref}"):
         assert (await outsider(path)).status_code == 404
+
+
+@pytest.mark.parametrize("ref", ["0", "-1", "x", "1" * 30, "mf:competitor:"])
+async def test_what_names_nobody_is_refused_with_the_field(outsider: Get, ref: str) -> None:
+    for path in (f"teams/{ref}", f"teams/{ref}/extras", f"teams/{ref}/h2h/5", f"players/{ref}"):
+        answer = await outsider(path)
+        assert answer.status_code == 422, path
+        (field,) = answer.json()["detail"]
+        assert field["loc"][0] == "path" and field["input"] == ref
 
 
 async def test_a_team_that_has_not_played_has_rates_of_nothing(season: Season, get: Get) -> None:
