@@ -176,11 +176,13 @@ async def complete(tx: Tx, job: Job, now: int) -> bool:
     return await _end(tx, job, State.COMPLETED, "", now)
 
 
-async def fail(tx: Tx, job: Job, error: str, pause: int, now: int, *, excused: bool = False) -> State:
+async def fail(
+    tx: Tx, job: Job, error: str, pause: int, now: int, *, excused: bool = False, final: bool = False
+) -> State:
     """This run went wrong: run the job again after `pause` ms, or give it up for good when it has had its
-    attempts. The job's state then. A run is `excused` that could not be told for reasons outside the job:
-    it is not the job's last one while the job has its slot."""
-    if job.attempts >= MOST_ATTEMPTS and not (excused and await timely(tx, job)):
+    attempts, or another would be of no use (`final`). The job's state then. A run is `excused` that could not
+    be told for reasons outside the job: it is not the job's last one while the job has its slot."""
+    if final or (job.attempts >= MOST_ATTEMPTS and not (excused and await timely(tx, job))):
         await _end(tx, job, State.FAILED, error, now)
         return State.FAILED
     await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)

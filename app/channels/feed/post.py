@@ -24,6 +24,10 @@ class Away(Undelivered):
     """The broker takes nothing now, or not from us: that is not the job's fault."""
 
 
+class Unheard(Undelivered):
+    """The end was not taken, though all before it was published: to tell it all again would not help."""
+
+
 class Post:
     """Publishes for one run of a job; a context. Raises `Away` when the broker does not take it."""
 
@@ -54,15 +58,15 @@ class Post:
                 raise
             raise Away("the broker did not take an envelope") from errors.exceptions[0]
 
-    async def complete(self, body: bytes, at: int) -> None:
-        """Publish the end, which some queue of the tenant must take: if none does, nobody listens and what
-        was replayed is lost too."""
+    async def complete(self, body: bytes, at: int) -> bool:
+        """Publish the end, which some queue of the tenant must take; whether one did."""
         try:
             await self._publish(routing.complete(self._job.asked.node_id), body, at, {}, mandatory=True)
-        except PublishError as error:
-            raise Undelivered("snapshot_complete was not taken by any queue") from error
+        except PublishError:
+            return False
         except speaking.FAILURES as error:
             raise Away("the broker did not take snapshot_complete") from error
+        return True
 
     async def _publish(
         self, key: str, body: bytes, at: int, headers: dict[str, int], *, mandatory: bool = False

@@ -4,7 +4,8 @@ A job is taken from the store and run step by step: read, publish, wait for the 
 jobs of one tenant take turns at every step, and so do the tenants at the database, so that a long replay
 keeps neither another tenant nor the relay waiting. What goes wrong is written to the job, which is run
 again from its beginning, as long as it has its slot where only the broker was away; a job whose process
-died is taken up by whoever holds the tenant next.
+died is taken up by whoever holds the tenant next. An end that no queue takes is published a few times more;
+then the job has failed, and is not run again: its tenant has bound no key for it.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from app.channels.feed.link import Login
-from app.channels.feed.post import Away, Post, Undelivered
+from app.channels.feed.post import Away, Post, Undelivered, Unheard
 from app.domain.recovery import MOST_ATTEMPTS, Job, State
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
@@ -30,6 +31,8 @@ _LOOK_SECONDS = 1.0
 _JOBS = 64  #: recoveries that run at once in this process
 _JOBS_A_TENANT = 4
 _READERS = 2  #: steps that are read from the database at once
+_END_PAUSES = (0.5, 1.0, 2.0)  #: seconds until an end that no queue took is published once more
+_UNHEARD = "snapshot_complete was not taken by any queue: bind a key that brings it, and ask again"
 _FIRST_PAUSE_MILLIS, _MOST_PAUSE_MILLIS = 500, 30_000
 log = get_logger(__name__)
 
@@ -105,7 +108,7 @@ class Replayer:
 
     async def _replay(self, job: Job, slug: str) -> int:
         """Tell everything again, and that it is complete; how many envelopes that took."""
-        asked, count = job.asked, 0
+        count = 0
         replay = Replay(self._store, job)
         async with Post(self._login, slug, job) as post:
             steps = await patiently("planning a recovery", replay.steps)
@@ -117,10 +120,18 @@ class Replayer:
                 count += len(letters)
                 metrics.recovery_envelopes.inc(len(letters))
                 await self._progress(job, len(steps) + 1, number, count)
+            await self._end(post, job)
+        return count
+
+    async def _end(self, post: Post, job: Job) -> None:
+        """Publish that it is complete; raises `Unheard` when no queue takes it, again and again."""
+        for pause in (0.0, *_END_PAUSES):
+            await asyncio.sleep(pause)
             self._check_lease(job)
             now = self._clock()
-            await post.complete(feed.snapshot_complete(self._product, now, asked.request_id), now)
-        return count
+            if await post.complete(feed.snapshot_complete(self._product, now, job.asked.request_id), now):
+                return
+        raise Unheard(_UNHEARD)
 
     async def _read(self, replay: Replay, step: Step) -> list[Letter]:
         async with self._reading:
@@ -155,11 +166,12 @@ class Replayer:
         """Keep and say why a run ended; of what is a mistake of ours, the log alone says what it was."""
         ours = not isinstance(error, Undelivered)
         why = "this run of the recovery failed within the service" if ours else str(error)
-        excused = isinstance(error, Away)
+        excused, final = isinstance(error, Away), isinstance(error, Unheard)
 
         async def keep() -> State:
             async with self._store.transaction() as tx:
-                return await jobs.fail(tx, job, why, self._pause(job), self._clock(), excused=excused)
+                pause, now = self._pause(job), self._clock()
+                return await jobs.fail(tx, job, why, pause, now, excused=excused, final=final)
 
         state = await patiently("keeping a recovery's failure", keep)
         metrics.recoveries.labels(state.value).inc()

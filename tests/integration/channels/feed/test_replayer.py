@@ -12,7 +12,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from lxml import etree
 
 from app.domain.match import Match
-from app.domain.recovery import MOST_ATTEMPTS, Job, Kind, State
+from app.domain.recovery import Job, Kind, State
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
@@ -195,41 +195,52 @@ async def test_nodes_of_one_tenant_run_beside_each_other(
         assert len(mine) == 61 and mine[-1].root.tag == "snapshot_complete"
 
 
-async def test_a_recovery_that_nobody_hears_is_tried_again_then_failed(
+async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
     rig: Rig, store: Store, desk: Desk, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     await story.match()
     process = await rig.feed()
-    job = await ask(desk, tenant, request_id="5")
-
-    async def seen() -> Job:
-        return await request.find(desk, tenant, "5")
-
-    await eventually(seen, lambda job: job.attempts >= 2 and job.state is State.SCHEDULED)
-    async with hearing(url, rig.settings.exchange) as heard:
-        assert (await ended(store, job)).state is State.COMPLETED
-        await eventually(lambda: _find(heard, "snapshot_complete"))
-        assert [each.root.tag for each in heard if each.request_id] == ["odds_change", "snapshot_complete"]
-    job = await ask(desk, tenant, request_id="6")
-    async with store.transaction() as tx:
-        await tx.execute("UPDATE recovery_job SET attempts = $1 WHERE id = $2", MOST_ATTEMPTS - 1, job.id)
-    done = await ended(store, job)
-    assert done.state is State.FAILED and "not taken by any queue" in done.error
+    async with hearing(url, rig.settings.exchange, "lo.#") as heard:
+        done = await ended(store, await ask(desk, tenant, request_id="5"))
+        assert (done.state, done.attempts, done.envelopes) == (State.FAILED, 1, 1)
+        assert "not taken by any queue" in done.error
+        assert [(each.root.tag, each.request_id) for each in heard] == [("odds_change", "5")]
 
     async def final() -> list[dict[str, Any]]:
-        return [line for line in process.lines("recovery failed") if line["state"] == State.FAILED.value]
+        return process.lines("recovery failed")
 
     (line,) = await eventually(final)
     assert {name: line[name] for name in ("tenant", "recovery", "node", "attempt", "level", "error")} == {
         "tenant": tenant.slug,
-        "recovery": "6",
+        "recovery": "5",
         "node": "global",
-        "attempt": MOST_ATTEMPTS,
+        "attempt": 1,
         "level": "error",
         "error": done.error,
     }
     await ask(desk, tenant, request_id="7")
+
+
+async def test_an_end_that_no_queue_took_comes_once_one_is_bound(
+    rig: Rig, store: Store, desk: Desk, story: Story
+) -> None:
+    """By itself: what was told before it is not told again."""
+    tenant, url = await rig.tenant()
+    await story.match()
+    await rig.feed()
+    exchange = rig.settings.exchange
+    async with hearing(url, exchange, "lo.#") as heard:
+        job = await ask(desk, tenant, request_id="5")
+        await eventually(lambda: _find(heard, "odds_change"))
+        async with hearing(url, exchange, "-.-.-.snapshot_complete.#") as end:
+            done = await ended(store, job)
+            await eventually(lambda: _find(end, "snapshot_complete"))
+    assert (done.state, done.attempts, done.error) == (State.COMPLETED, 1, "")
+    assert [(each.root.tag, each.request_id) for each in (*heard, *end)] == [
+        ("odds_change", "5"),
+        ("snapshot_complete", "5"),
+    ]
 
 
 async def test_killed_in_the_middle_it_is_run_again(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
