@@ -2,8 +2,8 @@
 
 Everything under `/ops` belongs to the operators' listener, but the log sink, which game servers reach on the
 public one. What a listener does not serve is answered as any address is where there is nothing. So is an
-operators' address that is not spelled plainly (`//ops/v1/feed`, `/ops%2fv1/feed`, `/x/../ops/v1/feed`), on
-every listener: a proxy that guards a prefix, and we, must read the same address.
+address that is not spelled plainly (`//ops/v1/feed`, `/cs2%2fv1/stream`, `/x/../ops/v1/feed`), on every
+listener: a proxy that guards a prefix, and we, must read the same address.
 
 With no port for operators, one listener serves all of it: for development, and for tests in one process.
 """
@@ -18,8 +18,10 @@ _SEPARATORS = re.compile(r"[/\\]+")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 #: What the operators' listener serves beside `/ops`, for whatever watches the process.
 _FOR_OPERATORS_TOO = ("/v1/health", "/v1/ready", "/v1/alive")
-_SPELLED_OUT = re.compile(rb"/ops/[A-Za-z0-9/_.:~%-]*\Z")
-_ENCODED_SEPARATOR = re.compile(rb"%(2f|5c|2e|25)", re.IGNORECASE)
+#: Only the log sink's address may end in a slash: game servers add one.
+_SPELLED_OUT = re.compile(rb"/ops/[A-Za-z0-9/_.:~%-]*(?:[A-Za-z0-9_.:~%-]|/log/)\Z")
+#: Separators, and what is never encoded (letters, digits, `-._~`). `:` and `|` in an id may be, or not.
+_NEEDLESSLY_ENCODED = re.compile(rb"%(2[def]|3[0-9]|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae])", re.IGNORECASE)
 
 
 class Listeners:
@@ -38,9 +40,11 @@ class Listeners:
 
     def _serves(self, scope: Scope) -> bool:
         path = scope["path"]
+        if not _plain(scope):
+            return False
         if not _for_operators(path):
             return not self._is_operators(scope) or path in _FOR_OPERATORS_TOO
-        if not _plain(scope):
+        if not _spelled_out(scope):
             return False
         return not self._operator_port or self._is_operators(scope) is not bool(_LOG_SINK.match(path))
 
@@ -62,9 +66,18 @@ def _for_operators(path: str) -> bool:
 
 
 def _plain(scope: Scope) -> bool:
-    """Whether an operators' address is spelled in the one way that all read alike."""
+    """Whether all read the address alike: no empty or dot segments, no separators in disguise."""
     path = scope["path"]
-    raw = scope.get("raw_path") or path.encode()
     segments = path.split("/")
     tidy = "" not in segments[1:-1] and not {".", ".."} & set(segments) and "\\" not in path
-    return tidy and bool(_SPELLED_OUT.match(raw)) and not _ENCODED_SEPARATOR.search(raw)
+    return tidy and not _NEEDLESSLY_ENCODED.search(_raw(scope))
+
+
+def _spelled_out(scope: Scope) -> bool:
+    """Whether an operators' address is spelled in its one way."""
+    raw = _raw(scope)
+    return bool(_SPELLED_OUT.match(raw)) and b"%25" not in raw
+
+
+def _raw(scope: Scope) -> bytes:
+    return scope.get("raw_path") or scope["path"].encode()

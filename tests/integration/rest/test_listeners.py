@@ -44,6 +44,31 @@ ODD = (
     "/ops/v1/feed%2f",
     "/ops/v1/tenants/acme%2famqp",
     "/v1/sports/..%2f../ops/v1/feed",
+    "/ops/v1/feed/",
+    "/ops/v1/matches/",
+)
+#: Spellings of tenants' addresses of the same kind, with a key that the plain address takes.
+ODD_PUBLIC = (
+    "//v1/whoami",
+    "/v1//whoami",
+    "/v1%2fwhoami",
+    "/%2fv1/whoami",
+    "/%761/whoami",
+    "/v1/who%61mi",
+    "/v1/./whoami",
+    "/v1/x/../whoami",
+    "/v1/%2e/whoami",
+    "/v1\\whoami",
+    "/v1%5cwhoami",
+    "//cs2/v1/matches",
+    "/cs2/v1//matches",
+)
+ODD_STREAMS = (
+    "//cs2/v1/stream",
+    "/cs2//v1/stream",
+    "/cs2%2fv1/stream",
+    "/cs2/v1/str%65am",
+    "/./cs2/v1/stream",
 )
 
 
@@ -102,13 +127,36 @@ async def test_no_other_spelling_reaches_a_handler(served: Served, issue: IssueK
             assert (await ask(port, target, key)).status_code in (400, 404), target
 
 
+async def test_tenants_addresses_have_one_spelling(served: Served, issue: IssueKey) -> None:
+    key = await issue(bundles=("cs2.odds.basic",))
+    for target in ODD_PUBLIC:
+        assert (await ask(served.public, target, key)).status_code in (400, 404), target
+    for path in ODD_STREAMS:
+        refused = await refusal(f"127.0.0.1:{served.public}", f"{path}?api_key={key}")
+        assert refused.status_code in (400, 404), path
+
+
+async def test_an_id_may_be_encoded_as_clients_do(served: Served, store: Store, issue: IssueKey) -> None:
+    """A colon and a bar need not be encoded in a path; most clients do it."""
+    key = await issue(bundles=("cs2.odds.basic",))
+    asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
+    match = await operators.create(store, asked, system_clock(), Terms())
+    path = "/v1/sports/en/sport_events/{}/fixture"
+    variant = "/v1/descriptions/en/markets/13/variants/{}"
+    for urn in (f"od:match:{match.number}", f"od%3Amatch%3A{match.number}", f"od%3amatch%3a{match.number}"):
+        assert (await ask(served.public, path.format(urn), key)).status_code == 200, urn
+    plain, encoded = [await ask(served.public, variant.format(name), key) for name in ("a|b:1", "a%7Cb%3A1")]
+    assert plain.status_code == encoded.status_code and "xml" in encoded.headers["content-type"]
+
+
 async def test_a_game_servers_log_comes_in_on_the_public_listener(
     served: Served, store: Store, settings: Settings
 ) -> None:
     asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
     match = await operators.create(store, asked, system_clock(), Terms())
     url = tokens.address(settings.secret_key, "", match)
-    assert (await ask(served.public, url, "", "POST")).status_code == 200
+    for spelled in (url, url.replace("/log?", "/log/?")):
+        assert (await ask(served.public, spelled, "", "POST")).status_code == 200
     assert (await ask(served.operators, url, "", "POST")).status_code == 404
 
 
