@@ -1,7 +1,8 @@
 """The server's HTTP/1.1, with refusals in the form that all of ours have, and bounds on what it waits for.
 
 What cannot be read as a request reaches no application, nor does a head that is too large or too slow, nor
-a connection too many of one address. It is answered here, and the connection closed.
+a connection too many of one address. It is answered here, and the connection closed. Of a large body that
+nobody reads, because its request was answered without it, the rest is received slowly, for a short time.
 """
 
 from asyncio import BaseTransport, TimerHandle, Transport
@@ -19,6 +20,10 @@ from app.access.rate_limit import place
 
 _HEAD_BYTES = 65_536  #: of a request's line and headers together
 _FIELDS = 200  #: header fields of a request
+_SMALL = 65_536  #: bytes of a body that are received even if nobody reads them
+#: How long more of a body is received that nobody reads, and the pause after each piece (256 KiB at most).
+#: Many clients read no answer before they have sent all; closed at once, the connection would lose it.
+_LINGER_SECONDS, _PAUSE_SECONDS = 2.0, 0.05
 _UNREADABLE = "This is no HTTP request that can be read: something in it is malformed or too large."
 _LARGE = (
     f"The request's line and headers may have {_HEAD_BYTES} bytes and {_FIELDS} fields at most: send less."
@@ -72,6 +77,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline: float | None = None
         self._pending = 0  #: bytes of a head that has not ended yet
         self._head = 0  #: bytes of the head that is being read
+        self._unread: object = None  #: the request, answered by now, whose body is received for nobody
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(cast(Transport, transport))
@@ -92,6 +98,8 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._unread:
+            self._receive_later()
         if "path" in (cast(Any, self.scope) or {}):  # put there when the head has ended
             self._pending = 0
             return
@@ -117,8 +125,28 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._deadline = None
+        self._deadline = self._unread = None
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.cycle.more_body and _is_large(self.headers) and not self.transport.is_closing():
+            self._deadline, self._unread = None, self.cycle
+            self.loop.call_later(_LINGER_SECONDS, self._give_up, self.cycle)
+            self._receive_later()
+
+    def _receive_later(self) -> None:
+        self.flow.pause_reading()
+        self.loop.call_later(_PAUSE_SECONDS, self._receive)
+
+    def _receive(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
+    def _give_up(self, unread: object) -> None:
+        """Close, unless the body has come to its end."""
+        if self._unread is unread:
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         """The server calls this with words of its own, which are for its log."""
@@ -174,3 +202,9 @@ class Protocol(HttpToolsProtocol):
         ]
         self.transport.write(b"\r\n".join([*head, b"", body]))
         self.transport.close()
+
+
+def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Whether a head announces a body that is large, or one whose size it does not say."""
+    said = dict(headers)
+    return b"transfer-encoding" in said or int(said.get(b"content-length", b"0")) > _SMALL

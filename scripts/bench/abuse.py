@@ -4,7 +4,7 @@
 
 Three attacks, each beside the quiet before it, in one run, against the service's own processes:
 
-- selfcheck: four connections of one key post hostile bodies of 3 MiB as fast as they are answered;
+- selfcheck: four connections of one key post hostile bodies of 2.5 MiB as fast as they are answered;
 - keys: eight connections of the same address show keys that are none, while other keys are issued;
 - publish: a tenant publishes 8 KiB messages into its queue over AMQP.
 
@@ -40,7 +40,7 @@ from scripts import services
 from scripts.bench.feed_rig import database, internal_vhost, operator_key, processes, provisioned
 
 MOST_TIMES = 3.0
-_BODY_BYTES = 3 * 1024 * 1024
+_BODY_BYTES = 2_621_440
 _PATHS = ("/v1/whoami", "/cs2/v1/matches?limit=10", "/v1/sports/en/sports")
 _PAUSE_SECONDS = 0.005
 Attack = Callable[[str, str], None]

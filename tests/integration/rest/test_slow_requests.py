@@ -1,4 +1,5 @@
-"""Requests that never end, and connections without number: each is ended in time, and nobody waits for it."""
+"""Requests that never end, bodies that nobody reads, connections without number: each is ended in time, and
+nobody waits for it."""
 
 import asyncio
 import time
@@ -100,6 +101,30 @@ async def test_requests_in_time_are_not_touched_by_it(port: int, issue: IssueKey
             writer.write(ask)
             head = await reader.readuntil(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 200 ")
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await reader.readexactly(int(length))
+
+
+async def test_of_a_large_body_that_nobody_reads_the_end_is_not_awaited(port: int, issue: IssueKey) -> None:
+    """It is answered at once, whatever is still to come, and then the connection ends."""
+    key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode() + b"\r\n"
+    for target, status in ((b"/cs2/v1/nowhere", b"404"), (b"/cs2/v1/selfcheck", b"413")):
+        async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
+            writer.write(b"POST " + target + b" HTTP/1.1\r\nHost: x\r\n" + key)
+            writer.write(b"Content-Length: 100000000\r\n\r\n" + b" " * 1000)
+            said = await reader.read()
+        assert said.startswith(b"HTTP/1.1 " + status) and said.count(b"HTTP/1.1") == 1, said
+
+
+async def test_a_body_that_comes_to_its_end_all_the_same_leaves_the_connection_open(port: int) -> None:
+    """A client that reads no answer before it has sent all gets that answer, too."""
+    async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
+        for size in (1000, 3_000_000, 1000):
+            writer.write(b"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size)
+            writer.write(b" " * size)
+            await writer.drain()
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 404 ")
             length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
             await reader.readexactly(int(length))
 

@@ -67,6 +67,13 @@ def test_a_nul_in_a_large_body_is_refused_without_a_search(client: Any) -> None:
     assert (field["loc"], field["type"]) == (["body"], "control_character")
 
 
+def test_in_a_large_body_whole_numbers_are_written_as_such(client: Any) -> None:
+    padded = b'{"number": %s, "text": "' + b"a" * 100_000 + b'"}'
+    assert client.post("/", content=padded % b"7").json() == 7
+    (field,) = client.post("/", content=padded % b"7.0").json()["detail"]
+    assert field["loc"] == ["body", "number"]
+
+
 def test_a_refusal_names_a_few_fields(client: Any) -> None:
     body = b'{"number": 7, "inner": [' + b",".join([rb'"\u0000"'] * 1000) + b"]}"
     assert 1 < len(client.post("/", content=body).json()["detail"]) <= 20
