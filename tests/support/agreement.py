@@ -55,7 +55,7 @@ def check_settlements(book: Book, ledger: Sequence[LedgerEntry], true: truth.Tru
     assert set(last) == set(book)
     for (type_id, specifiers), market in book.items():
         expected = "won" if truth.came_true(true, type_id, specifier_values(specifiers)) else "lost"
-        assert (type_id, specifiers, market.status) == (type_id, specifiers, MarketStatus.SETTLED)
+        assert (type_id, specifiers, market.status) == (type_id, specifiers, MarketStatus.SETTLED), market
         assert (type_id, specifiers, market.result) == (type_id, specifiers, expected)
         assert last[market.key].outcome == expected
         assert last[market.key].rests_on
