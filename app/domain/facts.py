@@ -209,13 +209,17 @@ class MapEnded(Fact, frozen=True):
 
 
 class SourceLost(Fact, frozen=True):
-    """Data is missing (a hole in the offsets, silence): nothing may stay on offer."""
+    """Data is missing (a hole in the offsets, a batch that cannot be read): nothing may stay on offer."""
 
     reason: str
 
 
 class SourceBack(Fact, frozen=True):
-    pass
+    """From here on no data is missing."""
+
+
+class SourceHeard(Fact, frozen=True):
+    """Lines come again after a silence in which none was lost."""
 
 
 class SourceChanged(Fact, frozen=True):

@@ -210,7 +210,7 @@ class OpenEnd(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`."""
+    `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`."""
 
     kind: str
     reason: str

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import RoundFinished, RoundLive, RoundOpened, RoundsVoided, Told
-from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.doubts import SOURCE, clear_doubt, raise_doubt
 from app.domain.loadout import stood_up
 from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
 from app.domain.presence import mustered
@@ -28,7 +28,7 @@ def open_round(match: Match, at: int, told: Told) -> Match:
 
 
 def fresh_round(match: Match, play: MapPlay, number: int, at: int) -> RoundPlay:
-    gap = any(doubt.kind == "source" for doubt in match.doubts)
+    gap = any(doubt.kind == SOURCE for doubt in match.doubts)
     return RoundPlay(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, timeline
 from app.domain.changes import Altered, Change, Told
-from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.doubts import SILENT, SOURCE, clear_doubt, raise_doubt
 from app.domain.match import Match, RoundPlay, Win
 from app.domain.rounds import (
     drop_unjudged,
@@ -259,11 +259,15 @@ def source_lost(match: Match, fact: f.SourceLost, told: Told) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
-    return raise_doubt(match, "source", fact.reason)
+    return raise_doubt(match, SOURCE, fact.reason)
 
 
 def source_back(match: Match, fact: f.SourceBack, told: Told) -> Match:
-    return clear_doubt(match, "source")
+    return clear_doubt(match, SOURCE)
+
+
+def source_heard(match: Match, fact: f.SourceHeard, told: Told) -> Match:
+    return clear_doubt(match, SILENT)
 
 
 def source_changed(match: Match, fact: f.SourceChanged, told: Told) -> Match:
@@ -320,6 +324,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.MapEnded: map_ended,
     f.SourceLost: source_lost,
     f.SourceBack: source_back,
+    f.SourceHeard: source_heard,
     f.SourceChanged: source_changed,
     f.RivalClaims: rival_claims,
     f.RivalsGone: rivals_gone,

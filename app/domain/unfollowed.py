@@ -6,8 +6,8 @@ One alone is nothing unusual: a knife round, or the round in which a source was 
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.doubts import AWAY, SOURCE, clear_doubt, raise_doubt
-from app.domain.match import Doubt, Match
+from app.domain.doubts import AWAY, clear_doubt, raise_doubt
+from app.domain.match import Match
 
 UNFOLLOWED = "unfollowed"  #: the kind of doubt that is raised
 ENOUGH = 2
@@ -40,7 +40,7 @@ def _repeated(match: Match, fact: f.RoundWon) -> bool:
 
 def _away(match: Match) -> bool:
     """Whether it is our own processing that stood still: what its rounds were shows when it has caught up."""
-    return Doubt(SOURCE, AWAY) in match.doubts
+    return any(doubt.reason == AWAY for doubt in match.doubts)
 
 
 def _doubted(match: Match) -> Match:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from app.domain.doubts import SOURCE
-from app.domain.facts import Fact, FreezeStarted, SourceBack, SourceLost
+from app.domain.doubts import SILENT, SOURCE
+from app.domain.facts import Fact, FreezeStarted, SourceBack, SourceHeard, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, offsets, pace, record
@@ -57,9 +57,8 @@ class Run:
     async def finish(self, now: int, terms: Terms, beside: Sequence[Write] = ()) -> None:
         """Fold what was read, let trading react, write it all, and what the caller has to write `beside`."""
         quoting = now - self.arrived_at <= terms.fresh_millis
-        if quoting and self._whole_again():
-            self.source = replace(self.source, broken=False)
-            self.facts.append(SourceBack(at=self.arrived_at))
+        if quoting:
+            self._end_doubts()
         self.source = replace(self.source, last_batch_at=max(self.arrived_at, self.source.last_batch_at))
         after, changes = fold(self.match, self.facts)
         after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at), behind=not quoting)
@@ -74,12 +73,23 @@ class Run:
             beside=[sources.saving(self.source), *beside],
         )
 
-    def _whole_again(self) -> bool:
-        """Whether the source can be trusted: lines come, and after a hole a round began whole."""
-        if not self.source.broken:
-            return any(doubt.kind == SOURCE for doubt in self.match.doubts)
-        return begins_round(self.facts)
+    def _end_doubts(self) -> None:
+        """Trust the source again: after a silence with its first line, after a hole with the first round that
+        begins whole. That round lacks nothing, so the hole ends before it, not behind the last line."""
+        doubted = {doubt.kind for doubt in self.match.doubts}
+        whole = begin_of_round(self.facts) if self.source.broken else 0
+        if whole is not None and (self.source.broken or SOURCE in doubted):
+            self.source = replace(self.source, broken=False)
+            self.facts.insert(whole, SourceBack(at=self._time_at(whole)))
+        if SILENT in doubted:
+            self.facts.insert(0, SourceHeard(at=self._time_at(0)))
+
+    def _time_at(self, index: int) -> int:
+        return self.facts[index].at if index < len(self.facts) else self.arrived_at
 
 
-def begins_round(facts: Sequence[Fact]) -> bool:
-    return any(isinstance(fact, FreezeStarted) for fact in facts)
+def begin_of_round(facts: Sequence[Fact]) -> int | None:
+    """Where in `facts` the first round begins of which no data is missing; None where none does."""
+    lost = max((index for index, fact in enumerate(facts) if isinstance(fact, SourceLost)), default=-1)
+    begins = (index for index, fact in enumerate(facts) if isinstance(fact, FreezeStarted) and index > lost)
+    return next(begins, None)

@@ -6,8 +6,8 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.domain.changes import Altered, Change
-from app.domain.doubts import AWAY, SOURCE, raise_doubt
-from app.domain.facts import SourceBack, SourceLost
+from app.domain.doubts import AWAY, SILENT, raise_doubt
+from app.domain.facts import SourceBack, SourceHeard, SourceLost
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import handover, offsets, record, silence
@@ -60,7 +60,7 @@ async def lift(store: Store, now: int, terms: Terms) -> int:
         waiting = await sources.suspended_before_play(tx, AWAY)
 
     async def back(tx: Tx, match: Match) -> None:
-        after, changes = fold(match, [SourceBack(at=now)])
+        after, changes = fold(match, [SourceBack(at=now), SourceHeard(at=now)])
         await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
 
     return await _each(store, waiting, back)
@@ -162,7 +162,7 @@ async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
     """Suspend a match of which nothing is lost so far: what it has missed may still come."""
     if match.over:
         return
-    after = raise_doubt(match, SOURCE, reason)
+    after = raise_doubt(match, SILENT, reason)
     await _suspend(tx, match, after, (Altered(),), reason, now)
 
 

@@ -132,6 +132,52 @@ async def test_a_match_of_five_against_nobody_is_not_on_offer(store: Store, serv
     assert await on_offer(store, server)
 
 
+@pytest.mark.parametrize("late", [0, TERMS.fresh_millis + 1])
+@pytest.mark.parametrize("cause", ["silent", "away"])
+async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
+    store: Store, server: Server, cause: str, late: int
+) -> None:
+    """Nothing was lost, only late: a round that begins while the suspension stands lacks no event."""
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
+    quiet = server.now + 1_000_000
+    if cause == "silent":
+        assert await watch.suspend_silent(store, quiet, TERMS) == 1
+    else:
+        assert await watch.suspend_everything(store, quiet) == 1
+    async with store.reading() as tx:
+        offered = await markets.book(tx, server.match.id)
+    following = server.cut(*logs.freeze(1, 0)), server.cut(*logs.live(), *logs.ct_win(2, 0), *logs.freeze(2, 0))
+    assert await server.deliver(*following, late=late) == ["applied", "applied"]
+    state = await server.state()
+    assert not any(played.gap for played in state.maps[0].rounds)
+    assert state.current is not None and not state.current.gap
+    async with store.reading() as tx:
+        book = await markets.book(tx, server.match.id)
+    of_round = [key for key in offered if "round=2|" in f"{key[1]}|"]
+    assert len(of_round) > 10
+    assert {book[key].status for key in of_round} == {MarketStatus.SETTLED}
+
+
+async def test_a_round_that_begins_whole_after_a_hole_settles_as_any_other(
+    store: Store, server: Server
+) -> None:
+    """The batch with the next freeze time ends the hole: what follows in it is known."""
+    await server.begin()
+    server.cut("lost")
+    await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
+    await worker.tick(store, Share("w1"), server.now + 2500, TERMS)
+    await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
+    state = await server.state()
+    assert state.maps[0].rounds[0].gap
+    assert state.current is not None and not state.current.gap
+    assert (14, "map=1|round=2|team=home") in {market.key for market in await on_offer(store, server)}
+    await server.send(*logs.live(), *logs.ct_win(2, 0))
+    async with store.reading() as tx:
+        book = await markets.book(tx, server.match.id)
+    assert book[14, "map=1|round=2|team=home"].status is MarketStatus.SETTLED
+
+
 async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) -> None:
     await server.begin()
     await watch.suspend_everything(store, server.now)

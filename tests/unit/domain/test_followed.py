@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, RoundFinished
-from app.domain.doubts import AWAY, SOURCE
+from app.domain.doubts import AWAY, SILENT, raise_doubt
 from app.domain.match import MapPlay, Slot, Status
 from app.domain.unfollowed import ENOUGH, UNFOLLOWED
 from tests.unit.domain.play import Server, new_match
@@ -123,11 +123,11 @@ def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
 def test_rounds_behind_while_our_own_processing_stood_still_are_no_doubt() -> None:
     server = Server(map_name="de_nuke")
     server.tell(f.RoundStarted(at=server.later()))
-    server.tell(f.SourceLost(at=server.later(), reason=AWAY))
+    server.match = raise_doubt(server.match, SILENT, AWAY)
     for _ in range(ENOUGH + 1):
         server.go_live()
         server.tell(server.won_fact("home"))
         server.freeze()
     kinds = {doubt.kind for doubt in server.match.doubts}
-    assert SOURCE in kinds
+    assert SILENT in kinds
     assert UNFOLLOWED not in kinds

@@ -30,7 +30,7 @@ maps = st.sampled_from(MAPS)
 def facts() -> st.SearchStrategy[f.Fact]:
     at = st.integers(0, 50_000)
     plain = (f.WarmupStarted, f.WarmupEnded, f.RestartAnnounced, f.FreezeStarted, f.RoundStarted)
-    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceBack)
+    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceBack, f.SourceHeard)
     return st.one_of(
         *(st.builds(kind, at=at) for kind in bare),
         st.builds(f.MapLoaded, at=at, name=maps),

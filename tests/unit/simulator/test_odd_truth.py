@@ -8,6 +8,7 @@ from itertools import accumulate, groupby
 import pytest
 
 from app.domain import facts as f
+from app.domain.doubts import SILENT, raise_doubt
 from app.domain.match import Match, Status
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -20,7 +21,7 @@ from app.trading.audit import audit
 from tests.unit.trading.trader import Trader, new_match
 
 BEGIN = 1_790_000_000_000
-SILENT_MS = 30_000  #: after which the service itself says that the source is lost
+SILENT_MS = 30_000  #: after which the service itself suspends
 DRESSES: tuple[Dress, ...] = ("plain", "bare", "millis")
 KINDS = {
     "restore": Oddities(restore=0.15),
@@ -59,7 +60,7 @@ def bodies(lines: Iterator[Line], seconds: float) -> Iterator[tuple[int, str]]:
 
 
 def traded(plan: Plan, seconds: float, *, checking: bool = False) -> tuple[Trader, SeriesTruth]:
-    """The match as read and traded, its source lost whenever it is silent."""
+    """The match as read and traded, suspended whenever its source is silent."""
     truth = new_truth(plan)
     trader = Trader(new_match(plan), checking=checking)
     trader.react()
@@ -68,9 +69,10 @@ def traded(plan: Plan, seconds: float, *, checking: bool = False) -> tuple[Trade
         reading = read(body, at)
         assert reading.unknown == 0, body
         if at - heard > SILENT_MS + seconds * 1000:
-            trader.tell([f.SourceLost(at=heard + SILENT_MS, reason="silence")])
+            trader.match = raise_doubt(trader.match, SILENT, "silence")
+            trader.react()
             assert not trader.active()
-            trader.tell([f.SourceBack(at=at), *reading.facts])
+            trader.tell([f.SourceHeard(at=at), *reading.facts])
         else:
             trader.tell(reading.facts)
         heard = at
