@@ -15,25 +15,25 @@ from app.domain.series import close_map, finish_match, next_map
 def award_map(match: Match, winner: Slot, at: int) -> Moved:
     """The map in play, else the next one, goes to `winner`; with enough maps won, so does the match."""
     require_open(match, "awarded a map")
-    told: list[Change] = []
-    match = _close(match, winner, at, told)
-    return match, tuple(told)
+    changes: list[Change] = []
+    match = _close(match, winner, at, changes)
+    return match, tuple(changes)
 
 
 def award_match(match: Match, winner: Slot, at: int) -> Moved:
     """The match goes to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
     require_open(match, "awarded")
-    told: list[Change] = []
+    changes: list[Change] = []
     if match.map is not None:
-        match = _close(match, winner, at, told)
+        match = _close(match, winner, at, changes)
     if match.status is not Status.FINISHED:
-        match = finish_match(match, at, told, winner)
+        match = finish_match(match, at, changes, winner)
     elif match.winner != winner:
-        told.pop()
-        match = finish_match(match, at, told, winner)
-    return replace(match, awarded=True), tuple(told)
+        changes.pop()
+        match = finish_match(match, at, changes, winner)
+    return replace(match, awarded=True), tuple(changes)
 
 
-def _close(match: Match, winner: Slot, at: int, told: list[Change]) -> Match:
+def _close(match: Match, winner: Slot, at: int, changes: list[Change]) -> Match:
     play = match.map or next_map(match)
-    return close_map(match, replace(play, winner=winner, awarded=True), at, told)
+    return close_map(match, replace(play, winner=winner, awarded=True), at, changes)

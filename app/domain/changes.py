@@ -84,4 +84,4 @@ class Altered(Change, frozen=True):
     format, rounds that nobody saw."""
 
 
-Told = list[Change]  #: what a move of a match has to say so far; it says more by appending
+Changes = list[Change]  #: what a transition has changed so far; each step appends to it

@@ -177,7 +177,7 @@ class RoundEnded(Fact, frozen=True):
     pass
 
 
-class ScoreTold(Fact, frozen=True):
+class ScoreReported(Fact, frozen=True):
     """`MatchStatus: Score:` CT:T; `rounds_played` is -1 before play."""
 
     ct_score: int

@@ -6,7 +6,7 @@ played in another format than we take it for, and what depends on the format wai
 
 from msgspec.structs import replace
 
-from app.domain.changes import FormatChanged, Told
+from app.domain.changes import Changes, FormatChanged
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.facts import FormatSet
 from app.domain.match import FormatStatus, MapPlay, Match
@@ -22,7 +22,7 @@ def format_of(match: Match) -> FormatChanged:
     )
 
 
-def format_set(match: Match, fact: FormatSet, told: Told) -> Match:
+def format_set(match: Match, fact: FormatSet, changes: Changes) -> Match:
     """The log's own number: taken over unless an operator set another, or the map would be over by it."""
     rounds = fact.max_rounds or match.max_rounds
     overtime = fact.overtime_rounds or match.overtime_rounds
@@ -34,7 +34,7 @@ def format_set(match: Match, fact: FormatSet, told: Told) -> Match:
     if status.set_by == "operator" or _ends_map(match, rounds, overtime):
         ours = f"{match.max_rounds}+{match.overtime_rounds}"
         return _contradicted(match, f"the server plays {rounds}+{overtime} rounds, the match has {ours}")
-    told.append(format_of(match))
+    changes.append(format_of(match))
     match = replace(match, max_rounds=rounds, overtime_rounds=overtime)
     return _resolved(in_new_format(match), FormatStatus("log"))
 

@@ -7,7 +7,7 @@ is not known: both teams are taken to be whole until somebody leaves.
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Told
+from app.domain.changes import Changes
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import Match, Member, Player, Presence, RoundPlay, Slot
 from app.domain.sides import slot_of
@@ -24,7 +24,7 @@ def able(match: Match, slot: Slot) -> int:
     return min(TEAM, max(0, TEAM - away + bots))
 
 
-def left(match: Match, fact: f.Left, told: Told) -> Match:
+def left(match: Match, fact: f.Left, changes: Changes) -> Match:
     """Whoever leaves is missed; in a round in play as if they had died."""
     slot = slot_of(match, fact.player, fact.side) if fact.side else None
     if match.map is None or match.warmup or slot is None:
@@ -42,7 +42,7 @@ def left(match: Match, fact: f.Left, told: Told) -> Match:
     return _counted(match)
 
 
-def joined(match: Match, fact: f.Joined, told: Told) -> Match:
+def joined(match: Match, fact: f.Joined, changes: Changes) -> Match:
     slot = slot_of(match, fact.player, fact.side)
     if match.map is None or match.warmup or slot is None:
         return match

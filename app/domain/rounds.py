@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import RoundFinished, RoundLive, RoundOpened, RoundsVoided, Told
+from app.domain.changes import Changes, RoundFinished, RoundLive, RoundOpened, RoundsVoided
 from app.domain.doubts import SOURCE, clear_doubt, raise_doubt
 from app.domain.loadout import stood_up
 from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
@@ -12,7 +12,7 @@ from app.domain.timeline import bomb_site, end_of_bomb, release_held
 from app.domain.worth import of_teams
 
 
-def open_round(match: Match, at: int, told: Told) -> Match:
+def open_round(match: Match, at: int, changes: Changes) -> Match:
     """The freeze time of the next round; the round in hand is over or void."""
     match = leave_break(match)
     play = match.map
@@ -23,7 +23,7 @@ def open_round(match: Match, at: int, told: Told) -> Match:
     current = mustered(match, fresh_round(match, play, number, at))
     sheet = stood_up(match.loadouts, bare=bare)
     match = replace(match, current=current, loadouts=sheet)
-    told.append(RoundOpened(map=play.number, round=number))
+    changes.append(RoundOpened(map=play.number, round=number))
     return match
 
 
@@ -32,15 +32,15 @@ def fresh_round(match: Match, play: MapPlay, number: int, at: int) -> RoundPlay:
     return RoundPlay(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
 
 
-def go_live(match: Match, at: int, told: Told) -> Match:
+def go_live(match: Match, at: int, changes: Changes) -> Match:
     current = match.current
     if current is None:
         return match
-    told.append(RoundLive(map=current.map, round=current.number))
+    changes.append(RoundLive(map=current.map, round=current.number))
     return replace(match, pause="", current=replace(current, phase="live", started_at=at))
 
 
-def judge(match: Match, told: Told) -> Match:
+def judge(match: Match, changes: Changes) -> Match:
     """Count the waiting result once its team is known and the score told with it is ours."""
     current, play = match.current, match.map
     if current is None or current.won is None or play is None or _still_maybe_knife(current):
@@ -50,9 +50,9 @@ def judge(match: Match, told: Told) -> Match:
     play = match.map or play
     if play.home_side is None:
         return raise_doubt(match, "sides", "which team plays which side is not known yet")
-    if told_scores(play, won.ct_score, won.t_score) != _after(play, won):
+    if scores_by_team(play, won.ct_score, won.t_score) != _after(play, won):
         return disagree(match, won.ct_score, won.t_score)
-    return _finish(match, won, told)
+    return _finish(match, won, changes)
 
 
 def _still_maybe_knife(current: RoundPlay) -> bool:
@@ -70,7 +70,7 @@ def _after(play: MapPlay, won: Win) -> tuple[int, int]:
     return play.home_score + home_won, play.away_score + (not home_won)
 
 
-def told_scores(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int]:
+def scores_by_team(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int]:
     """Home's and away's score in a score told by side; home is taken as CT while sides are open."""
     return (t_score, ct_score) if play.home_side == "T" else (ct_score, t_score)
 
@@ -81,8 +81,8 @@ def disagree(match: Match, ct_score: int, t_score: int) -> Match:
     return raise_doubt(match, "score", f"score told CT {ct_score}, T {t_score} disagrees with {ours} counted")
 
 
-def _finish(match: Match, won: Win, told: Told) -> Match:
-    match = end_of_bomb(release_held(match, told), won, told)
+def _finish(match: Match, won: Win, changes: Changes) -> Match:
+    match = end_of_bomb(release_held(match, changes), won, changes)
     play, current = match.map, match.current
     winner = slot_on(play, won.side) if play else None
     if play is None or current is None or winner is None:
@@ -107,12 +107,12 @@ def _finish(match: Match, won: Win, told: Told) -> Match:
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_break(play) else None)
     match = replace(match, next_fact=match.next_fact + 1, current=replace(current, phase="over", won=None))
-    told.append(RoundFinished(round=finished, timeline=current.events))
+    changes.append(RoundFinished(round=finished, timeline=current.events))
     return clear_doubt(update_map(match, play), "score", "sides", "restart")
 
 
 def void_after(
-    match: Match, home_score: int, away_score: int, told: Told, *, replayed: bool = False
+    match: Match, home_score: int, away_score: int, changes: Changes, *, replayed: bool = False
 ) -> Match:
     """Only the rounds up to this score stand; later ones and the round in hand are void, and `replayed` or
     not."""
@@ -121,7 +121,7 @@ def void_after(
         return match
     total = home_score + away_score
     gone = tuple(replace(played, void=True) for played in play.counted if played.number > total)
-    _tell_void(match, play, gone, told, _replayed_from(match, play, gone, total) if replayed else None)
+    _tell_void(match, play, gone, changes, _replayed_from(match, play, gone, total) if replayed else None)
     by_id = {played.id: played for played in gone}
     play = replace(
         play,
@@ -136,21 +136,21 @@ def void_after(
     return replace(update_map(match, play), current=None, other_deaths=deaths)
 
 
-def void_all(match: Match, told: Told) -> Match:
+def void_all(match: Match, changes: Changes) -> Match:
     """The map is played again from its beginning."""
-    return void_after(match, 0, 0, told, replayed=True)
+    return void_after(match, 0, 0, changes, replayed=True)
 
 
-def void_in_hand(match: Match, told: Told) -> Match:
+def void_in_hand(match: Match, changes: Changes) -> Match:
     """The round in hand is not going to be finished."""
     play = match.map
-    return void_after(match, play.home_score, play.away_score, told) if play else match
+    return void_after(match, play.home_score, play.away_score, changes) if play else match
 
 
-def replay_in_hand(match: Match, told: Told) -> Match:
+def replay_in_hand(match: Match, changes: Changes) -> Match:
     """The round in hand is played again."""
     play = match.map
-    return void_after(match, play.home_score, play.away_score, told, replayed=True) if play else match
+    return void_after(match, play.home_score, play.away_score, changes, replayed=True) if play else match
 
 
 def _replayed_from(match: Match, play: MapPlay, gone: tuple[Round, ...], total: int) -> int:
@@ -166,19 +166,19 @@ def _replayed_from(match: Match, play: MapPlay, gone: tuple[Round, ...], total: 
 
 
 def _tell_void(
-    match: Match, play: MapPlay, voided: tuple[Round, ...], told: Told, replayed_from: int | None
+    match: Match, play: MapPlay, voided: tuple[Round, ...], changes: Changes, replayed_from: int | None
 ) -> None:
     current = match.current
     unfinished = current is not None and current.number > play.rounds_won
     in_hand = tuple(event.id for event in current.events) if current and unfinished else ()
     events = sorted({*in_hand, *(id for played in voided for id in played.events)})
     if voided or events:
-        told.append(
+        changes.append(
             RoundsVoided(map=play.number, rounds=voided, events=tuple(events), replayed_from=replayed_from)
         )
 
 
-def go_back(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
+def go_back(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
     """A round was restored: what stood at the score told is what stands, if we can say what that was."""
     play = match.map
     if play is None:
@@ -188,8 +188,8 @@ def go_back(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> M
     score = (ct_score, t_score) if side == "CT" else (t_score, ct_score)
     if side is None or not _stood(play, score):
         return disagree(match, ct_score, t_score)
-    match = set_home_side(void_after(match, *score, told, replayed=True), side)
-    return open_round(clear_doubt(match, "score", "restart", "sides"), at, told)
+    match = set_home_side(void_after(match, *score, changes, replayed=True), side)
+    return open_round(clear_doubt(match, "score", "restart", "sides"), at, changes)
 
 
 def _stood(play: MapPlay, score: tuple[int, int]) -> bool:
@@ -201,10 +201,10 @@ def _stood(play: MapPlay, score: tuple[int, int]) -> bool:
             most = played.score_before
             break
         least = played.home_score, played.away_score
-    return all(low <= told <= high for low, told, high in zip(least, score, most, strict=True))
+    return all(low <= changes <= high for low, changes, high in zip(least, score, most, strict=True))
 
 
-def catch_up(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
+def catch_up(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
     """The score told is ahead of ours: rounds ended unseen. It is taken as it is, where it can be.
 
     Not in the freeze after a possible change of sides, when team lines and score tell different
@@ -213,22 +213,22 @@ def catch_up(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> 
     play, current = match.map, match.current
     if play is None or play.home_side is None:
         return disagree(match, ct_score, t_score)
-    home_score, away_score = told_scores(play, ct_score, t_score)
+    home_score, away_score = scores_by_team(play, ct_score, t_score)
     ahead = replace(play, home_score=home_score, away_score=away_score)
     in_freeze = current is None or current.phase == "freeze"
     if home_score < play.home_score or away_score < play.away_score or (in_freeze and is_break(ahead)):
         return disagree(match, ct_score, t_score)
-    match = void_in_hand(match, told)
+    match = void_in_hand(match, changes)
     numbers = range(play.rounds_won + 1, home_score + away_score + 1)
     ahead = replace(ahead, unseen=(*play.unseen, *numbers))
     ahead = replace(ahead, side_before_break=ahead.home_side if is_break(ahead) else None)
     match = clear_doubt(update_map(match, ahead), "score", "restart", "sides")
-    return open_round(match, at, told) if in_freeze else replace(match, current=_after_unseen(ahead))
+    return open_round(match, at, changes) if in_freeze else replace(match, current=_after_unseen(ahead))
 
 
-def lose_round(match: Match, ct_score: int, t_score: int, told: Told) -> Match:
+def lose_round(match: Match, ct_score: int, t_score: int, changes: Changes) -> Match:
     """A result whose score skips rounds: which round it was is unclear, and so is what happened in it."""
-    match = void_in_hand(match, told)
+    match = void_in_hand(match, changes)
     play = match.map
     if play is not None:
         current = RoundPlay(map=play.number, number=ct_score + t_score, phase="over")

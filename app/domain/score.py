@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Told
+from app.domain.changes import Changes
 from app.domain.doubts import clear_doubt, log_is_doubted
 from app.domain.match import Match
 from app.domain.rounds import (
@@ -13,77 +13,77 @@ from app.domain.rounds import (
     judge,
     open_round,
     replay_in_hand,
-    told_scores,
+    scores_by_team,
     void_all,
 )
 from app.domain.series import may_start, name_map, playing, start_map, was_played
 from app.domain.sides import believe_score
 
 
-def score_told(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+def score_reported(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
     if fact.rounds_played < 0:
-        return _out_of_play(match, told)
+        return _out_of_play(match, changes)
     if was_played(match, fact.map_name):
         return match
     match = name_map(replace(match, warmup=False), fact.map_name)
     if may_start(match, fact.map_name):
-        match = start_map(match, fact.map_name, fact.at, told)
+        match = start_map(match, fact.map_name, fact.at, changes)
     play = playing(match)
     if play is None or fact.map_name not in ("", play.name):
         return match
-    match = _after_knives(replace(match, handed_over=False), fact, told)
-    return _compare(judge(match, told), fact, told)
+    match = _after_knives(replace(match, handed_over=False), fact, changes)
+    return _compare(judge(match, changes), fact, changes)
 
 
-def _out_of_play(match: Match, told: Told) -> Match:
+def _out_of_play(match: Match, changes: Changes) -> Match:
     """`RoundsPlayed: -1`: whatever goes on, it does not count."""
     if match.map is None or match.restarting:
         return replace(match, warmup=True)
-    return replace(replay_in_hand(match, told), warmup=True)
+    return replace(replay_in_hand(match, changes), warmup=True)
 
 
-def _after_knives(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+def _after_knives(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
     """The score in the next freeze shows whether a first round with knives only counted."""
     current = match.current
     if current is None or current.won is None or not (current.knife and current.break_over):
         return match
     if fact.rounds_played == 0:
-        return open_round(void_all(match, told), fact.at, told)
-    return _then_open(judge(match, told), fact.at, told)
+        return open_round(void_all(match, changes), fact.at, changes)
+    return _then_open(judge(match, changes), fact.at, changes)
 
 
-def _then_open(match: Match, at: int, told: Told) -> Match:
+def _then_open(match: Match, at: int, changes: Changes) -> Match:
     judged = match.current is not None and match.current.won is None
-    return open_round(match, at, told) if judged else match
+    return open_round(match, at, changes) if judged else match
 
 
-def _compare(match: Match, fact: f.ScoreTold, told: Told) -> Match:
+def _compare(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
     """Check the score told against the rounds counted; one that went back is a restored backup."""
     match = believe_score(match, fact.ct_score, fact.t_score)
     play, current = match.map, match.current
     if play is None or (current is not None and current.won is not None):
         return match
     ours = (play.home_score, play.away_score)
-    theirs = told_scores(play, fact.ct_score, fact.t_score)
+    theirs = scores_by_team(play, fact.ct_score, fact.t_score)
     if theirs == ours:
-        return _agree(match, fact.at, told)
+        return _agree(match, fact.at, changes)
     if sum(theirs) == sum(ours):
         return disagree(match, fact.ct_score, fact.t_score)
     if sum(theirs) > sum(ours):
-        match = catch_up(match, fact.ct_score, fact.t_score, fact.at, told)
+        match = catch_up(match, fact.ct_score, fact.t_score, fact.at, changes)
         return match if log_is_doubted(match) else replace(match, restarting=False)
     if current is not None and current.phase != "freeze" and not match.restarting:
         return match
     if match.restarting and not sum(theirs):
         return match
-    return replace(go_back(match, fact.ct_score, fact.t_score, fact.at, told), restarting=False)
+    return replace(go_back(match, fact.ct_score, fact.t_score, fact.at, changes), restarting=False)
 
 
-def _agree(match: Match, at: int, told: Told) -> Match:
+def _agree(match: Match, at: int, changes: Changes) -> Match:
     """Our score is theirs; if the server came back to it, the round in hand begins anew."""
     current = match.current
     anew = match.restarting and current is not None and current.phase != "freeze"
     match = replace(clear_doubt(match, "score", "restart"), restarting=False)
     if anew:
-        return open_round(replay_in_hand(match, told), at, told)
-    return match if match.current else open_round(match, at, told)
+        return open_round(replay_in_hand(match, changes), at, changes)
+    return match if match.current else open_round(match, at, changes)

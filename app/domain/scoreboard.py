@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import loadout
-from app.domain.changes import Told
+from app.domain.changes import Changes
 from app.domain.loadout import Sheet
 from app.domain.match import Match
 from app.domain.series import playing
@@ -20,7 +20,7 @@ def gained(match: Match, fact: f.Sighted) -> Match:
     return _with(match, loadout.with_item(match.loadouts, fact.player, fact.side, fact.item))
 
 
-def equipped(match: Match, fact: f.Equipped, told: Told) -> Match:
+def equipped(match: Match, fact: f.Equipped, changes: Changes) -> Match:
     if not _counts(match):
         return match
     match = _carrying(match, fact)
@@ -30,23 +30,23 @@ def equipped(match: Match, fact: f.Equipped, told: Told) -> Match:
 def _carrying(match: Match, fact: f.Equipped) -> Match:
     """What a player takes into the round is told when they first leave the place where it is bought."""
     current, who = match.current, fact.player.account or fact.player.name
-    if current is None or current.phase == "over" or any(told[0] == who for told in current.carried):
+    if current is None or current.phase == "over" or any(carried[0] == who for carried in current.carried):
         return match
     carried = (*current.carried, (who, fact.side, worth(fact.items)))
     return replace(match, current=replace(current, carried=carried))
 
 
-def parted(match: Match, fact: f.Parted, told: Told) -> Match:
+def parted(match: Match, fact: f.Parted, changes: Changes) -> Match:
     return _with(match, loadout.without_item(match.loadouts, fact.player, fact.item))
 
 
-def paid(match: Match, fact: f.Paid, told: Told) -> Match:
+def paid(match: Match, fact: f.Paid, changes: Changes) -> Match:
     if not _counts(match):
         return match
     return _with(match, loadout.updated(match.loadouts, fact.player, fact.side, money=fact.money))
 
 
-def hurt(match: Match, fact: f.Hurt, told: Told) -> Match:
+def hurt(match: Match, fact: f.Hurt, changes: Changes) -> Match:
     """A hit may be told after the death that it caused; nobody comes back to life by it."""
     current = match.current
     if not _counts(match) or current is None or current.phase == "freeze" or fact.victim in current.dead:

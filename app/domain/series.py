@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import MapFinished, MapStarted, MatchFinished, MatchStarted, Told
+from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, MatchStarted
 from app.domain.doubts import clear_doubt, keep_doubts, raise_doubt
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, OpenEnd, Presence, Slot, Status
@@ -40,11 +40,11 @@ def name_map(match: Match, name: str) -> Match:
     return replace(put_map(match, replace(play, name=name)), loaded=name)
 
 
-def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
+def start_map(match: Match, map_name: str, at: int, changes: Changes) -> Match:
     """The next map begins; with the first one the match does."""
     if match.status is not Status.LIVE:
         match = replace(match, status=Status.LIVE, started_at=at)
-        told.append(MatchStarted())
+        changes.append(MatchStarted())
     planned = next_map(match)
     play = replace(
         planned,
@@ -55,13 +55,13 @@ def start_map(match: Match, map_name: str, at: int, told: Told) -> Match:
         overtime_rounds=match.overtime_rounds,
     )
     match = replace(put_map(match, play), loaded=map_name or match.loaded)
-    told.append(MapStarted(map=play.number))
+    changes.append(MapStarted(map=play.number))
     match = name_side(match, "CT", match.team_ct)
     match = name_side(match, "T", match.team_t)
     return use_named_side(match)
 
 
-def finish_map(match: Match, home_score: int, away_score: int, at: int, told: Told) -> Match:
+def finish_map(match: Match, home_score: int, away_score: int, at: int, changes: Changes) -> Match:
     """The map ends with this score; with enough maps won, the match does."""
     play = match.map
     if play is None:
@@ -69,10 +69,10 @@ def finish_map(match: Match, home_score: int, away_score: int, at: int, told: To
     unseen = (*play.unseen, *range(play.rounds_won + 1, home_score + away_score + 1))
     winner = _leader(home_score, away_score)
     play = replace(play, home_score=home_score, away_score=away_score, unseen=unseen, winner=winner)
-    return close_map(match, play, at, told)
+    return close_map(match, play, at, changes)
 
 
-def close_map(match: Match, play: MapPlay, at: int, told: Told) -> Match:
+def close_map(match: Match, play: MapPlay, at: int, changes: Changes) -> Match:
     """`play` is the map as it ended, its winner named; it may be one that was never begun."""
     play = replace(play, status="finished", finished_at=at, end_id=match.next_fact)
     match = replace(put_map(match, play), next_fact=match.next_fact + 1, current=None, pause="", loadouts=())
@@ -85,9 +85,9 @@ def close_map(match: Match, play: MapPlay, at: int, told: Told) -> Match:
         handed_over=False,
         open_end=None,
     )
-    told.append(MapFinished(map=play))
+    changes.append(MapFinished(map=play))
     match = clear_doubt(match, "score", "sides", "restart", "map")
-    return finish_match(match, at, told) if series_over(match) else match
+    return finish_match(match, at, changes) if series_over(match) else match
 
 
 def put_map(match: Match, play: MapPlay) -> Match:
@@ -114,16 +114,16 @@ def series_over(match: Match) -> bool:
     return most > match.best_of // 2 or played >= match.best_of
 
 
-def finish_match(match: Match, at: int, told: Told, winner: Slot | None = None) -> Match:
+def finish_match(match: Match, at: int, changes: Changes, winner: Slot | None = None) -> Match:
     """The match ends; `winner` is whoever won more maps, unless named. Of the doubts only that about the
     format outlives it: what depends on it waits for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)
-    told.append(MatchFinished(winner=winner))
+    changes.append(MatchFinished(winner=winner))
     match = keep_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT)
     return replace(match, status=Status.FINISHED, winner=winner, finished_at=at)
 
 
-def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) -> Match:
+def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
     """`Game Over`: the score told ends the map, unless it decides nothing. Where its sides are unknown it
     waits for them."""
     play = match.map
@@ -137,15 +137,15 @@ def end_as_told(match: Match, ct_score: int, t_score: int, at: int, told: Told) 
     if known and not (play.decides(*score) or sum(score) >= play.max_rounds):
         reason = f"map ended undecided at {score[0]}:{score[1]}"
         return replace(raise_doubt(match, "map", reason), current=None)
-    return finish_map(match, *score, at, told)
+    return finish_map(match, *score, at, changes)
 
 
-def end_as_kept(match: Match, at: int, told: Told) -> Match:
+def end_map_at_pending_score(match: Match, at: int, changes: Changes) -> Match:
     """The map in play ends as it was told before its sides were known, if it was."""
     play, end = match.map, match.open_end
     if play is None or end is None or end.map != play.number:
         return match
-    return end_as_told(replace(match, open_end=None), end.ct_score, end.t_score, at, told)
+    return end_map_at_score(replace(match, open_end=None), end.ct_score, end.t_score, at, changes)
 
 
 def _final_score(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int] | None:

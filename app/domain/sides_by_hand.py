@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Altered, Change, Told
+from app.domain.changes import Altered, Change, Changes
 from app.domain.doubts import clear_doubt
 from app.domain.match import Match, Side, Slot
 from app.domain.rounds import judge
-from app.domain.series import end_as_kept
+from app.domain.series import end_map_at_pending_score
 from app.domain.sides import set_home_side
 from app.domain.unfollowed import forget_unfollowed
 from app.kit.errors import Conflict
@@ -25,6 +25,6 @@ def name_sides(match: Match, ct: Slot, at: int) -> tuple[Match, tuple[Change, ..
         match = forget_unfollowed(clear_doubt(match, *_UNKNOWN))
     if match.map is None:
         return replace(match, named_side=side), (Altered(),)
-    told: Told = []
-    match = end_as_kept(judge(set_home_side(match, side), told), at, told)
-    return match, (*told, Altered())
+    changes: Changes = []
+    match = end_map_at_pending_score(judge(set_home_side(match, side), changes), at, changes)
+    return match, (*changes, Altered())

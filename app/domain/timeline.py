@@ -6,23 +6,23 @@ Nobody dies twice in a round, so a repeated line adds nothing.
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Amended, Happened, Told
+from app.domain.changes import Amended, Changes, Happened
 from app.domain.loadout import fallen, is_knife
 from app.domain.match import FactType, Match, OtherDeath, Player, RoundPlay, Side, TimelineEvent, Win
 from app.domain.sides import slot_of, update_map, witness
 
 
-def killed(match: Match, fact: f.Killed, told: Told) -> Match:
+def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
     match = witness(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
     match = bury(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
-        match = release_held(match, told)
+        match = release_held(match, changes)
     return happen(
         match,
-        told,
+        changes,
         "kill",
         fact.at,
         actor=(fact.killer, fact.side),
@@ -33,7 +33,7 @@ def killed(match: Match, fact: f.Killed, told: Told) -> Match:
     )
 
 
-def died(match: Match, fact: f.Died, told: Told) -> Match:
+def died(match: Match, fact: f.Died, changes: Changes) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
@@ -44,52 +44,52 @@ def died(match: Match, fact: f.Died, told: Told) -> Match:
     return bury(match, fact.victim, fact.side)
 
 
-def assisted(match: Match, fact: f.Assisted, told: Told) -> Match:
+def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
     """Attach the assist to the newest kill of that victim, unless it has one."""
     current = match.current
     if current is None:
         return match
     for event in reversed(current.events + current.held):
         if event.type == "kill" and event.target == fact.victim:
-            return match if event.assister else _amend(match, replace(event, assister=fact.assister), told)
+            return match if event.assister else _amend(match, replace(event, assister=fact.assister), changes)
     return match
 
 
-def planted(match: Match, fact: f.BombPlanted, told: Told) -> Match:
+def planted(match: Match, fact: f.BombPlanted, changes: Changes) -> Match:
     if match.current is None or _seen(match.current, "bomb_planted"):
         return match
-    return happen(match, told, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
+    return happen(match, changes, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
 
 
-def defuse_begun(match: Match, fact: f.DefuseBegun, told: Told) -> Match:
+def defuse_begun(match: Match, fact: f.DefuseBegun, changes: Changes) -> Match:
     if match.current is None or fact.player in match.current.defusers:
         return match
     return replace(match, current=replace(match.current, defusers=(*match.current.defusers, fact.player)))
 
 
-def defused(match: Match, fact: f.BombDefused, told: Told) -> Match:
+def defused(match: Match, fact: f.BombDefused, changes: Changes) -> Match:
     if match.current is None or _seen(match.current, "bomb_defused"):
         return match
     site = bomb_site(match.current)
-    return happen(match, told, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
+    return happen(match, changes, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
 
 
-def exploded(match: Match, fact: f.BombExploded, told: Told, *, late: bool | None = None) -> Match:
+def exploded(match: Match, fact: f.BombExploded, changes: Changes, *, late: bool | None = None) -> Match:
     if match.current is None or _seen(match.current, "bomb_exploded"):
         return match
-    return happen(match, told, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
+    return happen(match, changes, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
 
 
-def end_of_bomb(match: Match, won: Win, told: Told) -> Match:
+def end_of_bomb(match: Match, won: Win, changes: Changes) -> Match:
     """A round won by the bomb or by its defusal tells that event too, where no line of its own did."""
     if won.reason == "bomb":
-        return exploded(match, f.BombExploded(at=won.at), told, late=False)
+        return exploded(match, f.BombExploded(at=won.at), changes, late=False)
     current = match.current
     if won.reason != "defuse" or current is None or _seen(current, "bomb_defused"):
         return match
     alive = [player for player in current.defusers if player not in current.dead]
     actor: tuple[Player, Side] | None = (alive[0], "CT") if len(alive) == 1 else None
-    return happen(match, told, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
+    return happen(match, changes, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
 
 
 def bomb_site(current: RoundPlay) -> str:
@@ -100,7 +100,7 @@ def bomb_site(current: RoundPlay) -> str:
 
 def happen(
     match: Match,
-    told: Told,
+    changes: Changes,
     kind: FactType,
     at: int,
     *,
@@ -141,17 +141,17 @@ def happen(
     match = replace(match, next_fact=match.next_fact + 1)
     if current.knife:
         return replace(match, current=replace(current, held=(*current.held, event)))
-    told.append(Happened(event=event))
+    changes.append(Happened(event=event))
     match = replace(match, current=replace(current, events=(*current.events, event)))
     return _add_to_finished(match, event) if event.late else match
 
 
-def release_held(match: Match, told: Told) -> Match:
+def release_held(match: Match, changes: Changes) -> Match:
     """The round is no knife round: tell what was held back."""
     current = match.current
     if current is None or not current.knife:
         return match
-    told.extend(Happened(event=event) for event in current.held)
+    changes.extend(Happened(event=event) for event in current.held)
     events = (*current.events, *current.held)
     return replace(match, current=replace(current, knife=False, held=(), events=events))
 
@@ -172,7 +172,7 @@ def bury(match: Match, victim: Player, side: Side) -> Match:
     )
 
 
-def _amend(match: Match, event: TimelineEvent, told: Told) -> Match:
+def _amend(match: Match, event: TimelineEvent, changes: Changes) -> Match:
     """Replace an event by what is known now; one told in this very fold is told once, as it is now."""
     current = match.current
     if current is None:
@@ -180,12 +180,12 @@ def _amend(match: Match, event: TimelineEvent, told: Told) -> Match:
     events = tuple(event if old.id == event.id else old for old in current.events)
     held = tuple(event if old.id == event.id else old for old in current.held)
     match = replace(match, current=replace(current, events=events, held=held))
-    for index, change in enumerate(told):
+    for index, change in enumerate(changes):
         if isinstance(change, Happened | Amended) and change.event.id == event.id:
-            told[index] = replace(change, event=event)
+            changes[index] = replace(change, event=event)
             return match
     if any(known.id == event.id for known in events):
-        told.append(Amended(event=event))
+        changes.append(Amended(event=event))
     return match
 
 

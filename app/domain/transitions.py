@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, timeline
-from app.domain.changes import Altered, Change, Told
+from app.domain.changes import Altered, Change, Changes
 from app.domain.doubts import SILENT, SOURCE, clear_doubt, raise_doubt
 from app.domain.match import Match, RoundPlay, Win
 from app.domain.rounds import (
@@ -25,9 +25,9 @@ from app.domain.rounds import (
     void_all,
     void_in_hand,
 )
-from app.domain.score import score_told
+from app.domain.score import score_reported
 from app.domain.series import (
-    end_as_told,
+    end_map_at_score,
     finish_map,
     may_start,
     name_map,
@@ -43,18 +43,18 @@ _LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, to
 
 def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ...]]:
     """Take in facts in order: the match after them, and the changes they made, in order."""
-    told: Told = []
+    changes: Changes = []
     newest = match.last_fact_at
     for fact in facts:
         if match.over:
             break
         before = match
-        match = count_unfollowed(before, _HANDLERS[type(fact)](match, fact, told), fact)
+        match = count_unfollowed(before, _HANDLERS[type(fact)](match, fact, changes), fact)
         match = presence.check(formats.check(match))
         newest = max(newest, fact.at)
         if match is not before and _visible(match) != _visible(before):
-            told.append(Altered())
-    return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(told)
+            changes.append(Altered())
+    return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(changes)
 
 
 def _visible(match: Match) -> tuple[Any, ...]:
@@ -64,7 +64,7 @@ def _visible(match: Match) -> tuple[Any, ...]:
     return match.pause, match.suspended, match.warmup, shape
 
 
-def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
+def map_loaded(match: Match, fact: f.MapLoaded, changes: Changes) -> Match:
     match = replace(name_map(match, fact.name), loaded=fact.name, warmup=False)
     play = match.map
     if play is None or _ended(match, fact.name):
@@ -72,9 +72,9 @@ def map_loaded(match: Match, fact: f.MapLoaded, told: Told) -> Match:
     if play.name == fact.name:
         return _restarted(match)
     if play.decides(play.home_score, play.away_score):
-        return finish_map(match, play.home_score, play.away_score, fact.at, told)
+        return finish_map(match, play.home_score, play.away_score, fact.at, changes)
     if not play.rounds_won:
-        match = void_all(match, told)
+        match = void_all(match, changes)
         return update_map(match, replace(play, name=fact.name))
     return raise_doubt(
         replace(match, current=None), "map", f"{fact.name} loaded before {play.name} was decided"
@@ -95,23 +95,23 @@ def _restarted(match: Match) -> Match:
     return raise_doubt(match, "restart", "the game server restarted the map")
 
 
-def warmup_started(match: Match, fact: f.WarmupStarted, told: Told) -> Match:
+def warmup_started(match: Match, fact: f.WarmupStarted, changes: Changes) -> Match:
     if match.map is not None and match.map.rounds_won and not match.warmup:
         match = _restarted(match)
     return replace(match, warmup=True)
 
 
-def warmup_ended(match: Match, fact: f.WarmupEnded, told: Told) -> Match:
+def warmup_ended(match: Match, fact: f.WarmupEnded, changes: Changes) -> Match:
     return replace(match, warmup=False)
 
 
-def play_started(match: Match, fact: f.PlayStarted, told: Told) -> Match:
+def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
     """Rounds seen before do not count, except while a server restart or restore is under way."""
     if was_played(match, fact.map_name):
         return match
     match = name_map(match, fact.map_name)
     if match.map is not None and fact.map_name not in ("", match.map.name):
-        match = map_loaded(match, f.MapLoaded(at=fact.at, name=fact.map_name), told)
+        match = map_loaded(match, f.MapLoaded(at=fact.at, name=fact.map_name), changes)
     match = replace(match, loaded=fact.map_name or match.loaded)
     if playing(match) is None or match.restarting:
         return _restarted(match) if match.map and match.map.rounds_won else match
@@ -119,7 +119,7 @@ def play_started(match: Match, fact: f.PlayStarted, told: Told) -> Match:
     unopened = _untouched(match.current)
     if unopened and match.map and not match.map.rounds_won:
         return match
-    return open_round(void_all(match, told), fact.at, told)
+    return open_round(void_all(match, changes), fact.at, changes)
 
 
 def _untouched(current: RoundPlay | None) -> bool:
@@ -127,24 +127,24 @@ def _untouched(current: RoundPlay | None) -> bool:
     return current is not None and current.number == 1 and current.phase == "freeze" and not current.dead
 
 
-def restart_announced(match: Match, fact: f.RestartAnnounced, told: Told) -> Match:
+def restart_announced(match: Match, fact: f.RestartAnnounced, changes: Changes) -> Match:
     if playing(match) is None or _untouched(match.current):
         return match
     return raise_doubt(match, "restart", "a restart was announced")
 
 
-def restore_announced(match: Match, fact: f.RestoreAnnounced, told: Told) -> Match:
+def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: Changes) -> Match:
     if match.map is None or fact.round > match.map.rounds_won:
         return match
     match = raise_doubt(match, "restart", f"a backup of round {fact.round} is being restored")
     return replace(match, restarting=True)
 
 
-def side_named(match: Match, fact: f.SideNamed, told: Told) -> Match:
-    return judge(name_side(match, fact.side, fact.team), told)
+def side_named(match: Match, fact: f.SideNamed, changes: Changes) -> Match:
+    return judge(name_side(match, fact.side, fact.team), changes)
 
 
-def sighted(match: Match, fact: f.Sighted, told: Told) -> Match:
+def sighted(match: Match, fact: f.Sighted, changes: Changes) -> Match:
     match = scoreboard.gained(match, fact)
     play, current = playing(match), match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
@@ -152,80 +152,80 @@ def sighted(match: Match, fact: f.Sighted, told: Told) -> Match:
     return believe_players(match, ((fact.player, fact.side),))
 
 
-def side_switched(match: Match, fact: f.SideSwitched, told: Told) -> Match:
-    return judge(switch(match, fact.player, fact.side), told)
+def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match:
+    return judge(switch(match, fact.player, fact.side), changes)
 
 
-def freeze_started(match: Match, fact: f.FreezeStarted, told: Told) -> Match:
+def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
     current = match.current
     if playing(match) is None or match.restarting:
         return match
     if current is None:
-        return open_round(match, fact.at, told)
+        return open_round(match, fact.at, changes)
     if current.phase == "over":
-        return _freeze_after_round(match, current, fact.at, told)
+        return _freeze_after_round(match, current, fact.at, changes)
     if current.phase == "live":
         # Where data is missing, its end may be what is missing.
         drop = void_in_hand if current.gap else replay_in_hand
-        return open_round(drop(match, told), fact.at, told)
+        return open_round(drop(match, changes), fact.at, changes)
     return replace(match, current=replace(current, opened_at=fact.at))
 
 
-def _freeze_after_round(match: Match, current: RoundPlay, at: int, told: Told) -> Match:
+def _freeze_after_round(match: Match, current: RoundPlay, at: int, changes: Changes) -> Match:
     if current.won is not None and current.knife:
         return replace(match, current=replace(current, break_over=True, opened_at=at))
-    return open_round(drop_unjudged(match), at, told)
+    return open_round(drop_unjudged(match), at, changes)
 
 
-def round_started(match: Match, fact: f.RoundStarted, told: Told) -> Match:
+def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match:
     if may_start(match, ""):
-        match = start_map(match, "", fact.at, told)
+        match = start_map(match, "", fact.at, changes)
     if playing(match) is None:
         return match
     if match.handed_over:
         return match
     if match.restarting:
-        match = replace(clear_doubt(void_all(match, told), "restart", "score"), restarting=False)
-    match = _confirm(replace(match, open_end=None), told)
+        match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
+    match = _confirm(replace(match, open_end=None), changes)
     if match.current is None or match.current.phase == "over":
-        match = open_round(drop_unjudged(match), fact.at, told)
+        match = open_round(drop_unjudged(match), fact.at, changes)
     if match.current is None or match.current.phase == "live":
         return match
-    return go_live(clear_doubt(match, "restart"), fact.at, told)
+    return go_live(clear_doubt(match, "restart"), fact.at, changes)
 
 
-def _confirm(match: Match, told: Told) -> Match:
+def _confirm(match: Match, changes: Changes) -> Match:
     """Play went on after a first round with knives only: it counted."""
     current = match.current
     if current is None or current.won is None:
         return match
-    return judge(replace(match, current=replace(current, break_over=True)), told)
+    return judge(replace(match, current=replace(current, break_over=True)), changes)
 
 
-def killed(match: Match, fact: f.Killed, told: Told) -> Match:
+def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     current = match.current
     if playing(match) is None or current is None:
         return match
     if current.phase == "freeze":
         if fact.at < current.opened_at + _LATE:
             return match
-        match = go_live(match, fact.at, told)
-    return timeline.killed(match, fact, told)
+        match = go_live(match, fact.at, changes)
+    return timeline.killed(match, fact, changes)
 
 
-def _in_round(act: Callable[[Match, Any, Told], Match]) -> Callable[[Match, Any, Told], Match]:
+def _in_round(act: Callable[[Match, Any, Changes], Match]) -> Callable[[Match, Any, Changes], Match]:
     """`act`, for facts that mean nothing outside a round in play."""
 
-    def only_in_round(match: Match, fact: f.Fact, told: Told) -> Match:
+    def only_in_round(match: Match, fact: f.Fact, changes: Changes) -> Match:
         current = match.current
         if playing(match) is None or current is None or current.phase == "freeze":
             return match
-        return act(match, fact, told)
+        return act(match, fact, changes)
 
     return only_in_round
 
 
-def round_won(match: Match, fact: f.RoundWon, told: Told) -> Match:
+def round_won(match: Match, fact: f.RoundWon, changes: Changes) -> Match:
     """Keep the result and count it as soon as it may be; a score already counted is a repeated line."""
     current, play = match.current, playing(match)
     if play is None or current is None or current.phase == "over" or match.restarting:
@@ -235,42 +235,42 @@ def round_won(match: Match, fact: f.RoundWon, told: Told) -> Match:
         return match
     won = Win(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
     if total != play.rounds_won + 1:
-        return lose_round(match, fact.ct_score, fact.t_score, told)
-    return judge(replace(match, current=replace(current, phase="over", won=won)), told)
+        return lose_round(match, fact.ct_score, fact.t_score, changes)
+    return judge(replace(match, current=replace(current, phase="over", won=won)), changes)
 
 
-def map_ended(match: Match, fact: f.MapEnded, told: Told) -> Match:
+def map_ended(match: Match, fact: f.MapEnded, changes: Changes) -> Match:
     match = name_map(match, fact.map_name)
     play = match.map
     if play is None or fact.map_name not in ("", play.name):
         return match
-    return end_as_told(_confirm(match, told), fact.ct_score, fact.t_score, fact.at, told)
+    return end_map_at_score(_confirm(match, changes), fact.ct_score, fact.t_score, fact.at, changes)
 
 
-def paused(match: Match, fact: f.Paused, told: Told) -> Match:
+def paused(match: Match, fact: f.Paused, changes: Changes) -> Match:
     return replace(match, pause=fact.reason)
 
 
-def resumed(match: Match, fact: f.Resumed, told: Told) -> Match:
+def resumed(match: Match, fact: f.Resumed, changes: Changes) -> Match:
     return replace(match, pause="")
 
 
-def source_lost(match: Match, fact: f.SourceLost, told: Told) -> Match:
+def source_lost(match: Match, fact: f.SourceLost, changes: Changes) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
     return raise_doubt(match, SOURCE, fact.reason)
 
 
-def source_back(match: Match, fact: f.SourceBack, told: Told) -> Match:
+def source_back(match: Match, fact: f.SourceBack, changes: Changes) -> Match:
     return clear_doubt(match, SOURCE)
 
 
-def source_heard(match: Match, fact: f.SourceHeard, told: Told) -> Match:
+def source_heard(match: Match, fact: f.SourceHeard, changes: Changes) -> Match:
     return clear_doubt(match, SILENT)
 
 
-def source_changed(match: Match, fact: f.SourceChanged, told: Told) -> Match:
+def source_changed(match: Match, fact: f.SourceChanged, changes: Changes) -> Match:
     """Nothing is taken back before the new source's own score shows what stands."""
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
@@ -278,19 +278,19 @@ def source_changed(match: Match, fact: f.SourceChanged, told: Told) -> Match:
     return replace(match, handed_over=True)
 
 
-def rival_claims(match: Match, fact: f.RivalClaims, told: Told) -> Match:
+def rival_claims(match: Match, fact: f.RivalClaims, changes: Changes) -> Match:
     return raise_doubt(match, "rival", "a second game server claims the match")
 
 
-def rivals_gone(match: Match, fact: f.RivalsGone, told: Told) -> Match:
+def rivals_gone(match: Match, fact: f.RivalsGone, changes: Changes) -> Match:
     return clear_doubt(match, "rival")
 
 
-def unmoved(match: Match, fact: f.Fact, told: Told) -> Match:
+def unmoved(match: Match, fact: f.Fact, changes: Changes) -> Match:
     return match
 
 
-_HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
+_HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.MapLoaded: map_loaded,
     f.FormatSet: formats.format_set,
     f.WarmupStarted: warmup_started,
@@ -318,7 +318,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Told], Match]] = {
     f.BombExploded: _in_round(timeline.exploded),
     f.RoundWon: round_won,
     f.RoundEnded: unmoved,
-    f.ScoreTold: score_told,
+    f.ScoreReported: score_reported,
     f.Paused: paused,
     f.Resumed: resumed,
     f.MapEnded: map_ended,

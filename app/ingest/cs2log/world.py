@@ -75,7 +75,7 @@ def match_status(message: str, at: int) -> Read:
     if found is None:
         return team_playing(message, at)
     ct_score, t_score, played = int(found[1]), int(found[2]), int(found[4])
-    return f.ScoreTold(at=at, ct_score=ct_score, t_score=t_score, rounds_played=played, map_name=found[3])
+    return f.ScoreReported(at=at, ct_score=ct_score, t_score=t_score, rounds_played=played, map_name=found[3])
 
 
 def pause(message: str, at: int) -> Read:

@@ -32,12 +32,12 @@ class Server:
         self.score: dict[Slot, int] = {"home": 0, "away": 0}
         self.changes: list[Change] = []
 
-    def tell(self, *facts: f.Fact) -> tuple[Change, ...]:
+    def report(self, *facts: f.Fact) -> tuple[Change, ...]:
         self.match, changes = fold(self.match, facts)
         self.changes.extend(changes)
         return changes
 
-    def told(self, kind: type[C]) -> list[C]:
+    def changes_of(self, kind: type[C]) -> list[C]:
         return [change for change in self.changes if isinstance(change, kind)]
 
     def later(self, seconds: int = 1) -> int:
@@ -53,13 +53,13 @@ class Server:
 
     def team_lines(self) -> None:
         names = {self.side_of("home"): HOME, self.side_of("away"): AWAY}
-        self.tell(*(f.SideNamed(at=self.now, side=side, team=names[side]) for side in ("CT", "T")))
+        self.report(*(f.SideNamed(at=self.now, side=side, team=names[side]) for side in ("CT", "T")))
 
     def status(self, played: int | None = None) -> tuple[Change, ...]:
         ct_score, t_score = self.by_side()
         total = ct_score + t_score if played is None else played
-        return self.tell(
-            f.ScoreTold(
+        return self.report(
+            f.ScoreReported(
                 at=self.now, ct_score=ct_score, t_score=t_score, rounds_played=total, map_name=self.map_name
             )
         )
@@ -68,25 +68,25 @@ class Server:
         """Load the map, end the warm-up and start play: the first freeze time."""
         self.map_name = map_name or self.map_name
         self.score = {"home": 0, "away": 0}
-        self.tell(f.MapLoaded(at=self.later(), name=self.map_name), f.WarmupStarted(at=self.later()))
-        self.tell(f.WarmupEnded(at=self.later(60)))
+        self.report(f.MapLoaded(at=self.later(), name=self.map_name), f.WarmupStarted(at=self.later()))
+        self.report(f.WarmupEnded(at=self.later(60)))
         self.start_play()
 
     def start_play(self) -> None:
         self.score = {"home": 0, "away": 0}
-        self.tell(f.FreezeStarted(at=self.later()), f.PlayStarted(at=self.now, map_name=self.map_name))
+        self.report(f.FreezeStarted(at=self.later()), f.PlayStarted(at=self.now, map_name=self.map_name))
         self.team_lines()
         self.status()
 
     def freeze(self) -> None:
-        self.tell(f.FreezeStarted(at=self.later(7)))
+        self.report(f.FreezeStarted(at=self.later(7)))
         self.status()
 
     def go_live(self) -> None:
-        self.tell(f.RoundStarted(at=self.later(15)))
+        self.report(f.RoundStarted(at=self.later(15)))
 
     def kill(self, slot: Slot, killer: int, victim: int, weapon: str = "ak47") -> tuple[Change, ...]:
-        return self.tell(self.kill_fact(slot, killer, victim, weapon))
+        return self.report(self.kill_fact(slot, killer, victim, weapon))
 
     def kill_fact(self, slot: Slot, killer: int, victim: int, weapon: str = "ak47") -> f.Killed:
         return f.Killed(
@@ -106,7 +106,7 @@ class Server:
         )
 
     def win(self, slot: Slot, reason: WinReason = "kills") -> None:
-        self.tell(self.won_fact(slot, reason))
+        self.report(self.won_fact(slot, reason))
         self.team_lines()
         self.status()
 
@@ -128,7 +128,7 @@ class Server:
 
     def game_over(self) -> tuple[Change, ...]:
         ct_score, t_score = self.by_side()
-        return self.tell(
+        return self.report(
             f.MapEnded(at=self.later(), map_name=self.map_name, ct_score=ct_score, t_score=t_score)
         )
 

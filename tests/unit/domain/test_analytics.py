@@ -7,9 +7,9 @@ from app.domain.match import Match, Round, TimelineEvent
 from tests.unit.domain.play import HOME, Server, new_match
 
 
-def told(server: Server) -> tuple[Match, list[Round], list[TimelineEvent]]:
-    rounds = [change.round for change in server.told(RoundFinished)]
-    return server.match, rounds, [change.event for change in server.told(Happened)]
+def counted(server: Server) -> tuple[Match, list[Round], list[TimelineEvent]]:
+    rounds = [change.round for change in server.changes_of(RoundFinished)]
+    return server.match, rounds, [change.event for change in server.changes_of(Happened)]
 
 
 def played() -> Server:
@@ -20,7 +20,7 @@ def played() -> Server:
 
 
 def test_a_map_counts_for_both_teams() -> None:
-    home, away = (one.line for one in teams_on_maps(*told(played())))
+    home, away = (one.line for one in teams_on_maps(*counted(played())))
     assert (home.maps, home.wins, home.losses) == (1, 1, 0)
     assert (home.rounds_ct, home.won_ct, home.rounds_t, home.won_t) == (12, 12, 1, 1)
     assert (away.wins, away.losses, away.rounds_t, away.won_t) == (0, 1, 12, 0)
@@ -37,7 +37,7 @@ def test_a_map_counts_for_both_teams() -> None:
 
 
 def test_players_have_their_kills_and_deaths() -> None:
-    tallies = {one.player.name: one for one in players_on_maps(*told(played()))}
+    tallies = {one.player.name: one for one in players_on_maps(*counted(played()))}
     first = tallies["fox0"]
     assert (first.team, first.tally.kills, first.tally.first_kills, first.tally.rounds) == (HOME, 13, 13, 13)
     assert (tallies["heron1"].tally.deaths, tallies["heron0"].tally.first_deaths) == (13, 13)
@@ -45,7 +45,7 @@ def test_players_have_their_kills_and_deaths() -> None:
 
 
 def test_void_rounds_and_events_do_not_count() -> None:
-    match, rounds, events = told(played())
+    match, rounds, events = counted(played())
     void = [
         Round(**{name: getattr(one, name) for name in one.__struct_fields__} | {"void": True})
         for one in rounds
@@ -61,7 +61,7 @@ def test_a_walkover_without_play_does_not_count_and_one_in_play_does() -> None:
     server.start_map()
     server.rounds("away", "away")
     server.match, _ = award_match(server.match, "home", 900)
-    home, away = (one.line for one in teams_on_maps(*told(server)))
+    home, away = (one.line for one in teams_on_maps(*counted(server)))
     assert (home.wins, home.won_ct, away.won_t) == (1, 0, 2)
 
 

@@ -17,12 +17,12 @@ def live(best_of: int = 3) -> Match:
 
 
 def test_a_map_in_play_goes_to_the_named_team_at_the_score_it_had() -> None:
-    match, told = award_map(live(), "home", 50)
+    match, changes = award_map(live(), "home", 50)
     (play,) = match.maps
     assert (play.winner, play.awarded, play.home_score, play.away_score) == ("home", True, 1, 2)
     assert len(play.counted) == 3
     assert (match.score_home, match.status) == (1, Status.LIVE)
-    assert [type(change) for change in told] == [MapFinished]
+    assert [type(change) for change in changes] == [MapFinished]
 
 
 def test_a_map_won_by_walkover_before_play_counts_in_the_series() -> None:
@@ -36,21 +36,23 @@ def test_a_map_won_by_walkover_before_play_counts_in_the_series() -> None:
 
 def test_enough_awarded_maps_end_the_match() -> None:
     match, _ = award_map(new_match(3), "away", 5)
-    match, told = award_map(match, "away", 6)
+    match, changes = award_map(match, "away", 6)
     assert (match.status, match.winner, match.finished_at) == (Status.FINISHED, "away", 6)
-    assert told[-1] == MatchFinished(winner="away")
+    assert changes[-1] == MatchFinished(winner="away")
     with pytest.raises(Conflict, match="is finished"):
         award_map(match, "home", 7)
 
 
 def test_a_match_awarded_against_the_score_has_the_named_winner() -> None:
     behind, _ = award_map(live(), "away", 50)
-    match, told = award_match(behind, "home", 60)
+    match, changes = award_match(behind, "home", 60)
     assert (match.winner, match.awarded, match.score_home, match.score_away) == ("home", True, 0, 1)
-    assert [change for change in told if isinstance(change, MatchFinished)] == [MatchFinished(winner="home")]
+    assert [change for change in changes if isinstance(change, MatchFinished)] == [
+        MatchFinished(winner="home")
+    ]
 
 
 def test_a_match_awarded_in_play_takes_its_map_along() -> None:
-    match, told = award_match(live(best_of=1), "home", 60)
+    match, changes = award_match(live(best_of=1), "home", 60)
     assert (match.maps[0].winner, match.winner, match.score_home) == ("home", "home", 1)
-    assert [type(change) for change in told] == [MapFinished, MatchFinished]
+    assert [type(change) for change in changes] == [MapFinished, MatchFinished]

@@ -16,7 +16,7 @@ WINNERS: tuple[Slot, ...] = (*("home", "away") * 5, "home")  #: eleven rounds of
 
 
 def begins_with_round_start(server: Server) -> None:
-    server.tell(f.RoundStarted(at=server.later()))
+    server.report(f.RoundStarted(at=server.later()))
 
 
 def begins_with_a_round(server: Server) -> None:
@@ -24,7 +24,7 @@ def begins_with_a_round(server: Server) -> None:
     begins_with_round_start(server)
     server.team_lines()
     server.kill("home", 0, 0)
-    server.tell(server.won_fact("home"))
+    server.report(server.won_fact("home"))
 
 
 Beginning = Callable[[Server], None]
@@ -56,14 +56,14 @@ def test_the_end_of_a_map_names_it() -> None:
     server.team_lines()
     for number in range(13):
         server.kill("home", 0, 0)
-        server.tell(server.won_fact("home"))
+        server.report(server.won_fact("home"))
         if number == 11:
             server.swap()
-        server.tell(f.FreezeStarted(at=server.later(7)))
-        server.tell(f.RoundStarted(at=server.later(15)))
+        server.report(f.FreezeStarted(at=server.later(7)))
+        server.report(f.RoundStarted(at=server.later(15)))
         server.team_lines()
     server.game_over()
-    (ended,) = server.told(MapFinished)
+    (ended,) = server.changes_of(MapFinished)
     assert (ended.map.name, ended.map.home_score) == ("de_nuke", 13)
     assert server.match.status is Status.FINISHED
 
@@ -71,7 +71,7 @@ def test_the_end_of_a_map_names_it() -> None:
 def test_a_map_reloaded_before_its_name_was_said_keeps_its_rounds_until_the_score_is_told() -> None:
     server = Server(map_name="de_nuke")
     begins_with_a_round(server)
-    server.tell(f.MapLoaded(at=server.later(), name="de_nuke"))
+    server.report(f.MapLoaded(at=server.later(), name="de_nuke"))
     assert server.match.map is not None and server.match.map.rounds_won == 1
     server.status()
     assert server.match.map.name == "de_nuke"
@@ -90,14 +90,14 @@ def test_a_planned_name_gives_way_to_the_servers() -> None:
 
 def test_two_rounds_that_cannot_be_counted_are_a_doubt_until_one_is() -> None:
     server = Server(map_name="de_nuke")
-    server.tell(f.RoundStarted(at=server.later()))  # nobody says which team plays which side
+    server.report(f.RoundStarted(at=server.later()))  # nobody says which team plays which side
     for seen in range(1, ENOUGH + 1):
         server.go_live()
-        server.tell(server.won_fact("home"))
+        server.report(server.won_fact("home"))
         server.freeze()
         kinds = {doubt.kind for doubt in server.match.doubts}
         assert (UNFOLLOWED in kinds) == (seen >= ENOUGH)
-    assert server.told(RoundFinished) == []
+    assert server.changes_of(RoundFinished) == []
     server.team_lines()
     server.status()
     server.rounds("home")
@@ -110,23 +110,23 @@ def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
     server.start_map()
     server.go_live()
     server.kill("home", 0, 0, weapon="knife")
-    server.tell(server.won_fact("home"))
-    server.tell(f.RestartAnnounced(at=server.later()))
+    server.report(server.won_fact("home"))
+    server.report(f.RestartAnnounced(at=server.later()))
     server.start_play()
     server.rounds("away", "home")
-    server.tell(f.WarmupStarted(at=server.later()))
+    server.report(f.WarmupStarted(at=server.later()))
     for _ in range(ENOUGH):
-        server.tell(f.RoundWon(at=server.later(), side="CT", reason="kills", ct_score=9, t_score=9))
+        server.report(f.RoundWon(at=server.later(), side="CT", reason="kills", ct_score=9, t_score=9))
     assert UNFOLLOWED not in {doubt.kind for doubt in server.match.doubts}
 
 
 def test_rounds_behind_while_our_own_processing_stood_still_are_no_doubt() -> None:
     server = Server(map_name="de_nuke")
-    server.tell(f.RoundStarted(at=server.later()))
+    server.report(f.RoundStarted(at=server.later()))
     server.match = raise_doubt(server.match, SILENT, AWAY)
     for _ in range(ENOUGH + 1):
         server.go_live()
-        server.tell(server.won_fact("home"))
+        server.report(server.won_fact("home"))
         server.freeze()
     kinds = {doubt.kind for doubt in server.match.doubts}
     assert SILENT in kinds

@@ -22,7 +22,7 @@ def by_operator(rounds: int) -> Match:
 def sight_all(server: Server) -> None:
     for slot in ("home", "away"):
         for player in TEAMS[slot]:
-            server.tell(f.Sighted(at=server.now, player=player, side=server.side_of(slot)))
+            server.report(f.Sighted(at=server.now, player=player, side=server.side_of(slot)))
 
 
 def play(server: Server, rounds: int) -> None:
@@ -41,43 +41,43 @@ def halfway(server: Server, half: int) -> Server:
 
 def test_the_log_sets_a_format_that_nobody_else_set() -> None:
     server = Server()
-    server.tell(f.FormatSet(at=1, max_rounds=30))
+    server.report(f.FormatSet(at=1, max_rounds=30))
     assert (server.match.max_rounds, server.match.format_status.set_by) == (30, "log")
-    assert server.told(FormatChanged) == [FormatChanged(best_of=1, max_rounds=24, overtime_rounds=6)]
+    assert server.changes_of(FormatChanged) == [FormatChanged(best_of=1, max_rounds=24, overtime_rounds=6)]
     assert not doubts(server.match)
 
 
 def test_the_log_sets_the_format_of_maps_that_were_planned() -> None:
     match, _ = fixture.set_maps(new_match(1), (fixture.Veto("pick", "de_mirage", "home"),))
     server = Server(match)
-    server.tell(f.FormatSet(at=1, max_rounds=30))
+    server.report(f.FormatSet(at=1, max_rounds=30))
     assert server.match.maps[0].max_rounds == 30
 
 
 def test_a_log_that_contradicts_the_operator_is_a_doubt_until_it_agrees() -> None:
     server = Server(by_operator(24))
-    server.tell(f.FormatSet(at=1, max_rounds=30))
+    server.report(f.FormatSet(at=1, max_rounds=30))
     assert server.match.max_rounds == 24
     assert doubts(server.match) == ["the server plays 30+6 rounds, the match has 24+6"]
     server.start_map()
     assert doubts(server.match) and server.match.format_status.open_maps == (1,)
-    server.tell(f.FormatSet(at=2, max_rounds=24))
+    server.report(f.FormatSet(at=2, max_rounds=24))
     assert not server.match.suspended and not server.match.format_status.open_maps
 
 
 def test_an_operator_ends_the_doubt() -> None:
     server = Server(by_operator(24))
-    server.tell(f.FormatSet(at=1, max_rounds=30))
+    server.report(f.FormatSet(at=1, max_rounds=30))
     match, _ = fixture.set_format(server.match, max_rounds=30)
     assert not doubts(match) and match.max_rounds == 30
 
 
 def test_a_late_number_that_would_have_ended_the_map_is_a_doubt() -> None:
     server = Server()
-    server.tell(f.FormatSet(at=1, max_rounds=30))
+    server.report(f.FormatSet(at=1, max_rounds=30))
     halfway(server, 14)
     play(server, 6)
-    server.tell(f.FormatSet(at=server.later(), max_rounds=24))
+    server.report(f.FormatSet(at=server.later(), max_rounds=24))
     assert server.match.max_rounds == 30 and doubts(server.match)
 
 
@@ -95,7 +95,7 @@ def test_sides_that_do_not_change_at_half_time_contradict_the_format() -> None:
 
 def test_sides_that_change_elsewhere_contradict_the_format() -> None:
     server = Server()
-    server.tell(f.FormatSet(at=1, max_rounds=36))
+    server.report(f.FormatSet(at=1, max_rounds=36))
     halfway(server, 15)
     server.swap()
     server.go_live()
@@ -116,7 +116,7 @@ def test_a_map_in_its_format_raises_no_doubt(rounds: int) -> None:
 def test_players_who_show_that_sides_did_change_end_the_doubt() -> None:
     """One player seen too early on the old side is overruled by the others."""
     server = halfway(Server(), 12)
-    server.tell(f.Sighted(at=server.now, player=TEAMS["home"][0], side=server.side_of("home")))
+    server.report(f.Sighted(at=server.now, player=TEAMS["home"][0], side=server.side_of("home")))
     assert doubts(server.match)
     server.swap()
     server.go_live()

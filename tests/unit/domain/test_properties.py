@@ -67,7 +67,7 @@ def facts() -> st.SearchStrategy[f.Fact]:
             t_score=scores,
         ),
         st.builds(
-            f.ScoreTold,
+            f.ScoreReported,
             at=at,
             ct_score=scores,
             t_score=scores,
@@ -119,9 +119,9 @@ def stories(draw: st.DrawFn) -> list[f.Fact]:
             case "swap":
                 server.swap()
             case "lie":
-                server.tell(draw(facts()))
+                server.report(draw(facts()))
             case "repeat":
-                server.tell(*server.facts[-draw(st.integers(1, 6)) :])
+                server.report(*server.facts[-draw(st.integers(1, 6)) :])
     return server.facts
 
 
@@ -132,8 +132,8 @@ class Recorder(Server):
         super().__init__(match)
         self.facts: list[f.Fact] = []
 
-    def tell(self, *told: f.Fact) -> tuple[Change, ...]:
-        self.facts.extend(told)
+    def report(self, *facts: f.Fact) -> tuple[Change, ...]:
+        self.facts.extend(facts)
         return ()
 
 
@@ -220,24 +220,24 @@ def test_folding_in_any_batches_gives_the_same_state(account: list[f.Fact], data
 
 @relaxed
 @given(accounts)
-def test_what_changes_tell_adds_up_to_the_state(account: list[f.Fact]) -> None:
-    """Rounds told, less rounds voided, are the rounds that stand; and every start is told once."""
+def test_changes_add_up_to_the_state(account: list[f.Fact]) -> None:
+    """Rounds finished, less rounds voided, are the rounds that count; and every start is reported once."""
     match, changes = fold(new_match(best_of=3), account)
-    told = {change.round.id for change in changes if isinstance(change, RoundFinished)}
+    finished = {change.round.id for change in changes if isinstance(change, RoundFinished)}
     void = {one.id for change in changes if isinstance(change, RoundsVoided) for one in change.rounds}
-    assert void <= told
-    assert told - void == {one.id for play in match.maps for one in play.counted}
+    assert void <= finished
+    assert finished - void == {one.id for play in match.maps for one in play.counted}
     assert sum(isinstance(change, MatchStarted) for change in changes) == (match.started_at is not None)
     assert sum(isinstance(change, MatchFinished) for change in changes) == match.over
 
 
 @relaxed
 @given(accounts)
-def test_void_events_were_told_and_are_gone(account: list[f.Fact]) -> None:
+def test_void_events_were_reported_and_are_gone(account: list[f.Fact]) -> None:
     match, changes = fold(new_match(best_of=3), account)
-    told = {change.event.id for change in changes if isinstance(change, Happened)}
+    reported = {change.event.id for change in changes if isinstance(change, Happened)}
     void = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
-    assert void <= told
+    assert void <= reported
     standing = {number for play in match.maps for one in play.counted for number in one.events}
-    in_hand = {event.id for event in match.current.events} if match.current else set()
-    assert not void & (standing | in_hand)
+    of_current_round = {event.id for event in match.current.events} if match.current else set()
+    assert not void & (standing | of_current_round)

@@ -25,14 +25,14 @@ def started() -> Server:
 
 def test_warm_up_counts_nothing() -> None:
     server = Server()
-    server.tell(f.MapLoaded(at=server.later(), name="de_mirage"), f.WarmupStarted(at=server.later()))
-    server.tell(f.FreezeStarted(at=server.later()), f.PlayStarted(at=server.now, map_name="de_mirage"))
+    server.report(f.MapLoaded(at=server.later(), name="de_mirage"), f.WarmupStarted(at=server.later()))
+    server.report(f.FreezeStarted(at=server.later()), f.PlayStarted(at=server.now, map_name="de_mirage"))
     server.team_lines()
     server.status(played=-1)
-    server.tell(f.RoundStarted(at=server.later()), server.kill_fact("home", 0, 0), server.won_fact("home"))
+    server.report(f.RoundStarted(at=server.later()), server.kill_fact("home", 0, 0), server.won_fact("home"))
     assert server.match.status is Status.UPCOMING
     assert not server.match.maps
-    assert not server.told(Happened)
+    assert not server.changes_of(Happened)
 
 
 def test_the_first_freeze_is_the_kick_off() -> None:
@@ -47,7 +47,7 @@ def test_the_first_freeze_is_the_kick_off() -> None:
 def test_a_round() -> None:
     server = started()
     server.round("home")
-    finished = server.told(RoundFinished)[0]
+    finished = server.changes_of(RoundFinished)[0]
     assert (finished.round.number, finished.round.winner, finished.round.winning_side) == (1, "home", "CT")
     assert (finished.round.home_score, finished.round.away_score) == (1, 0)
     assert [event.type for event in finished.timeline] == ["kill", "kill"]
@@ -61,14 +61,14 @@ def test_a_knife_round_is_told_to_nobody() -> None:
     server.kill("home", 0, 0, "knife_t")
     server.win("home")
     server.start_play()
-    assert not server.told(Happened)
-    assert not server.told(RoundFinished)
-    assert not server.told(RoundsVoided)
+    assert not server.changes_of(Happened)
+    assert not server.changes_of(RoundFinished)
+    assert not server.changes_of(RoundsVoided)
     server.round("away")
-    assert [(change.round.number, change.round.winner) for change in server.told(RoundFinished)] == [
+    assert [(change.round.number, change.round.winner) for change in server.changes_of(RoundFinished)] == [
         (1, "away")
     ]
-    assert len(server.told(MatchStarted)) == 1
+    assert len(server.changes_of(MatchStarted)) == 1
 
 
 def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
@@ -76,46 +76,46 @@ def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
     server.go_live()
     server.kill("home", 0, 0, "knife")
     server.win("home")
-    assert not server.told(RoundFinished)
+    assert not server.changes_of(RoundFinished)
     server.freeze()
-    assert [change.round.number for change in server.told(RoundFinished)] == [1]
-    assert len(server.told(Happened)) == 1
-    assert server.told(RoundOpened)[-1].round == 2
+    assert [change.round.number for change in server.changes_of(RoundFinished)] == [1]
+    assert len(server.changes_of(Happened)) == 1
+    assert server.changes_of(RoundOpened)[-1].round == 2
 
 
 def test_held_kills_are_told_with_the_first_shot() -> None:
     server = started()
     server.go_live()
     server.kill("home", 0, 0, "knife")
-    assert not server.told(Happened)
+    assert not server.changes_of(Happened)
     server.kill("away", 1, 1, "glock")
-    assert [change.event.weapon for change in server.told(Happened)] == ["knife", "glock"]
+    assert [change.event.weapon for change in server.changes_of(Happened)] == ["knife", "glock"]
 
 
 def test_a_start_of_play_voids_what_was_played() -> None:
     server = started()
     server.rounds("home", "away")
     server.start_play()
-    voided = server.told(RoundsVoided)
+    voided = server.changes_of(RoundsVoided)
     assert [played.number for played in voided[0].rounds] == [1, 2]
     assert len(voided[0].events) == 4
     play = server.match.map
     assert play and (play.home_score, play.away_score) == (0, 0)
     server.round("away")
-    assert server.told(RoundFinished)[-1].round.number == 1
+    assert server.changes_of(RoundFinished)[-1].round.number == 1
 
 
 def test_a_restored_backup_voids_the_rounds_after_it() -> None:
     server = started()
     server.rounds("home", "away", "home", "home")
     server.score = {"home": 1, "away": 1}
-    server.tell(f.RestoreAnnounced(at=server.later(), round=2))
+    server.report(f.RestoreAnnounced(at=server.later(), round=2))
     assert server.match.suspended
     server.freeze()
-    assert [played.number for played in server.told(RoundsVoided)[0].rounds] == [3, 4]
+    assert [played.number for played in server.changes_of(RoundsVoided)[0].rounds] == [3, 4]
     assert not server.match.suspended
     server.round("away")
-    last = server.told(RoundFinished)[-1].round
+    last = server.changes_of(RoundFinished)[-1].round
     assert (last.number, last.home_score, last.away_score) == (3, 1, 2)
 
 
@@ -124,13 +124,13 @@ def test_a_round_in_hand_that_is_restored_begins_anew() -> None:
     server.rounds("home")
     server.go_live()
     server.kill("home", 0, 0)
-    server.tell(f.RestoreAnnounced(at=server.later(), round=1))
+    server.report(f.RestoreAnnounced(at=server.later(), round=1))
     server.freeze()
-    assert len(server.told(RoundsVoided)[0].events) == 1
+    assert len(server.changes_of(RoundsVoided)[0].events) == 1
     server.go_live()
     server.kill("away", 0, 0)
     server.win("away")
-    finished = server.told(RoundFinished)[-1]
+    finished = server.changes_of(RoundFinished)[-1]
     assert [(event.type, event.actor_slot) for event in finished.timeline] == [("kill", "away")]
 
 
@@ -147,7 +147,7 @@ def test_a_restore_over_half_time_takes_the_sides_back() -> None:
     play = server.match.map
     assert play and (play.home_score, play.away_score, play.home_side) == (7, 3, "CT")
     server.round("away")
-    assert server.told(RoundFinished)[-1].round.number == 11
+    assert server.changes_of(RoundFinished)[-1].round.number == 11
 
 
 @pytest.mark.parametrize(("home", "away"), [(0, 2), (0, 4)])
@@ -163,7 +163,7 @@ def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(home: int
     play = server.match.map
     assert play and (play.home_score, play.away_score) == (4, 1)
     assert "disagrees" in server.match.suspended
-    assert not server.told(RoundsVoided)
+    assert not server.changes_of(RoundsVoided)
 
 
 def test_a_freeze_in_the_middle_of_a_round_voids_its_events() -> None:
@@ -171,11 +171,11 @@ def test_a_freeze_in_the_middle_of_a_round_voids_its_events() -> None:
     server.rounds("home")
     server.go_live()
     server.kill("home", 0, 0)
-    server.tell(f.RestartAnnounced(at=server.later()))
+    server.report(f.RestartAnnounced(at=server.later()))
     server.freeze()
-    assert server.told(RoundsVoided)[0].rounds == ()
-    assert len(server.told(RoundsVoided)[0].events) == 1
-    assert server.told(RoundOpened)[-1].round == 2
+    assert server.changes_of(RoundsVoided)[0].rounds == ()
+    assert len(server.changes_of(RoundsVoided)[0].events) == 1
+    assert server.changes_of(RoundOpened)[-1].round == 2
 
 
 def test_repeated_lines_change_nothing() -> None:
@@ -189,10 +189,10 @@ def test_repeated_lines_change_nothing() -> None:
     live = f.RoundStarted(at=server.now)
     won = server.won_fact("home")
     for fact in (live, kill, kill, live, won, won):
-        server.tell(fact)
-    assert len(server.told(RoundFinished)) == 2
-    assert len(server.told(RoundLive)) == 2
-    assert len(server.told(Happened)) == 3
+        server.report(fact)
+    assert len(server.changes_of(RoundFinished)) == 2
+    assert len(server.changes_of(RoundLive)) == 2
+    assert len(server.changes_of(Happened)) == 3
 
 
 def test_kills_after_the_decision_are_late() -> None:
@@ -201,7 +201,7 @@ def test_kills_after_the_decision_are_late() -> None:
     server.kill("home", 0, 0)
     server.win("home")
     server.kill("away", 1, 1)
-    late = server.told(Happened)[-1].event
+    late = server.changes_of(Happened)[-1].event
     assert late.late and not late.counts and late.round == 1
     play = server.match.map
     assert play and play.rounds[0].events[-1] == late.id
@@ -211,8 +211,8 @@ def test_team_kills_are_told_and_do_not_count() -> None:
     server = started()
     server.go_live()
     fact = replace(server.kill_fact("home", 0, 0), victim=TEAMS["home"][3], victim_side="CT")
-    server.tell(fact)
-    event = server.told(Happened)[0].event
+    server.report(fact)
+    event = server.changes_of(Happened)[0].event
     assert event.actor_slot == event.target_slot == "home"
     assert not event.counts
     assert server.match.current and server.match.current.alive_home == 4
@@ -223,14 +223,14 @@ def test_an_assist_joins_its_kill_or_amends_it() -> None:
     server.go_live()
     helper = TEAMS["home"][2]
     kill = server.kill_fact("home", 0, 0)
-    server.tell(kill, f.Assisted(at=server.now, assister=helper, victim=kill.victim))
-    assert server.told(Happened)[0].event.assister == helper
-    assert not server.told(Amended)
+    server.report(kill, f.Assisted(at=server.now, assister=helper, victim=kill.victim))
+    assert server.changes_of(Happened)[0].event.assister == helper
+    assert not server.changes_of(Amended)
     kill = server.kill_fact("home", 0, 1)
-    server.tell(kill)
-    server.tell(f.Assisted(at=server.now, assister=helper, victim=kill.victim))
-    assert server.told(Amended)[0].event.assister == helper
-    assert server.told(Amended)[0].event.id == server.told(Happened)[1].event.id
+    server.report(kill)
+    server.report(f.Assisted(at=server.now, assister=helper, victim=kill.victim))
+    assert server.changes_of(Amended)[0].event.assister == helper
+    assert server.changes_of(Amended)[0].event.id == server.changes_of(Happened)[1].event.id
 
 
 def test_the_bomb() -> None:
@@ -239,10 +239,10 @@ def test_the_bomb() -> None:
     for reason, last in (("bomb", "bomb_exploded"), ("defuse", "bomb_defused")):
         server.go_live()
         server.kill("away", 1, 1)
-        server.tell(f.BombPlanted(at=server.later(), player=planter, site="B"))
-        server.tell(f.DefuseBegun(at=server.later(), player=TEAMS["home"][4]))
+        server.report(f.BombPlanted(at=server.later(), player=planter, site="B"))
+        server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][4]))
         server.win("away" if reason == "bomb" else "home", "bomb" if reason == "bomb" else "defuse")
-        finished = server.told(RoundFinished)[-1]
+        finished = server.changes_of(RoundFinished)[-1]
         assert finished.round.bomb_site == "B"
         assert finished.timeline[-1].type == last
         assert not finished.timeline[-1].late
@@ -255,9 +255,9 @@ def test_a_defuser_that_nobody_can_name_stays_unnamed() -> None:
     server.go_live()
     server.kill("away", 1, 1)
     for seat in (3, 4):
-        server.tell(f.DefuseBegun(at=server.later(), player=TEAMS["home"][seat]))
+        server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][seat]))
     server.win("home", "defuse")
-    event = server.told(RoundFinished)[-1].timeline[-1]
+    event = server.changes_of(RoundFinished)[-1].timeline[-1]
     assert (event.type, event.actor) == ("bomb_defused", None)
 
 
@@ -266,8 +266,8 @@ def test_bots_have_no_account_and_fall_once_each() -> None:
     server.go_live()
     for name in ("Bot Ada", "Bot Bob", "Bot Bob"):
         fact = server.kill_fact("home", 0, 0)
-        server.tell(replace(fact, victim=Player(0, name)))
-    assert [change.event.target and change.event.target.name for change in server.told(Happened)] == [
+        server.report(replace(fact, victim=Player(0, name)))
+    assert [change.event.target and change.event.target.name for change in server.changes_of(Happened)] == [
         "Bot Ada",
         "Bot Bob",
     ]

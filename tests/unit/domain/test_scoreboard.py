@@ -19,7 +19,7 @@ def sheet(server: Server, player: Player) -> Loadout:
 
 
 def buy(server: Server, *items: str, player: Player = FOX) -> None:
-    server.tell(*(f.Sighted(at=server.now, player=player, side="CT", item=item) for item in items))
+    server.report(*(f.Sighted(at=server.now, player=player, side="CT", item=item) for item in items))
 
 
 def test_what_is_picked_up_is_carried_and_worn() -> None:
@@ -34,17 +34,17 @@ def test_the_list_at_the_buy_zone_replaces_what_was_known() -> None:
     server = freeze()
     buy(server, "glock", "mac10")
     carried = ("weapon_knife_t", "weapon_ak47", "weapon_incgrenade", "kevlar(87)")
-    server.tell(f.Equipped(at=server.now, player=FOX, side="CT", items=carried))
+    server.report(f.Equipped(at=server.now, player=FOX, side="CT", items=carried))
     assert sheet(server, FOX).weapons == ("ak47", "incgrenade")
-    server.tell(f.Parted(at=server.now, player=FOX, item="molotov"))
+    server.report(f.Parted(at=server.now, player=FOX, item="molotov"))
     assert sheet(server, FOX).weapons == ("ak47",)
 
 
 def test_money_is_as_the_log_last_told_it() -> None:
     server = freeze()
-    server.tell(f.Paid(at=server.now, player=FOX, side="CT", money=800))
-    server.tell(f.Paid(at=server.now, player=Player(FOX.account, ""), side="CT", money=3250))
-    server.tell(f.Paid(at=server.now, player=Player(999, ""), side="CT", money=1))
+    server.report(f.Paid(at=server.now, player=FOX, side="CT", money=800))
+    server.report(f.Paid(at=server.now, player=Player(FOX.account, ""), side="CT", money=3250))
+    server.report(f.Paid(at=server.now, player=Player(999, ""), side="CT", money=1))
     assert [(row.name, row.money) for row in server.match.loadouts] == [(FOX.name, 3250)]
 
 
@@ -53,9 +53,9 @@ def test_hits_and_deaths_show_until_the_next_freeze() -> None:
     buy(server, "ak47")
     buy(server, "awp", player=HERON)
     server.go_live()
-    server.tell(f.Hurt(at=server.now, victim=FOX, side="CT", health=40, armour=60))
+    server.report(f.Hurt(at=server.now, victim=FOX, side="CT", health=40, armour=60))
     server.kill("home", 0, 0)
-    server.tell(f.Hurt(at=server.now, victim=HERON, side="T", health=12, armour=0))
+    server.report(f.Hurt(at=server.now, victim=HERON, side="T", health=12, armour=0))
     assert (sheet(server, FOX).health, sheet(server, HERON).health) == (40, 0)
     assert sheet(server, HERON).weapons == ()
     server.win("home")

@@ -27,14 +27,14 @@ def test_a_series_of_three() -> None:
     assert server.match.status is Status.LIVE
     server.play_map("de_nuke", "away")
     server.play_map("de_ancient", "home")
-    assert [change.map for change in server.told(MapStarted)] == [1, 2, 3]
-    assert [(change.map.name, change.map.winner) for change in server.told(MapFinished)] == [
+    assert [change.map for change in server.changes_of(MapStarted)] == [1, 2, 3]
+    assert [(change.map.name, change.map.winner) for change in server.changes_of(MapFinished)] == [
         ("de_mirage", "home"),
         ("de_nuke", "away"),
         ("de_ancient", "home"),
     ]
     assert (server.match.winner, server.match.score_home, server.match.score_away) == ("home", 2, 1)
-    assert len(server.told(MatchFinished)) == 1
+    assert len(server.changes_of(MatchFinished)) == 1
 
 
 def test_play_after_the_end_is_ignored() -> None:
@@ -43,7 +43,7 @@ def test_play_after_the_end_is_ignored() -> None:
     server.start_play()
     server.game_over()
     assert server.match.map is None
-    assert len(server.told(MapFinished)) == 1
+    assert len(server.changes_of(MapFinished)) == 1
 
 
 def test_a_map_that_ends_undecided_is_left_to_an_operator() -> None:
@@ -51,7 +51,7 @@ def test_a_map_that_ends_undecided_is_left_to_an_operator() -> None:
     server.start_map()
     server.rounds("home", "home")
     server.game_over()
-    assert not server.told(MapFinished)
+    assert not server.changes_of(MapFinished)
     assert server.match.suspended == "map ended undecided at 2:0"
 
 
@@ -63,8 +63,8 @@ def test_the_score_ends_a_map_whose_end_was_not_told() -> None:
     server.swap()
     server.freeze()
     server.round("home")
-    server.tell(f.MapLoaded(at=server.later(60), name="de_nuke"))
-    assert [(change.map.home_score, change.map.away_score) for change in server.told(MapFinished)] == [
+    server.report(f.MapLoaded(at=server.later(60), name="de_nuke"))
+    assert [(change.map.home_score, change.map.away_score) for change in server.changes_of(MapFinished)] == [
         (13, 0)
     ]
 
@@ -81,31 +81,31 @@ def test_a_server_restart_keeps_the_rounds_until_the_backup_is_told() -> None:
     server.start_map()
     server.rounds("home", "away", "home")
     score = dict(server.score)
-    server.tell(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
+    server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
     assert server.match.suspended
-    server.tell(f.WarmupEnded(at=server.later(60)))
+    server.report(f.WarmupEnded(at=server.later(60)))
     server.start_play()
-    assert not server.told(RoundsVoided)
+    assert not server.changes_of(RoundsVoided)
     server.score.update(score)
     server.score["home"] -= 1
-    server.tell(f.FreezeStarted(at=server.later()))
+    server.report(f.FreezeStarted(at=server.later()))
     server.status()
-    assert [played.number for played in server.told(RoundsVoided)[0].rounds] == [3]
+    assert [played.number for played in server.changes_of(RoundsVoided)[0].rounds] == [3]
     assert not server.match.suspended
     server.round("away")
-    assert server.told(RoundFinished)[-1].round.number == 3
+    assert server.changes_of(RoundFinished)[-1].round.number == 3
 
 
 def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
     server = Server()
     server.start_map()
     server.rounds("home", "away")
-    server.tell(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
-    server.tell(f.WarmupEnded(at=server.later(60)))
+    server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
+    server.report(f.WarmupEnded(at=server.later(60)))
     server.start_play()
     server.round("away")
-    assert [played.number for played in server.told(RoundsVoided)[0].rounds] == [1, 2]
-    last = server.told(RoundFinished)[-1].round
+    assert [played.number for played in server.changes_of(RoundsVoided)[0].rounds] == [1, 2]
+    last = server.changes_of(RoundFinished)[-1].round
     assert (last.number, last.away_score) == (1, 1)
     assert not server.match.suspended
 
@@ -120,10 +120,10 @@ def test_rounds_that_nobody_told_are_unseen_and_play_goes_on() -> None:
     server.freeze()
     play = server.match.map
     assert play and (play.home_score, play.away_score, play.unseen) == (1, 2, (2, 3))
-    assert len(server.told(RoundsVoided)[0].events) == 1
+    assert len(server.changes_of(RoundsVoided)[0].events) == 1
     assert not server.match.suspended
     server.round("home")
-    assert server.told(RoundFinished)[-1].round.number == 4
+    assert server.changes_of(RoundFinished)[-1].round.number == 4
 
 
 def test_a_result_that_skips_a_round_is_lost_too_and_suspends_until_the_score_is_told() -> None:
@@ -133,18 +133,18 @@ def test_a_result_that_skips_a_round_is_lost_too_and_suspends_until_the_score_is
     server.score["away"] += 1
     server.go_live()
     server.kill("home", 0, 0)
-    server.tell(server.won_fact("home"))
+    server.report(server.won_fact("home"))
     assert "disagrees" in server.match.suspended
-    assert len(server.told(RoundFinished)) == 1
+    assert len(server.changes_of(RoundFinished)) == 1
     server.team_lines()
     server.status()
     play = server.match.map
     assert play and (play.home_score, play.away_score, play.unseen) == (2, 1, (2, 3))
     assert not server.match.suspended
     server.kill("home", 1, 1)
-    assert server.told(Happened)[-1].event.late
+    assert server.changes_of(Happened)[-1].event.late
     server.freeze()
-    assert server.told(RoundOpened)[-1].round == 4
+    assert server.changes_of(RoundOpened)[-1].round == 4
 
 
 def test_a_source_attached_in_mid_map_takes_the_score_as_told() -> None:
@@ -155,14 +155,14 @@ def test_a_source_attached_in_mid_map_takes_the_score_as_told() -> None:
     play = server.match.map
     assert play and (play.home_score, play.away_score) == (4, 3)
     server.round("away")
-    assert server.told(RoundFinished)[0].round.number == 8
+    assert server.changes_of(RoundFinished)[0].round.number == 8
 
 
 def test_the_score_at_half_time_is_not_taken_while_team_lines_lag() -> None:
     server = Server()
     server.start_map()
     server.rounds("home")
-    server.tell(f.FreezeStarted(at=server.later()))
+    server.report(f.FreezeStarted(at=server.later()))
     server.score = {"home": 9, "away": 3}
     server.team_lines()
     server.swap()
@@ -191,24 +191,24 @@ def test_lost_data_suspends_and_marks_the_round() -> None:
     server = Server()
     server.start_map()
     server.go_live()
-    server.tell(f.SourceLost(at=server.later(), reason="bytes 100 to 200 are missing"))
+    server.report(f.SourceLost(at=server.later(), reason="bytes 100 to 200 are missing"))
     assert server.match.suspended == "bytes 100 to 200 are missing"
-    server.tell(f.SourceBack(at=server.later()))
+    server.report(f.SourceBack(at=server.later()))
     assert not server.match.suspended
     server.kill("home", 0, 0)
     server.win("home")
-    assert server.told(RoundFinished)[0].round.gap
+    assert server.changes_of(RoundFinished)[0].round.gap
     server.freeze()
     server.round("home")
-    assert not server.told(RoundFinished)[1].round.gap
+    assert not server.changes_of(RoundFinished)[1].round.gap
 
 
 def test_pauses() -> None:
     server = Server()
     server.start_map()
-    server.tell(f.Paused(at=server.later(), reason="TimeOutTs"))
+    server.report(f.Paused(at=server.later(), reason="TimeOutTs"))
     assert server.match.pause == "TimeOutTs"
-    server.tell(f.Resumed(at=server.later(), reason="TimeOutTs"))
+    server.report(f.Resumed(at=server.later(), reason="TimeOutTs"))
     assert server.match.pause == ""
 
 
@@ -243,8 +243,8 @@ def _doubted() -> Server:
     server = Server()
     server.start_map()
     server.rounds(*["home"] * 11)
-    server.tell(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
-    server.tell(f.RivalClaims(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
+    server.report(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
+    server.report(f.RivalClaims(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
     server.match, _ = suspend(server.match, "by hand")
     assert {doubt.kind for doubt in server.match.doubts} == {"rival", "source", "operator", "format"}
     return server

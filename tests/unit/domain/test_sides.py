@@ -24,7 +24,7 @@ def to_half_time(home_rounds: int) -> Server:
 
 def lagging_status(server: Server) -> None:
     """What servers tell in the first freeze after a swap: the new score under the old team lines."""
-    server.tell(f.FreezeStarted(at=server.later(7)))
+    server.report(f.FreezeStarted(at=server.later(7)))
     server.swap()
     server.team_lines()
     server.swap()
@@ -37,7 +37,7 @@ def test_an_uneven_score_shows_the_swap_before_the_team_lines_do() -> None:
     lagging_status(server)
     assert home_side(server.match) == "T"
     server.round("home")
-    last = server.told(RoundFinished)[-1].round
+    last = server.changes_of(RoundFinished)[-1].round
     assert (last.number, last.winner, last.winning_side) == (13, "home", "T")
     assert not server.match.suspended
 
@@ -46,7 +46,7 @@ def test_players_moved_show_the_swap_at_a_level_score() -> None:
     server = to_half_time(6)
     server.swap()
     for player in TEAMS["home"]:
-        server.tell(f.SideSwitched(at=server.now, player=player, side="T"))
+        server.report(f.SideSwitched(at=server.now, player=player, side="T"))
     lagging_status(server)
     assert home_side(server.match) == "T"
 
@@ -67,9 +67,9 @@ def test_a_player_seen_buying_shows_open_sides() -> None:
     server = to_half_time(6)
     server.swap()
     lagging_status(server)
-    server.tell(f.Sighted(at=server.later(), player=TEAMS["away"][3], side="CT"))
+    server.report(f.Sighted(at=server.later(), player=TEAMS["away"][3], side="CT"))
     assert home_side(server.match) is None
-    server.tell(f.Sighted(at=server.later(), player=TEAMS["away"][0], side="CT"))
+    server.report(f.Sighted(at=server.later(), player=TEAMS["away"][0], side="CT"))
     assert home_side(server.match) == "T"
 
 
@@ -78,11 +78,11 @@ def test_a_result_waits_until_its_team_is_known() -> None:
     server.swap()
     lagging_status(server)
     server.go_live()
-    server.tell(server.won_fact("home", "time"))
-    assert len(server.told(RoundFinished)) == 12
+    server.report(server.won_fact("home", "time"))
+    assert len(server.changes_of(RoundFinished)) == 12
     assert server.match.suspended
     server.team_lines()
-    assert server.told(RoundFinished)[-1].round.winner == "home"
+    assert server.changes_of(RoundFinished)[-1].round.winner == "home"
     server.status()
     assert not server.match.suspended
 
@@ -121,7 +121,7 @@ def test_overtime_swaps_after_three_rounds() -> None:
 
 def test_thirty_rounds_by_cvar() -> None:
     server = Server()
-    server.tell(f.FormatSet(at=server.later(), max_rounds=30))
+    server.report(f.FormatSet(at=server.later(), max_rounds=30))
     server.start_map()
     server.rounds(*["home"] * 13)
     assert home_side(server.match) == "CT"
@@ -147,7 +147,7 @@ def test_one_known_name_is_enough() -> None:
     server = Server(match)
     server.start_map()
     server.round("home")
-    assert server.told(RoundFinished)[0].round.winner == "home"
+    assert server.changes_of(RoundFinished)[0].round.winner == "home"
     assert not server.match.suspended
 
 
@@ -156,7 +156,7 @@ def test_two_unknown_names_suspend_and_guess_nothing() -> None:
     server.start_map()
     assert server.match.suspended == "unknown teams: Amber Foxes, Blue Herons"
     server.round("home")
-    assert not server.told(RoundFinished)
+    assert not server.changes_of(RoundFinished)
 
 
 def test_names_match_whatever_their_case_and_spaces() -> None:
@@ -168,8 +168,8 @@ def test_names_match_whatever_their_case_and_spaces() -> None:
 def test_names_set_late_clear_the_doubt() -> None:
     server = Server()
     server.start_map()
-    server.tell(f.SideNamed(at=server.now, side="CT", team="pug_ct"))
-    server.tell(f.SideNamed(at=server.now, side="T", team="pug_t"))
+    server.report(f.SideNamed(at=server.now, side="CT", team="pug_ct"))
+    server.report(f.SideNamed(at=server.now, side="T", team="pug_t"))
     assert server.match.suspended
     server.team_lines()
     assert not server.match.suspended
@@ -182,5 +182,5 @@ def test_a_player_who_reconnects_under_another_name_keeps_the_team() -> None:
     seats = len(server.match.roster)
     server.go_live()
     fact = server.kill_fact("home", 0, 1)
-    server.tell(replace(fact, killer=replace(fact.killer, name="renamed")))
+    server.report(replace(fact, killer=replace(fact.killer, name="renamed")))
     assert len(server.match.roster) == seats

@@ -20,18 +20,18 @@ class Nameless(Server):
         """Home wins so many rounds."""
         for _ in range(rounds):
             self.go_live()
-            self.tell(self.won_fact("home"))
+            self.report(self.won_fact("home"))
             self.freeze()
 
     def play_to_the_end(self) -> None:
         """Home wins 13:0 and ends on T."""
         self.play(FIRST_HALF - 1)
         self.go_live()
-        self.tell(self.won_fact("home"))
+        self.report(self.won_fact("home"))
         self.swap()
         self.freeze()
         self.go_live()
-        self.tell(self.won_fact("home"))
+        self.report(self.won_fact("home"))
         self.game_over()
 
     def name(self, *, home_ct: bool) -> None:
@@ -55,7 +55,7 @@ def test_naming_the_sides_after_the_end_ends_the_map_as_it_was_told() -> None:
     server.play_to_the_end()
     assert server.match.status is Status.LIVE
     server.name(home_ct=False)
-    (ended,) = server.told(MapFinished)
+    (ended,) = server.changes_of(MapFinished)
     assert (ended.map.home_score, ended.map.away_score, ended.map.winner) == (13, 0, "home")
     assert ended.map.unseen == tuple(range(1, 14))
     assert (server.match.status, server.match.winner, server.match.suspended) == (
@@ -73,10 +73,10 @@ def test_the_next_map_does_not_take_the_place_of_one_whose_end_waits() -> None:
     server.start_map("de_nuke")
     server.swap()
     server.name(home_ct=False)
-    (ended,) = server.told(MapFinished)
+    (ended,) = server.changes_of(MapFinished)
     assert (ended.map.name, ended.map.winner) == ("de_mirage", "home")
     server.start_play()
-    assert [started.map for started in server.told(MapStarted)] == [1, 2]
+    assert [started.map for started in server.changes_of(MapStarted)] == [1, 2]
     assert server.match.map is not None and server.match.map.name == "de_nuke"
 
 
@@ -87,7 +87,7 @@ def test_an_end_after_which_the_map_was_played_again_ends_nothing() -> None:
     server.start_play()
     server.go_live()
     server.name(home_ct=True)
-    assert server.told(MapFinished) == []
+    assert server.changes_of(MapFinished) == []
     assert server.match.status is Status.LIVE
 
 
@@ -96,7 +96,7 @@ def test_the_end_of_one_map_is_not_that_of_another() -> None:
     server.start_map("de_mirage")
     server.play_to_the_end()
     server.name(home_ct=False)
-    server.tell(f.MapLoaded(at=server.later(), name="de_nuke"))
+    server.report(f.MapLoaded(at=server.later(), name="de_nuke"))
     server.start_play()
     server.name(home_ct=True)
-    assert len(server.told(MapFinished)) == 1
+    assert len(server.changes_of(MapFinished)) == 1

@@ -20,11 +20,11 @@ BOUGHT = ("weapon_knife", "weapon_deagle", "weapon_ak47", "kevlar(100)", "helmet
 def equip(server: Server, slot: Slot, items: tuple[str, ...], seats: int = 5) -> None:
     side = server.side_of(slot)
     for player in TEAMS[slot][:seats]:
-        server.tell(f.Equipped(at=server.later(), player=player, side=side, items=items))
+        server.report(f.Equipped(at=server.later(), player=player, side=side, items=items))
 
 
-def told(server: Server) -> list[tuple[int | None, int | None]]:
-    return [change.round.worth for change in server.told(RoundFinished)]
+def worths(server: Server) -> list[tuple[int | None, int | None]]:
+    return [change.round.worth for change in server.changes_of(RoundFinished)]
 
 
 def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Slot]) -> Server:
@@ -41,7 +41,7 @@ def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Slot]) -> Server:
 
 def test_a_round_tells_what_both_teams_carried_into_it() -> None:
     server = played((BOUGHT, SAVED, "home"), (FORCED, BOUGHT, "away"))
-    assert told(server) == [(None, None), (22_000, 1_000), (11_500, 22_000)]
+    assert worths(server) == [(None, None), (22_000, 1_000), (11_500, 22_000)]
 
 
 def test_what_was_not_told_of_all_five_is_not_known() -> None:
@@ -51,7 +51,7 @@ def test_what_was_not_told_of_all_five_is_not_known() -> None:
     equip(server, "home", BOUGHT, seats=4)
     equip(server, "away", (*BOUGHT, "weapon_new"))
     server.rounds("home")
-    assert told(server)[-1] == (None, None)
+    assert worths(server)[-1] == (None, None)
 
 
 def test_only_what_a_player_first_left_with_counts() -> None:
@@ -61,7 +61,7 @@ def test_only_what_a_player_first_left_with_counts() -> None:
     equip(server, "home", SAVED)
     equip(server, "home", BOUGHT)
     server.rounds("home")
-    assert told(server)[-1] == (1_000, None)
+    assert worths(server)[-1] == (1_000, None)
 
 
 def test_buys_are_counted_by_what_came_of_them() -> None:
@@ -78,8 +78,8 @@ def test_buys_are_counted_by_what_came_of_them() -> None:
     for slot in ("home",) * 12:
         server.rounds(slot)
     server.game_over()
-    rounds = [change.round for change in server.told(RoundFinished)]
-    lines = teams_on_maps(server.match, rounds, [change.event for change in server.told(Happened)])
+    rounds = [change.round for change in server.changes_of(RoundFinished)]
+    lines = teams_on_maps(server.match, rounds, [change.event for change in server.changes_of(Happened)])
     home, away = (one.line for one in lines)
     assert counted(home) == (1, 0, 1, 1, 2, 1, 1, 0)
     assert counted(away) == (1, 0, 1, 1, 2, 1, 1, 1)

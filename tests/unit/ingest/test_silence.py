@@ -45,7 +45,7 @@ def test_freeze_time_and_the_seconds_after_a_round_have_a_bound_of_their_own(ser
 
 def test_breaks_are_long(server: Server) -> None:
     assert silence.moment(server.match) == "live"
-    server.tell(f.Paused(at=server.later(), reason="timeout"))
+    server.report(f.Paused(at=server.later(), reason="timeout"))
     assert silence.moment(server.match) == "break"
 
 

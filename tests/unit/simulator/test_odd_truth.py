@@ -72,9 +72,9 @@ def traded(plan: Plan, seconds: float, *, checking: bool = False) -> tuple[Trade
             trader.match = raise_doubt(trader.match, SILENT, "silence")
             trader.react()
             assert not trader.active()
-            trader.tell([f.SourceHeard(at=at), *reading.facts])
+            trader.apply([f.SourceHeard(at=at), *reading.facts])
         else:
-            trader.tell(reading.facts)
+            trader.apply(reading.facts)
         heard = at
     return trader, truth
 

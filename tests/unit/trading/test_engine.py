@@ -17,7 +17,7 @@ ACTIVE, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SUSPENDED
 SETTLED, CANCELLED = MarketStatus.SETTLED, MarketStatus.CANCELLED
 
 
-class Floor(Server):
+class TradedServer(Server):
     """A server whose every account trading reacts to at once."""
 
     def __init__(self, match: Match | None = None) -> None:
@@ -25,8 +25,8 @@ class Floor(Server):
         self.trader = Trader(self.match)
         self.trader.react()
 
-    def tell(self, *facts: f.Fact, quoting: bool = True) -> tuple[object, ...]:  # type: ignore[override]
-        changes = super().tell(*facts)
+    def report(self, *facts: f.Fact, quoting: bool = True) -> tuple[object, ...]:  # type: ignore[override]
+        changes = super().report(*facts)
         self.trader.match = self.match
         self.trader.react(changes, quoting=quoting)
         return changes
@@ -36,10 +36,10 @@ class Floor(Server):
 
 
 @pytest.fixture
-def floor() -> Floor:
-    floor = Floor()
-    floor.start_map()
-    return floor
+def server() -> TradedServer:
+    server = TradedServer()
+    server.start_map()
+    return server
 
 
 def team(number: int, slot: str = "home") -> str:
@@ -55,136 +55,136 @@ def test_before_the_match_the_stronger_team_is_shorter() -> None:
     assert not [market for market in trader.active() if "round=" in market.specifiers]
 
 
-def test_freeze_opens_the_round_and_the_one_after(floor: Floor) -> None:
+def test_freeze_opens_the_round_and_the_one_after(server: TradedServer) -> None:
     for specifiers in (team(1), team(1, "away"), team(2)):
-        assert floor.status_of(13, specifiers) is ACTIVE
-    assert floor.status_of(14, team(1)) is ACTIVE
+        assert server.status_of(13, specifiers) is ACTIVE
+    assert server.status_of(14, team(1)) is ACTIVE
 
 
-def test_live_keeps_only_what_is_repriced(floor: Floor) -> None:
-    floor.go_live()
-    floor.kill("home", 0, 0)
-    assert floor.status_of(14, team(1)) is SETTLED
-    assert floor.status_of(13, team(1)) is ACTIVE
-    assert floor.status_of(30, "map=1|round=1") is SUSPENDED
+def test_live_keeps_only_what_is_repriced(server: TradedServer) -> None:
+    server.go_live()
+    server.kill("home", 0, 0)
+    assert server.status_of(14, team(1)) is SETTLED
+    assert server.status_of(13, team(1)) is ACTIVE
+    assert server.status_of(30, "map=1|round=1") is SUSPENDED
 
 
-def test_first_kill_settles_on_itself(floor: Floor) -> None:
-    floor.go_live()
-    floor.kill("away", 0, 0)
-    kill = floor.match.current.events[0].id if floor.match.current else 0
+def test_first_kill_settles_on_itself(server: TradedServer) -> None:
+    server.go_live()
+    server.kill("away", 0, 0)
+    kill = server.match.current.events[0].id if server.match.current else 0
     for slot, result in (("home", Result.LOST), ("away", Result.WON)):
-        market = floor.trader.of(14, team(1, slot))
+        market = server.trader.of(14, team(1, slot))
         assert (market.result, market.rests_on) == (result, (kill,))
 
 
-def test_round_without_a_kill_has_no_opening_kill(floor: Floor) -> None:
-    floor.rounds("home")
-    floor.go_live()
-    floor.win("home", "time")
-    market = floor.trader.of(14, team(2))
+def test_round_without_a_kill_has_no_opening_kill(server: TradedServer) -> None:
+    server.rounds("home")
+    server.go_live()
+    server.win("home", "time")
+    market = server.trader.of(14, team(2))
     assert (market.status, market.void_reason_id) == (CANCELLED, 14)
-    assert market.rests_on == (floor.match.maps[0].rounds[-1].id,)
+    assert market.rests_on == (server.match.maps[0].rounds[-1].id,)
 
 
-def test_round_result_settles_the_round(floor: Floor) -> None:
-    floor.rounds("home")
-    played = floor.match.maps[0].rounds[0]
-    assert floor.trader.of(13, team(1)).rests_on == (played.id,)
-    assert floor.trader.of(13, team(1)).result is Result.WON
-    assert floor.trader.of(12, "map=1|team=away|half=1").result is Result.LOST
+def test_round_result_settles_the_round(server: TradedServer) -> None:
+    server.rounds("home")
+    played = server.match.maps[0].rounds[0]
+    assert server.trader.of(13, team(1)).rests_on == (played.id,)
+    assert server.trader.of(13, team(1)).result is Result.WON
+    assert server.trader.of(12, "map=1|team=away|half=1").result is Result.LOST
 
 
-def test_pause_and_suspension_take_everything_off(floor: Floor) -> None:
-    floor.tell(f.Paused(at=floor.later(), reason="timeout"))
-    assert not floor.trader.active()
-    assert {market.reason for market in floor.trader.open()} == {"timeout"}
-    floor.tell(f.Resumed(at=floor.later(), reason="timeout"))
-    assert floor.status_of(13, team(1)) is ACTIVE
-    floor.tell(f.SourceLost(at=floor.later(), reason="hole"))
-    assert not floor.trader.active()
+def test_pause_and_suspension_take_everything_off(server: TradedServer) -> None:
+    server.report(f.Paused(at=server.later(), reason="timeout"))
+    assert not server.trader.active()
+    assert {market.reason for market in server.trader.open()} == {"timeout"}
+    server.report(f.Resumed(at=server.later(), reason="timeout"))
+    assert server.status_of(13, team(1)) is ACTIVE
+    server.report(f.SourceLost(at=server.later(), reason="hole"))
+    assert not server.trader.active()
 
 
-def test_late_facts_settle_but_offer_nothing(floor: Floor) -> None:
-    floor.tell(f.RoundStarted(at=floor.later(15)), quoting=False)
-    assert not floor.trader.active()
-    floor.kill("home", 0, 0)
-    floor.tell(floor.kill_fact("home", 1, 1), quoting=False)
-    floor.tell(floor.won_fact("home"), f.FreezeStarted(at=floor.later(7)), quoting=False)
-    assert not floor.trader.active()
-    assert floor.trader.of(13, team(1)).result is Result.WON
-    assert (13, team(3)) not in floor.trader.book
+def test_late_facts_settle_but_offer_nothing(server: TradedServer) -> None:
+    server.report(f.RoundStarted(at=server.later(15)), quoting=False)
+    assert not server.trader.active()
+    server.kill("home", 0, 0)
+    server.report(server.kill_fact("home", 1, 1), quoting=False)
+    server.report(server.won_fact("home"), f.FreezeStarted(at=server.later(7)), quoting=False)
+    assert not server.trader.active()
+    assert server.trader.of(13, team(1)).result is Result.WON
+    assert (13, team(3)) not in server.trader.book
 
 
-def test_suspend_all(floor: Floor) -> None:
-    changed = suspend_all(floor.trader.book, "nobody tends the prices")
-    assert {market.key for market in changed} == {market.key for market in floor.trader.active()}
+def test_suspend_all(server: TradedServer) -> None:
+    changed = suspend_all(server.trader.book, "nobody tends the prices")
+    assert {market.key for market in changed} == {market.key for market in server.trader.active()}
     assert {(market.status, market.reason) for market in changed} == {(SUSPENDED, "nobody tends the prices")}
 
 
 def test_map_settles_what_hangs_on_it() -> None:
-    floor = Floor(new_match(3))
-    floor.play_map("de_mirage", "home")
-    end = floor.match.maps[0].end_id
-    assert floor.trader.of(6, "map=1|team=home").result is Result.WON
-    assert floor.trader.of(6, "map=1|team=home").rests_on == (end,)
-    assert floor.trader.of(9, "map=1|threshold=20.5").result is Result.WON
-    assert floor.trader.of(5, "home_maps=0|away_maps=2").result is Result.LOST
-    assert floor.trader.of(5, "home_maps=2|away_maps=0").result is None
-    assert floor.status_of(6, "map=2|team=home") is ACTIVE
-    floor.play_map("de_nuke", "home")
-    assert floor.trader.of(1, "team=home").result is Result.WON
-    assert len(floor.trader.of(1, "team=home").rests_on) == 2
-    assert not floor.trader.open()
+    server = TradedServer(new_match(3))
+    server.play_map("de_mirage", "home")
+    end = server.match.maps[0].end_id
+    assert server.trader.of(6, "map=1|team=home").result is Result.WON
+    assert server.trader.of(6, "map=1|team=home").rests_on == (end,)
+    assert server.trader.of(9, "map=1|threshold=20.5").result is Result.WON
+    assert server.trader.of(5, "home_maps=0|away_maps=2").result is Result.LOST
+    assert server.trader.of(5, "home_maps=2|away_maps=0").result is None
+    assert server.status_of(6, "map=2|team=home") is ACTIVE
+    server.play_map("de_nuke", "home")
+    assert server.trader.of(1, "team=home").result is Result.WON
+    assert len(server.trader.of(1, "team=home").rests_on) == 2
+    assert not server.trader.open()
 
 
-def test_over_is_decided_with_its_round(floor: Floor) -> None:
+def test_over_is_decided_with_its_round(server: TradedServer) -> None:
     """At 9:9 no map can end with fewer than 22 rounds."""
-    floor.rounds(*("home", "away") * 6)
-    floor.swap()
-    floor.rounds(*("home", "away") * 3)
+    server.rounds(*("home", "away") * 6)
+    server.swap()
+    server.rounds(*("home", "away") * 3)
     for line, result in ((18.5, Result.WON), (20.5, Result.WON), (22.5, None)):
-        assert floor.trader.of(8, f"map=1|threshold={line}").result is result
-    decisive = floor.trader.of(8, "map=1|threshold=20.5").rests_on
-    assert decisive and decisive[0] == floor.match.maps[0].rounds[0].id
+        assert server.trader.of(8, f"map=1|threshold={line}").result is result
+    decisive = server.trader.of(8, "map=1|threshold=20.5").rests_on
+    assert decisive and decisive[0] == server.match.maps[0].rounds[0].id
 
 
-def test_restored_rounds_are_taken_back_and_settled_again(floor: Floor) -> None:
-    floor.rounds("home", "home", "away", "home")
-    before = floor.trader.of(13, team(3))
-    floor.score = {"home": 2, "away": 0}
-    floor.freeze()
-    floor.rounds("home")
-    entries = [entry for entry in floor.trader.entries(13, team(3)) if entry.void_window is None]
+def test_restored_rounds_are_taken_back_and_settled_again(server: TradedServer) -> None:
+    server.rounds("home", "home", "away", "home")
+    before = server.trader.of(13, team(3))
+    server.score = {"home": 2, "away": 0}
+    server.freeze()
+    server.rounds("home")
+    entries = [entry for entry in server.trader.entries(13, team(3)) if entry.void_window is None]
     assert [(e.previous_status, e.new_status) for e in entries] == [
         (LedgerStatus.PENDING, LedgerStatus.SETTLED),
         (LedgerStatus.SETTLED, LedgerStatus.PENDING),
         (LedgerStatus.PENDING, LedgerStatus.SETTLED),
     ]
     assert [e.is_resettlement for e in entries] == [False, False, True]
-    after = floor.trader.of(13, team(3))
+    after = server.trader.of(13, team(3))
     assert (before.result, after.result) == (Result.LOST, Result.WON)
     assert set(before.rests_on).isdisjoint(after.rests_on)
 
 
-def test_the_same_result_again_leaves_the_same_state(floor: Floor) -> None:
-    floor.rounds("home", "home", "away")
-    before = {key: market.result for key, market in floor.trader.book.items() if not market.open}
-    floor.score = {"home": 2, "away": 0}
-    floor.freeze()
-    floor.rounds("away")
-    after = {key: market.result for key, market in floor.trader.book.items() if not market.open}
+def test_the_same_result_again_leaves_the_same_state(server: TradedServer) -> None:
+    server.rounds("home", "home", "away")
+    before = {key: market.result for key, market in server.trader.book.items() if not market.open}
+    server.score = {"home": 2, "away": 0}
+    server.freeze()
+    server.rounds("away")
+    after = {key: market.result for key, market in server.trader.book.items() if not market.open}
     assert after == before
 
 
-def test_round_never_played_is_void(floor: Floor) -> None:
+def test_round_never_played_is_void(server: TradedServer) -> None:
     """Round 2 was on offer, then the map was awarded."""
-    floor.match, changes = award_map(floor.match, "home", floor.later())
-    floor.trader.match = floor.match
-    floor.trader.react(changes)
-    for market in (floor.trader.of(13, team(1)), floor.trader.of(8, "map=1|threshold=20.5")):
+    server.match, changes = award_map(server.match, "home", server.later())
+    server.trader.match = server.match
+    server.trader.react(changes)
+    for market in (server.trader.of(13, team(1)), server.trader.of(8, "map=1|threshold=20.5")):
         assert (market.status, market.void_reason_id) == (CANCELLED, 4)
-    assert floor.trader.of(6, "map=1|team=home").result is Result.WON
+    assert server.trader.of(6, "map=1|team=home").result is Result.WON
 
 
 def test_walkover_before_play_voids_all() -> None:
@@ -195,22 +195,22 @@ def test_walkover_before_play_voids_all() -> None:
     assert {(m.status, m.void_reason_id) for m in trader.book.values()} == {(CANCELLED, 4)}
 
 
-def test_cancelled_match_voids_what_is_undecided(floor: Floor) -> None:
-    floor.rounds("home")
-    floor.match, changes = cancel(floor.match, floor.later())
-    floor.trader.match = floor.match
-    floor.trader.react(changes)
-    assert not floor.trader.open()
-    assert floor.trader.of(13, team(1)).result is Result.WON
-    assert floor.trader.of(1, "team=home").void_reason_id == 4
+def test_cancelled_match_voids_what_is_undecided(server: TradedServer) -> None:
+    server.rounds("home")
+    server.match, changes = cancel(server.match, server.later())
+    server.trader.match = server.match
+    server.trader.react(changes)
+    assert not server.trader.open()
+    assert server.trader.of(13, team(1)).result is Result.WON
+    assert server.trader.of(1, "team=home").void_reason_id == 4
 
 
-def test_a_hole_in_the_round_leaves_its_events_open(floor: Floor) -> None:
-    floor.rounds("home")
-    floor.go_live()
-    floor.tell(f.SourceLost(at=floor.later(), reason="hole"))
-    floor.kill("home", 0, 0)
-    assert floor.trader.of(14, team(2)).open
-    floor.win("home")
-    assert floor.trader.of(14, team(2)).void_reason_id == 14
-    assert floor.trader.of(13, team(2)).result is Result.WON
+def test_a_hole_in_the_round_leaves_its_events_open(server: TradedServer) -> None:
+    server.rounds("home")
+    server.go_live()
+    server.report(f.SourceLost(at=server.later(), reason="hole"))
+    server.kill("home", 0, 0)
+    assert server.trader.of(14, team(2)).open
+    server.win("home")
+    assert server.trader.of(14, team(2)).void_reason_id == 14
+    assert server.trader.of(13, team(2)).result is Result.WON

@@ -43,7 +43,7 @@ def test_operators_may_act_at_any_time(
     for step, batch in enumerate(batches(account, cut)):
         for _, name in filter(lambda act: act[0] == step, acts):
             act(trader, MOVES[name])
-        trader.tell(batch)
+        trader.apply(batch)
 
 
 def act(trader: Trader, move: Move) -> None:

@@ -30,7 +30,7 @@ def played_on() -> list[f.Fact]:
     """A map of four rounds that is played to 13:0."""
     server = Recorder(new_match(best_of=3))
     server.start_map("de_mirage")
-    server.tell(f.FormatSet(at=0, max_rounds=4))
+    server.report(f.FormatSet(at=0, max_rounds=4))
     end_map(server, "home")
     return server.facts
 
@@ -51,7 +51,7 @@ def test_plausible_accounts(
     trader = Trader(priced(3, strength))
     trader.react()
     for batch in batches(account, cut):
-        trader.tell(batch, quoting=data.draw(st.integers(0, 9)) > 0)
+        trader.apply(batch, quoting=data.draw(st.integers(0, 9)) > 0)
 
 
 @SLOW
@@ -60,7 +60,7 @@ def test_nonsense(account: list[f.Fact], cut: list[int]) -> None:
     trader = Trader(new_match(best_of=3))
     trader.react()
     for batch in batches(account, cut):
-        trader.tell(batch)
+        trader.apply(batch)
 
 
 @SLOW
@@ -70,7 +70,7 @@ def test_a_cancelled_match_leaves_nothing_open(account: list[f.Fact], cut: list[
     trader = Trader(new_match(best_of=3))
     trader.react()
     for batch in batches(account, cut):
-        trader.tell(batch)
+        trader.apply(batch)
     if trader.match.over:
         return
     offered = {market.key for market in trader.open()}
@@ -89,7 +89,7 @@ def test_batches_make_no_difference_to_results(account: list[f.Fact], one: list[
         trader = Trader(new_match(best_of=3), checking=False)
         trader.react()
         for batch in batches(account, cut):
-            trader.tell(batch)
+            trader.apply(batch)
         traders.append(trader)
     first, second = (trader.book for trader in traders)
     for key in first.keys() & second.keys():

@@ -1,4 +1,4 @@
-"""A trading desk for tests: folds facts, lets the engine react, keeps what a store would keep, and
+"""The engine at work in tests: folds facts, lets the engine react, holds what a store would hold, and
 checks after each reaction what must always hold."""
 
 from collections.abc import Iterable, Sequence
@@ -45,12 +45,12 @@ class Trader:
         self.checking = checking
         self.now = 0
 
-    def tell(self, facts: Iterable[Fact], *, quoting: bool = True) -> Reaction:
+    def apply(self, facts: Iterable[Fact], *, quoting: bool = True) -> Reaction:
         self.match, changes = fold(self.match, facts)
         return self.react(changes, quoting=quoting)
 
     def react(self, changes: Sequence[c.Change] = (), *, quoting: bool = True) -> Reaction:
-        self._keep(changes)
+        self._store(changes)
         self.now = max(self.now + 1000, self.match.last_fact_at)
         reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, margin=MARGIN)
         self._note_offers(reaction)
@@ -62,7 +62,7 @@ class Trader:
             self.check(reaction, changes, quoting=quoting)
         return reaction
 
-    def _keep(self, changes: Sequence[c.Change]) -> None:
+    def _store(self, changes: Sequence[c.Change]) -> None:
         for change in changes:
             if isinstance(change, c.Happened | c.Amended):
                 self.events[change.event.id] = change.event
@@ -145,8 +145,8 @@ class Trader:
     def _ledger_matches_book(self) -> None:
         last = {entry.key: entry for entry in self.ledger}
         for key, market in self.book.items():
-            told = last[key].new_status if key in last else LedgerStatus.PENDING
-            assert told is _STATES[market.status], market
+            status = last[key].new_status if key in last else LedgerStatus.PENDING
+            assert status is _STATES[market.status], market
             assert (last[key].outcome if key in last else None) is market.result
             assert 1 < market.odds <= 50 and 0 < market.probability < 1, market
 
@@ -165,10 +165,10 @@ def new_match(plan: Plan) -> Match:
 
 
 def trade(plan: Plan, truth: SeriesTruth, *, checking: bool, seconds: float = 1.0) -> Iterable[Trader]:
-    """The trader after each body of a simulated match, bodies being what is told within `seconds`."""
+    """The trader after each body of a simulated match, each with the lines of `seconds`."""
     trader = Trader(new_match(plan), checking=checking)
     trader.react()
     for number, lines in groupby(play(plan, truth), key=lambda line: int(line.at / seconds)):
         body = "\n".join(line.text for line in lines) + "\n"
-        trader.tell(read(body, plan.begin + int((number + 1) * seconds * 1000)).facts)
+        trader.apply(read(body, plan.begin + int((number + 1) * seconds * 1000)).facts)
         yield trader

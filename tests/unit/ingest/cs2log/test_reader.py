@@ -159,7 +159,7 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ('MatchStatus: Team playing "CT": Foxes', f.SideNamed(at=ARRIVED, side="CT", team="Foxes")),
         (
             'MatchStatus: Score: 2:10 on map "de_nuke" RoundsPlayed: -1',
-            f.ScoreTold(at=ARRIVED, ct_score=2, t_score=10, rounds_played=-1, map_name="de_nuke"),
+            f.ScoreReported(at=ARRIVED, ct_score=2, t_score=10, rounds_played=-1, map_name="de_nuke"),
         ),
         (
             "Game Over: competitive mg_active de_nuke score 13:7 after 45 min",
