@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack
 from app.access import amqp
 from app.broker.address import parse
 from app.broker.management import Management
+from app.channels.feed.ingest_watchdog import Watch
 from app.channels.feed.retention import Kept, keep_short
 from app.channels.feed.session import Lapsed, Session, Terms
-from app.channels.feed.watch import Watch
 from app.ingest import terms as ingest_terms
 from app.ingest import worker
 from app.ingest.queues import Queues

@@ -7,7 +7,7 @@ nowhere. `rights` lists what a tenant may do, `authorisation` answers the broker
 opens it again with the same password. `holders` are the feed processes' own users, by which one of them can
 be shut out whatever it is doing. `connection` is one of the plain client that leaves nothing behind;
 `integers` has headers written in types that every client reads.
-Nothing here publishes an envelope: that is `channels.feed`.
+Nothing here publishes an envelope: that is `amqp`.
 
-Imported by `access`, `channels.feed`, `ingest`, `main`, `workers` and `cli`; imports `kit`.
+Imported by `access`, `amqp`, `channels.feed`, `ingest`, `main`, `workers` and `cli`; imports `kit`.
 """

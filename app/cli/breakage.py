@@ -12,10 +12,10 @@ import click
 import httpx
 from aio_pika.abc import AbstractExchange
 
+from app.amqp.envelope import Envelope, Press
 from app.broker.address import parse
 from app.broker.connection import connected
 from app.broker.management import Management
-from app.channels.feed.outgoing import Envelope, Press
 from app.cli.context import opened, settled
 from app.cli.demonstration import Demo
 from app.domain.tenant import Tenant

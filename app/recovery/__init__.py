@@ -1,17 +1,18 @@
-"""How it is told again: a tenant that lost messages asks, and hears the present and what it missed.
+"""Recoveries: a tenant that lost messages requests them, and receives the present state and what it missed.
 
-`request` accepts or refuses; an accepted one is a durable job before it is answered. `replay` turns a job
-into steps and each step into letters, read from state and history, never from what was once published.
-`letter` renders one; the feed's replayer publishes it.
+`request` accepts or rejects; an accepted request is a durable job before it is answered. `plan` divides a job
+into steps and reads each step's messages from state and history, never from what was once published.
+`runner` runs the jobs of the tenants whose lease this process holds, and `publisher` publishes to the
+tenant's vhost.
 
 Invariants:
 - a slot, (tenant, node), has one request in flight, for ten minutes at most;
-- a replayed `odds_change` carries a fresh stamp and all that is open; settlements, voids, rollbacks and
-  fixture changes carry the stamp that they had, so telling a window twice changes nothing;
-- folding what is replayed, in its order, ends in the state at the stamps; what happens meanwhile is told
-  live, with a higher `x-seq`;
-- no lock is held while something is published.
+- a replayed `odds_change` has a fresh stamp and every open market; settlements, voids, rollbacks and fixture
+  changes have their original stamp, so replaying a window twice changes nothing;
+- applying what is replayed, in its order, ends in the state at the stamps; what happens meanwhile is
+  published live, with a higher `x-seq`;
+- no lock is held during publishing.
 
-Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `wire`, `store`, `domain`
-and `kit`.
+Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `amqp`, `wire`, `store`,
+`domain` and `kit`.
 """

@@ -10,7 +10,7 @@ Invariants: a match's row is locked before anything of it is written; `changes.a
 transaction's last act; a change-log number is visible only when every lower one is; the ledger is only
 appended to.
 
-Imported by `access`, `recovery`, `http`, `channels.rest`, `channels.facade`, `channels.stream`,
+Imported by `access`, `amqp`, `recovery`, `http`, `channels.rest`, `channels.facade`, `channels.stream`,
 `channels.feed`, `ingest`, `main`, `workers` and `cli`; imports `domain`, `kit` and, for Piccolo's own
 commands, `settings`.
 """

@@ -8,5 +8,6 @@ renders what has no schema. One builder per message: live and replay differ by t
 `shapes` says the same to readers of the AsyncAPI document.
 
 Nothing here knows a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
-`channels.stream`, `channels.feed`, `recovery`, `http`, `ingest` and `main`; imports `domain` and `kit`.
+`channels.stream`, `channels.feed`, `amqp`, `recovery`, `http`, `ingest` and
+`main`; imports `domain` and `kit`.
 """

@@ -21,15 +21,15 @@ import msgspec
 from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 
 from app import settings as configuration
+from app.amqp.connection import connect
+from app.amqp.envelope import Envelope
+from app.amqp.frames import Message, marshal
+from app.amqp.lease import Lease
+from app.amqp.loss_notice import Word
+from app.amqp.recent_envelopes import Recent
+from app.amqp.tenant_publisher import Delivery
 from app.broker.address import Address, parse
 from app.broker.management import Management
-from app.channels.feed.connection import connect
-from app.channels.feed.delivery import Delivery
-from app.channels.feed.frames import Message, marshal
-from app.channels.feed.lease import Lease
-from app.channels.feed.outgoing import Envelope
-from app.channels.feed.recent import Recent
-from app.channels.feed.word import Word
 from app.store.cursors import Taken
 from scripts import services
 from scripts.bench.feed_plot import draw

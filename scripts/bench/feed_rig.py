@@ -20,10 +20,10 @@ from pamqp import commands
 
 from app.access import admin
 from app.access.properties import Properties
+from app.amqp.connection import Connection, connect
 from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.connection import Connection, connect
 from app.domain.tenant import Tenant
 from app.settings import Settings
 from app.simulator.oddities import NONE, Oddities

@@ -25,7 +25,7 @@ from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.connection import connected
 from app.broker.management import Management
-from app.channels.feed.watch import Watch
+from app.channels.feed.ingest_watchdog import Watch
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status, headline
 from app.domain.tenant import Tenant

@@ -9,7 +9,7 @@ from typing import Any
 from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 from faststream.specification import AsyncAPI
 
-from app.channels.feed import routing
+from app.amqp import routing
 from app.wire.shapes import feed_shapes
 
 Json = dict[str, Any]

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable
 
 from app.access.standing import CONNECTED, Told, tenants_told
+from app.amqp.relay import Relay
 from app.broker.management import Management
-from app.channels.feed.relay import Relay
 from app.kit import metrics
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger

@@ -14,28 +14,28 @@ from uuid import UUID
 
 import msgspec
 
+from app.amqp.binding_tracker import Bindings
+from app.amqp.envelope import Press
+from app.amqp.heartbeat import Heartbeat, Tidings
+from app.amqp.lease import Lease
+from app.amqp.loss_notice import Word
+from app.amqp.queue_losses import Losses
+from app.amqp.reconnect import Login, ShutOut, keep_linked
+from app.amqp.relay import Relay
+from app.amqp.tenant_publisher import Delivery
 from app.broker import holders
 from app.broker.address import Address
 from app.broker.inspection import Limits
 from app.broker.management import Management
-from app.channels.feed.bindings import Bindings
-from app.channels.feed.delivery import Delivery
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import keep_gauges
-from app.channels.feed.heartbeat import Heartbeat, Tidings
-from app.channels.feed.lease import Lease
-from app.channels.feed.link import Login, ShutOut, keep_linked
-from app.channels.feed.outgoing import Press
-from app.channels.feed.overflow import Losses
-from app.channels.feed.relay import Relay
-from app.channels.feed.replayer import Replayer
-from app.channels.feed.watch import Watch
-from app.channels.feed.word import Word
+from app.channels.feed.ingest_watchdog import Watch
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
 from app.kit.patience import patiently
+from app.recovery.runner import Replayer
 from app.store import beats, cursors, tenants
 from app.store.connections import Store
 from app.store.cursors import Note, Taken

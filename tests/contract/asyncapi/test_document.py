@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from lxml import etree
 
-from app.channels.feed import routing
+from app.amqp import routing
 from app.channels.feed.asyncapi import feed
 from app.channels.stream.document import stream
 from app.domain.market import Result

@@ -14,7 +14,7 @@ from app.ingest.batch import Batch
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit.clock import system_clock
-from app.recovery.replay import Replay
+from app.recovery.plan import Replay
 from app.simulator.series import Plan, simulate
 from app.simulator.world import world
 from app.store import jobs, matches, tenants

@@ -8,11 +8,11 @@ import aio_pika
 import msgspec
 import pytest
 
+from app.amqp.connection import BrokerError, Connection, connect
+from app.amqp.frames import Message, marshal
 from app.broker import holders
 from app.broker.address import Address, parse
 from app.broker.management import Management
-from app.channels.feed.connection import BrokerError, Connection, connect
-from app.channels.feed.frames import Message, marshal
 from scripts.services import Services
 
 pytestmark = pytest.mark.anyio

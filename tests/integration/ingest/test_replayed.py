@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
-from app.channels.feed.outgoing import Press
+from app.amqp.envelope import Press
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets

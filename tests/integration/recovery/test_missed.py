@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.channels.feed.outgoing import Envelope, Press
+from app.amqp.envelope import Envelope, Press
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import Asked, Job, Kind, State
 from app.domain.tenant import Tenant
 from app.recovery.letter import Letter
-from app.recovery.replay import Replay
+from app.recovery.plan import Replay
 from app.store import changes, markets, matches
 from app.store.connections import Store
 from app.wire.envelopes import feed

@@ -9,9 +9,9 @@ import aio_pika
 import pytest
 from msgspec.structs import replace
 
+from app.amqp import relay
 from app.broker.address import parse
 from app.broker.provisioning import user_of
-from app.channels.feed import relay
 from app.domain.match import Match
 from app.kit.clock import system_clock
 from app.recovery.request import Desk

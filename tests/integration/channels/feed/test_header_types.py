@@ -9,15 +9,15 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
+from app.amqp.connection import connect
+from app.amqp.frames import Message, marshal
+from app.amqp.reconnect import Login
 from app.broker.address import Address, parse
-from app.channels.feed.connection import connect
-from app.channels.feed.frames import Message, marshal
-from app.channels.feed.link import Login
-from app.channels.feed.post import Post
 from app.domain.recovery import Asked, Job, Kind, State
 from app.ingest.batch import Batch
 from app.ingest.queues import Queues
 from app.recovery.letter import Letter
+from app.recovery.publisher import Post
 from tests.faults.rig import Rig, consuming, until
 from tests.support.queues import private_vhost
 from tests.support.tap import Tap

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from lxml import etree
 
+from app.amqp import routing
 from app.broker import holders
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed import routing
 from app.channels.feed.session import Session, Terms
 from app.kit.errors import Unavailable
 from app.store import cursors, tenants

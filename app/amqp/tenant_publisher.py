@@ -12,14 +12,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
+from app.amqp.connection import Connection
+from app.amqp.envelope import Envelope
+from app.amqp.frames import FRAME_MAX, marshal
+from app.amqp.lease import Lease
+from app.amqp.loss_notice import Word
+from app.amqp.recent_envelopes import Recent
+from app.amqp.tenant_bindings import DOUBT_MILLIS
 from app.broker.management import Binding
-from app.channels.feed.audience import DOUBT_MILLIS
-from app.channels.feed.connection import Connection
-from app.channels.feed.frames import FRAME_MAX, marshal
-from app.channels.feed.lease import Lease
-from app.channels.feed.outgoing import Envelope
-from app.channels.feed.recent import Recent
-from app.channels.feed.word import Word
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
 from app.store.cursors import Note, Taken

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 from aio_pika.exceptions import PublishError
 from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchange
 
-from app.channels.feed import routing, speaking
-from app.channels.feed.link import Login
+from app.amqp import broker_lifecycle, routing
+from app.amqp.reconnect import Login
 from app.domain.recovery import Job
 from app.recovery.letter import Letter
 
@@ -54,7 +54,7 @@ class Post:
                     key = routing.replayed(letter.message, letter.number, node)
                     group.create_task(self._publish(key, body, letter.at, {"x-seq": letter.seq}))
         except ExceptionGroup as errors:
-            if errors.split(speaking.FAILURES)[1]:
+            if errors.split(broker_lifecycle.FAILURES)[1]:
                 raise
             raise Away("the broker did not take an envelope") from errors.exceptions[0]
 
@@ -64,7 +64,7 @@ class Post:
             await self._publish(routing.complete(self._job.asked.node_id), body, at, {}, mandatory=True)
         except PublishError:
             return False
-        except speaking.FAILURES as error:
+        except broker_lifecycle.FAILURES as error:
             raise Away("the broker did not take snapshot_complete") from error
         return True
 
@@ -90,10 +90,10 @@ class Post:
 
     async def __aenter__(self) -> Self:
         try:
-            await speaking.begin(self._broker, self._url)
-        except speaking.FAILURES as error:
+            await broker_lifecycle.begin(self._broker, self._url)
+        except broker_lifecycle.FAILURES as error:
             raise Away("no way into the vhost") from error
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await speaking.end(self._broker)
+        await broker_lifecycle.end(self._broker)

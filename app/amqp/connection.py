@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from pamqp import commands, constants, frame, header, heartbeat
 
+from app.amqp.frames import CHANNEL, FRAME_MAX
 from app.broker.address import Address
-from app.channels.feed.frames import CHANNEL, FRAME_MAX
 
 _HEARTBEAT_SECONDS = 10
 _HANDSHAKE_SECONDS = 10.0

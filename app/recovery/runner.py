@@ -14,15 +14,15 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from app.channels.feed.link import Login
-from app.channels.feed.post import Away, Post, Undelivered, Unheard
+from app.amqp.reconnect import Login
 from app.domain.recovery import MOST_ATTEMPTS, Job, State
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
 from app.kit.patience import patiently, wait
 from app.recovery.letter import Letter
-from app.recovery.replay import Replay, Step
+from app.recovery.plan import Replay, Step
+from app.recovery.publisher import Away, Post, Undelivered, Unheard
 from app.store import jobs, signals
 from app.store.connections import Store
 from app.wire.envelopes import feed

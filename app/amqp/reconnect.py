@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from app.amqp.connection import BrokerError, connect
+from app.amqp.tenant_publisher import Delivery
 from app.broker.address import Address
-from app.channels.feed.connection import BrokerError, connect
-from app.channels.feed.delivery import Delivery
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 

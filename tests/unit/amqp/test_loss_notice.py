@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.channels.feed import word as words
-from app.channels.feed.word import Word
+from app.amqp import loss_notice as words
+from app.amqp.loss_notice import Word
 from app.store.cursors import Taken
 
 TAKEN = Taken(UUID(int=1), "acme", 0, 1)

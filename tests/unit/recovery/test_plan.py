@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.recovery.letter import Letter
-from app.recovery.replay import REOPENED, SETTLED, replayed
+from app.recovery.plan import REOPENED, SETTLED, replayed
 from app.trading.engine import in_order
 from tests.faults.fold import key_of, windowed, word
 from tests.support.story import offer

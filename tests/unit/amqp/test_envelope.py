@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.channels.feed.outgoing import Press
+from app.amqp.envelope import Press
 from app.store.changes import ChangeRow
 
 MATCH = UUID(int=1)

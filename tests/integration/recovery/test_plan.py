@@ -11,7 +11,7 @@ from app.domain.recovery import Asked, Job, Kind, State
 from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
 from app.recovery.letter import Letter
-from app.recovery.replay import Replay
+from app.recovery.plan import Replay
 from app.store import matches, tenants
 from app.store.connections import Store
 from tests.support.story import Story, offer

@@ -9,12 +9,12 @@ import asyncio
 import time
 from uuid import UUID
 
-from app.channels.feed.audience import DOUBT_MILLIS
-from app.channels.feed.delivery import Delivery
-from app.channels.feed.lease import Lease
-from app.channels.feed.outgoing import Press
-from app.channels.feed.recent import Recent
-from app.channels.feed.word import Word
+from app.amqp.envelope import Press
+from app.amqp.lease import Lease
+from app.amqp.loss_notice import Word
+from app.amqp.recent_envelopes import Recent
+from app.amqp.tenant_bindings import DOUBT_MILLIS
+from app.amqp.tenant_publisher import Delivery
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger

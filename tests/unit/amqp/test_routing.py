@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.channels.feed import routing
+from app.amqp import routing
 
 
 @given(st.sampled_from(sorted(routing.EVENT_MESSAGES)), st.integers(1, 10**18))

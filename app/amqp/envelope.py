@@ -6,8 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from app.channels.feed import routing
-from app.channels.feed.frames import Message, marshal
+from app.amqp import routing
+from app.amqp.frames import Message, marshal
 from app.domain.fixture_change import FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Market

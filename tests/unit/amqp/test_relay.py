@@ -7,10 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from app.channels.feed.lease import Lease
-from app.channels.feed.outgoing import Press
-from app.channels.feed.relay import Relay
-from app.channels.feed.word import Word
+from app.amqp.envelope import Press
+from app.amqp.lease import Lease
+from app.amqp.loss_notice import Word
+from app.amqp.relay import Relay
 from app.store import changes, cursors
 from app.store.connections import Store
 from app.store.cursors import Mark, Taken

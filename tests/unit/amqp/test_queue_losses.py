@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.amqp.queue_losses import Overflow, slow
 from app.broker.management import Queue
-from app.channels.feed.overflow import Overflow, slow
 
 TICK, QUIET = 10, 60
 

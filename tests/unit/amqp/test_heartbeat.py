@@ -9,9 +9,9 @@ import pytest
 from aiormq.base import FutureStore
 from aiormq.tools import Countdown
 
-from app.channels.feed.heartbeat import Heartbeat, Tidings
-from app.channels.feed.overflow import Losses
-from app.channels.feed.word import Word
+from app.amqp.heartbeat import Heartbeat, Tidings
+from app.amqp.loss_notice import Word
+from app.amqp.queue_losses import Losses
 from app.store.cursors import Taken
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ the tenant took it is told of as soon as `alive` reaches one again, before anyth
 import asyncio
 import time
 
-from app.channels.feed.audience import Audience
+from app.amqp.tenant_bindings import Audience
 from app.store.cursors import Taken
 
 _QUIET_BEATS = 3  #: so many times `alive` between two words about losses

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 import msgspec
 from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 
-from app.channels.feed import routing, speaking
-from app.channels.feed.delivery import Delivery
-from app.channels.feed.link import Login
-from app.channels.feed.overflow import Losses
+from app.amqp import broker_lifecycle, routing
+from app.amqp.queue_losses import Losses
+from app.amqp.reconnect import Login
+from app.amqp.tenant_publisher import Delivery
 from app.kit.background import give_up
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
@@ -144,7 +144,7 @@ class Heartbeat:
         if self._broker is None:
             url = self._login.address.url(self._delivery.slug)
             broker = RabbitBroker(url, logger=None, timeout=_PATIENCE_SECONDS, graceful_timeout=1)
-            await speaking.begin(broker, url)
+            await broker_lifecycle.begin(broker, url)
             self._broker = broker
         return self._broker
 
@@ -154,4 +154,4 @@ class Heartbeat:
         if pending:
             give_up(pending)
         if broker:
-            await speaking.end(broker)
+            await broker_lifecycle.end(broker)

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from app.channels.feed.outgoing import Envelope
+from app.amqp.envelope import Envelope
 
 _MOST = 4096
 _MOST_BYTES = 32 * 1024 * 1024

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pamqp import body, commands, frame, header
 
-from app.channels.feed.frames import CHANNEL, Message, marshal
+from app.amqp.frames import CHANNEL, Message, marshal
 
 
 def parsed(data: bytes) -> list[object]:

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import msgspec
 
+from app.amqp import routing
 from app.broker.management import Binding
-from app.channels.feed import routing
 
 DOUBT_MILLIS = 3_000  #: so late at most a change of the bindings is known; see `bindings`
 _GRACE_SECONDS = 1.0  #: within so long a client that binds several keys has bound them all

@@ -1,8 +1,8 @@
 from uuid import UUID
 
-from app.channels.feed.frames import Message
-from app.channels.feed.outgoing import Envelope
-from app.channels.feed.recent import Recent
+from app.amqp.envelope import Envelope
+from app.amqp.frames import Message
+from app.amqp.recent_envelopes import Recent
 
 
 def envelope(seq: int, size: int = 10) -> Envelope:

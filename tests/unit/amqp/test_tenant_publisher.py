@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.channels.feed.connection import Connection
-from app.channels.feed.delivery import Delivery
-from app.channels.feed.frames import FRAME_MAX, Message
-from app.channels.feed.lease import Lease
-from app.channels.feed.outgoing import Envelope
-from app.channels.feed.recent import Recent
-from app.channels.feed.word import Word
+from app.amqp.connection import Connection
+from app.amqp.envelope import Envelope
+from app.amqp.frames import FRAME_MAX, Message
+from app.amqp.lease import Lease
+from app.amqp.loss_notice import Word
+from app.amqp.recent_envelopes import Recent
+from app.amqp.tenant_publisher import Delivery
 from app.store.cursors import Taken
 
 pytestmark = pytest.mark.anyio

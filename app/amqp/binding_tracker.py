@@ -15,11 +15,11 @@ from uuid import UUID
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 
+from app.amqp.tenant_publisher import Delivery
 from app.broker.address import Address
 from app.broker.connection import connected
 from app.broker.management import Binding, Management
 from app.broker.provisioning import LOST
-from app.channels.feed.delivery import Delivery
 from app.kit.background import apart
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger

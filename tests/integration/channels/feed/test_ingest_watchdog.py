@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.channels.feed.watch import Watch
+from app.channels.feed.ingest_watchdog import Watch
 from app.store import beats
 from app.store.connections import Store
 

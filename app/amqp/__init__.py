@@ -1,0 +1,25 @@
+"""How anything is published to tenants: every envelope, over AMQP, into the tenant's own vhost.
+
+The flow, one way: `relay` reads each new change of the change log once → `envelope` groups rows into
+envelopes, rendered and marshalled once (`routing` has their keys, `frames` their AMQP frames) →
+`recent_envelopes` caches the newest of them → each tenant's `tenant_publisher` writes the same bytes to its
+own `connection`, which `reconnect` restores, within its window → the broker's confirms move the tenant's
+cursor, which `relay` saves while the `lease` is held. A tenant that is slow or unreachable lags alone and is
+read for separately.
+
+`heartbeat` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
+queues (`queue_losses`) and from the times when none of its queues was bound (`binding_tracker`, which
+maintains the `tenant_bindings`). What is published through FastStream connects and closes by
+`broker_lifecycle`.
+
+Invariants:
+- a cursor moves only past envelopes that the broker has confirmed, or that the tenant does not subscribe to,
+  or that no queue of it receives (the tenant is then notified, if it ever had a queue);
+- at most `window` envelopes are published beyond the saved cursor, so a crash repeats at most that many,
+  each with the same `message_id` and `x-seq`;
+- nothing is published without a lease that is certainly still held, and a new holder publishes only after
+  the former holder's connections are gone from the broker;
+- within a vhost, envelopes are published in the order of the change log.
+
+Imported by `recovery`, `channels.feed` and `cli`; imports `broker`, `store`, `wire`, `domain` and `kit`.
+"""
