@@ -21,6 +21,8 @@ nox.options.sessions = [
     "e2e",
 ]
 CODE = ("app", "codegen", "scripts", "tests", "noxfile.py")
+#: For `pytest -m`: tests marked `long`, too, which are otherwise deselected (`pyproject.toml`).
+EVERYTHING = ""
 
 
 @nox.session
@@ -76,7 +78,13 @@ def e2e(session: nox.Session) -> None:
 def faults(session: nox.Session) -> None:
     """Everything that is killed, stopped or cut off, and 100 random points of kill -9; some 15 minutes."""
     seeds = {"MATCHFEED_FAULT_SEEDS": "100"}
-    session.run("pytest", "tests/faults", "-rP", *session.posargs, env=seeds)
+    session.run("pytest", "tests/faults", "-rP", "-m", EVERYTHING, *session.posargs, env=seeds)
+
+
+@nox.session
+def long(session: nox.Session) -> None:
+    """The longer cases of what the gate shows by a short one."""
+    session.run("pytest", "-m", "long", *session.posargs)
 
 
 @nox.session

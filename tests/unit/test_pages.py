@@ -12,7 +12,7 @@ import pytest
 from app.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _PLACES = re.compile(r"^(?:app|scripts|tests|docs|schemas|codegen)/[\w./-]*[\w/]$")
@@ -60,7 +60,7 @@ def parse(command: click.Command, words: list[str], name: str = "matchfeed") -> 
             raise  # files, and what stands in capitals, the reader brings
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_its_commands_are_ours(page: Path) -> None:
     refused = []
     for words in commands(page):
@@ -71,7 +71,7 @@ def test_its_commands_are_ours(page: Path) -> None:
     assert refused == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_it_names_is_there(page: Path) -> None:
     named = [piece for piece in pieces(page) if _PLACES.match(piece)]
     links = [
