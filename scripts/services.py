@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from app import settings
-from app.broker.rights import Mode
+from app.broker.permissions import AuthorisationMode
 from scripts.housekeeping import postgresql, processes, rabbitmq, valkey
 from scripts.housekeeping import state as states
 from scripts.housekeeping.processes import ServiceError
@@ -36,7 +36,7 @@ class Services(msgspec.Struct, frozen=True):
     redis_url: str
     rabbitmq_url: str
     rabbitmq_api_url: str
-    broker_authorisation: Mode = "http"
+    broker_authorisation: AuthorisationMode = "http"
 
     def environment(self) -> dict[str, str]:
         """The settings' variables that lead a process of ours to these servers."""

@@ -14,7 +14,7 @@ from app.access.properties import Alteration, Properties, altered, checked
 from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
-from app.broker.rights import Mode
+from app.broker.permissions import AuthorisationMode
 from app.domain import frames
 from app.domain.ids import match_urn
 from app.domain.match import headline
@@ -49,7 +49,7 @@ class Broker(msgspec.Struct, frozen=True):
     management: Management
     exchange: str
     public_host: str
-    mode: Mode
+    mode: AuthorisationMode
     address: Address | None = None
 
 

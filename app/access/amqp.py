@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from app.broker import door, provisioning, rights
+from app.broker import permissions, provisioning, tenant_access
 from app.broker.management import Management
-from app.broker.rights import Mode, Permission, TopicPermission
+from app.broker.permissions import AuthorisationMode, Permission, TopicPermission
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -32,7 +32,7 @@ class Entry(msgspec.Struct, frozen=True):
     """How tenants get into the broker: by which rights, and to read which exchange."""
 
     exchange: str
-    mode: Mode
+    mode: AuthorisationMode
 
 
 async def keep(store: Store, management: Management, entry: Entry) -> None:
@@ -59,10 +59,12 @@ async def repair(store: Store, management: Management, entry: Entry) -> list[str
     differing = [tenant for tenant in provisioned if held.of(tenant) != _due(tenant, entry)]
     for tenant in differing:
         if tenant.active:
-            await door.reopen(management, tenant.slug, entry.exchange, entry.mode)
-            await door.hang_up(management, tenant.slug, "the rights of this user have changed")
+            await tenant_access.restore(management, tenant.slug, entry.exchange, entry.mode)
+            await tenant_access.close_connections(
+                management, tenant.slug, "the rights of this user have changed"
+            )
         else:
-            await door.shut(management, tenant.slug)
+            await tenant_access.revoke(management, tenant.slug)
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
     return [tenant.slug for tenant in differing]
 
@@ -70,9 +72,9 @@ async def repair(store: Store, management: Management, entry: Entry) -> list[str
 async def settle(store: Store, management: Management, tenant: Tenant, entry: Entry) -> None:
     """Tell the broker about one tenant. Raises `Unavailable`."""
     if tenant.active:
-        await door.reopen(management, tenant.slug, entry.exchange, entry.mode)
+        await tenant_access.restore(management, tenant.slug, entry.exchange, entry.mode)
     else:
-        await door.shut(management, tenant.slug)
+        await tenant_access.revoke(management, tenant.slug)
     async with store.transaction() as tx:
         await tenants.set_admitted(tx, tenant.id, tenant.active)
     log.info("the broker was told", tenant=tenant.slug, admitted=tenant.active)
@@ -94,7 +96,7 @@ class _Held(msgspec.Struct, frozen=True):
     limits: Mapping[str, Mapping[str, int]]
 
     def of(self, tenant: Tenant) -> _Rights:
-        user = rights.user_of(tenant.slug)
+        user = permissions.tenant_user(tenant.slug)
         where = tenant.slug, user
         return _Rights(self.permissions.get(where), self.topics.get(where), self.limits.get(user, {}))
 
@@ -108,10 +110,10 @@ async def _held(management: Management) -> _Held:
 def _due(tenant: Tenant, entry: Entry) -> _Rights:
     """What the tenant should be able to do."""
     if not tenant.active:
-        return _Rights(None, None, provisioning.USER_LIMITS | door.SHUT)
+        return _Rights(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
     return _Rights(
-        rights.permission(tenant.slug, entry.exchange, entry.mode),
-        rights.topic_permission(entry.exchange, entry.mode),
+        permissions.permission(tenant.slug, entry.exchange, entry.mode),
+        permissions.topic_permission(entry.exchange, entry.mode),
         provisioning.USER_LIMITS,
     )
 

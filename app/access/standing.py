@@ -2,7 +2,7 @@
 
 import msgspec
 
-from app.broker.management import Management, Queue
+from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST
 from app.kit.errors import Unavailable
 from app.store import cursors
@@ -42,13 +42,13 @@ async def tenants_told(store: Store, management: Management) -> list[Told]:
     async with store.reading() as tx:
         standings = await cursors.standings(tx)
     try:
-        queues: list[Queue] | None = await management.queues()
+        queues: list[QueueCounts] | None = await management.queues()
     except Unavailable:
         queues = None
     return [_told(each, queues) for each in standings]
 
 
-def _told(standing: Standing, queues: list[Queue] | None) -> Told:
+def _told(standing: Standing, queues: list[QueueCounts] | None) -> Told:
     held = standing.holder is not None and standing.remaining > 0
     return Told(
         tenant=standing.slug,
@@ -63,7 +63,7 @@ def _told(standing: Standing, queues: list[Queue] | None) -> Told:
     )
 
 
-def depths(queues: list[Queue], vhost: str) -> tuple[QueueDepth, ...]:
+def depths(queues: list[QueueCounts], vhost: str) -> tuple[QueueDepth, ...]:
     """The queues of one vhost that are the tenant's."""
     return tuple(
         QueueDepth(each.name, each.ready, each.unacknowledged, each.consumers)

@@ -17,8 +17,8 @@ from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 
 from app.amqp.tenant_publisher import Delivery
 from app.broker.address import Address
-from app.broker.connection import connected
-from app.broker.management import Binding, Management
+from app.broker.connection import open_connection
+from app.broker.management import ExchangeBinding, Management
 from app.broker.provisioning import LOST
 from app.kit.background import apart
 from app.kit.errors import Unavailable
@@ -48,7 +48,7 @@ class Bindings:
         self._url = broker.url(vhost)
         self._deliveries = deliveries
         self._readers = 0
-        self._since: list[tuple[str, str, Binding]] = []  # what happened while somebody reads
+        self._since: list[tuple[str, str, ExchangeBinding]] = []  # what happened while somebody reads
 
     async def run(self) -> None:
         """Follow them for ever."""
@@ -85,7 +85,7 @@ class Bindings:
     async def _follow(self) -> None:
         """Until the connection ends."""
         over = asyncio.Event()
-        async with connected(self._url, _CONNECT_SECONDS) as connection:
+        async with open_connection(self._url, _CONNECT_SECONDS) as connection:
             connection.close_callbacks.add(lambda *_: over.set())
             await apart(self._consume(connection), _CONNECT_SECONDS)
             await self._read_all()
@@ -104,7 +104,7 @@ class Bindings:
         told: Mapping[str, Any] = message.headers
         if told.get("source_name") != self._exchange or told.get("destination_name") == LOST:
             return
-        binding = Binding(str(told["destination_name"]), str(told["routing_key"]))
+        binding = ExchangeBinding(str(told["destination_name"]), str(told["routing_key"]))
         slug, event = str(told["vhost"]), message.routing_key or ""
         if self._readers:
             self._since.append((event, slug, binding))
@@ -112,7 +112,7 @@ class Bindings:
             if delivery.slug == slug and delivery.word.audience.known:
                 self._apply(delivery, event, binding)
 
-    def _apply(self, delivery: Delivery, event: str, binding: Binding) -> None:
+    def _apply(self, delivery: Delivery, event: str, binding: ExchangeBinding) -> None:
         known = delivery.word.audience.bindings
         now = known | {binding} if event == _CREATED else known - {binding}
         delivery.rebound(now, followed=True)

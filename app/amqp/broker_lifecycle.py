@@ -11,7 +11,7 @@ from aio_pika.exceptions import AMQPError
 from faststream.exceptions import FastStreamException
 from faststream.rabbit import RabbitBroker
 
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.kit.logging import get_logger
 
 FAILURES = (AMQPError, FastStreamException, OSError, TimeoutError, RuntimeError)
@@ -41,7 +41,7 @@ async def end(broker: RabbitBroker) -> None:
 async def _enter(broker: RabbitBroker, url: str) -> Any:
     """Knocks first: FastStream keeps no hold of a connection whose first attempt fails, so none could be
     closed."""
-    async with connected(url, _KNOCK_SECONDS):
+    async with open_connection(url, _KNOCK_SECONDS):
         pass
     return await broker.connect()
 

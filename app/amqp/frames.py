@@ -11,7 +11,7 @@ from pamqp import body, commands, constants, frame, header
 
 from app.broker import integers
 
-integers.signed_only()
+integers.use_signed_integers()
 CHANNEL = 1
 FRAME_MAX = 131_072  #: RabbitMQ's own offer; a connection that was granted less gets frames of its own
 _OVERHEAD = constants.FRAME_HEADER_SIZE + 1  # and the end octet

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 from faststream.rabbit import RabbitBroker, RabbitQueue
 
-from app.broker.management import Management, Queue
-from app.broker.provisioning import LOST, QUEUE_LIMITS, furnish
+from app.broker.management import Management, QueueCounts
+from app.broker.provisioning import LOST, QUEUE_LIMITS, declare_topology
 from app.kit.background import apart
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -115,11 +115,11 @@ class Losses:
 
     async def _furnish(self) -> None:
         try:
-            await furnish(self._management, self._slug, self._exchange)
+            await declare_topology(self._management, self._slug, self._exchange)
         except Unavailable as error:
             log.warning("a vhost cannot be furnished", tenant=self._slug, error=error.detail)
 
 
-def slow(queues: list[Queue]) -> bool:
+def slow(queues: list[QueueCounts]) -> bool:
     """Whether some consumer is far behind: its queue is half full."""
     return any(each.consumers > 0 and each.ready >= _SLOW_DEPTH for each in queues)

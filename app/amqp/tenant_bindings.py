@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from app.amqp import routing
-from app.broker.management import Binding
+from app.broker.management import ExchangeBinding
 
 DOUBT_MILLIS = 3_000  #: so late at most a change of the bindings is known; see `bindings`
 _GRACE_SECONDS = 1.0  #: within so long a client that binds several keys has bound them all
@@ -24,11 +24,11 @@ class Audience:
         self.noted = noted
         self.known = False
         self.any = self.live = self.alive = self._whole = True
-        self._bindings: frozenset[Binding] = frozenset()
+        self._bindings: frozenset[ExchangeBinding] = frozenset()
         self._live_since = float("-inf")
 
     @property
-    def bindings(self) -> frozenset[Binding]:
+    def bindings(self) -> frozenset[ExchangeBinding]:
         """As they are, empty while they are not known."""
         return self._bindings
 
@@ -55,7 +55,7 @@ class Audience:
             return 0.0
         return max(0.0, self._live_since + _GRACE_SECONDS - time.monotonic())
 
-    def replace(self, bindings: Iterable[Binding]) -> None:
+    def replace(self, bindings: Iterable[ExchangeBinding]) -> None:
         """These are the bindings now."""
         was_live = self.known and self.live
         self._bindings, self.known = frozenset(bindings), True

@@ -19,7 +19,7 @@ from app.amqp.lease import Lease
 from app.amqp.loss_notice import Word
 from app.amqp.recent_envelopes import Recent
 from app.amqp.tenant_bindings import DOUBT_MILLIS
-from app.broker.management import Binding
+from app.broker.management import ExchangeBinding
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
 from app.store.cursors import Note, Taken
@@ -169,7 +169,7 @@ class Delivery:
                 if self.word.audience.ever:
                     self.word.gap()
 
-    def rebound(self, bindings: Iterable[Binding], *, followed: bool) -> None:
+    def rebound(self, bindings: Iterable[ExchangeBinding], *, followed: bool) -> None:
         """These are the tenant's bindings now. `followed`: every change since the last ones is known. Where
         it is not, queues of other names mean that there may have been none for a while; what was published
         just before the last one ended may have reached nobody."""

@@ -1,4 +1,4 @@
-"""Where a broker is and who we are there."""
+"""A broker's address with a login."""
 
 from urllib.parse import quote, unquote, urlsplit
 
@@ -17,14 +17,14 @@ class Address(msgspec.Struct, frozen=True):
     tls: bool = False
 
     def url(self, vhost: str) -> str:
-        """`amqp://user:password@host:port/vhost`, each part escaped as a URI asks."""
+        """`amqp://user:password@host:port/vhost`, each part percent-encoded."""
         scheme = "amqps" if self.tls else "amqp"
         login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
         return f"{scheme}://{login}@{self.host}:{self.port}/{quote(vhost, safe='')}"
 
 
 def parse(url: str) -> Address:
-    """The address in an AMQP URL, whose path is left out; raises `ValueError` when it is none."""
+    """The address in an AMQP URL, its path ignored; raises `ValueError` for anything else."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:
         raise ValueError("a broker's address looks like amqp://user:password@host:port")

@@ -1,4 +1,4 @@
-"""A connection of the plain client that leaves nothing behind."""
+"""A plain AMQP connection that is always closed."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,15 +8,15 @@ from aio_pika.connection import Connection, make_url
 
 from app.broker import integers
 
-integers.signed_only()
+integers.use_signed_integers()
 
 
 @asynccontextmanager
-async def connected(url: str, seconds: float) -> AsyncIterator[AbstractConnection]:
-    """Into the vhost that `url` names, within so long; closed at the end, let in or not.
+async def open_connection(url: str, seconds: float) -> AsyncIterator[AbstractConnection]:
+    """Connect to the vhost of `url` within `seconds`; closed at the end, whether or not the login succeeds.
 
-    The client's own `connect` never closes what was not let in: that one says goodbye when it is collected,
-    at some odd moment, in whatever thread. Raises `AMQPError`, `OSError` or `TimeoutError`.
+    The client's own `connect` does not close a connection whose login was refused: that one is closed when it
+    is garbage-collected, at any moment and in any thread. Raises `AMQPError`, `OSError` or `TimeoutError`.
     """
     connection: AbstractConnection = Connection(make_url(url))
     try:

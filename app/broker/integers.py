@@ -3,11 +3,11 @@
 from pamqp import encode
 
 
-def signed_only() -> None:
-    """From now on, have this process write integers as signed types only: `b`, `s`, `I` and `l` by size.
+def use_signed_integers() -> None:
+    """Make this process encode integers with signed types only: `b`, `s`, `I` and `l` by size.
 
-    The library that marshals for us and for FastStream writes 32768..65535 as `u` and 2^31..2^32-1 as `i`,
-    which many clients cannot read: some end their connection over it. Its switch for old brokers, which know
-    no unsigned types either, is for the whole process.
+    By default `pamqp` (used here and by FastStream) encodes 32768..65535 as `u` and 2^31..2^32-1 as `i`,
+    which many clients cannot read: some close their connection. Its switch for old brokers, which have no
+    unsigned types either, is process-wide.
     """
     encode.support_deprecated_rabbitmq()

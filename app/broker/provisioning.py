@@ -1,9 +1,9 @@
-"""A tenant's corner of the broker: made, limited, and proven to work before anyone is told.
+"""Provisioning a tenant's vhost: created, limited, and tested with a login before the URL is returned.
 
-What the limits make a queue lose is dead-lettered to the queue `lost`, whatever the queue is called: how
-many messages lie there is exactly what the tenant has missed. Messages that its clients reject do not.
+Messages that any tenant queue drops because of its limits are dead-lettered to the queue `lost`: their number
+there is exactly what the tenant has missed. Messages that its clients reject are not dead-lettered.
 
-What the tenant may do there is listed in `rights`.
+What the tenant may do in the vhost is listed in `permissions`.
 """
 
 import asyncio
@@ -15,30 +15,30 @@ from contextlib import asynccontextmanager
 import msgspec
 from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 
-from app.broker import rights
+from app.broker import permissions
 from app.broker.address import Address, parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.broker.management import Management
-from app.broker.rights import Mode, user_of
+from app.broker.permissions import AuthorisationMode, tenant_user
 from app.kit.background import apart
 from app.kit.errors import Conflict, Unavailable
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}\Z")
 _LOGIN_SECONDS = 10.0
 
-#: What one tenant may have. Connections and channels are counted per user, so that ours do not count.
+#: What one tenant may have. Connections and channels are limited by user, so that ours do not count.
 USER_LIMITS = {"max-connections": 10, "max-channels": 200}
 VHOST_LIMITS = {"max-queues": 11}  # its ten, and `lost`
-#: A queue that nobody reads loses its oldest messages, then itself; the tenant recovers.
+#: A queue without consumers loses its oldest messages and then expires; the tenant requests a recovery.
 QUEUE_LIMITS = {
     "max-length": 20_000,
     "max-length-bytes": 128 * 1024 * 1024,
     "message-ttl": 3_600_000,
     "expires": 86_400_000,
 }
-#: The broker gives such names itself, and never this one.
+#: A server-generated name that the broker never generates.
 _NO_QUEUE = "amq.gen-none"
-#: The exchange and the queue of what tenants' queues have lost; the queue says how many, and keeps few.
+#: The exchange and the queue of what tenants' queues have lost: the queue counts them and stores few.
 LOST = "lost"
 _LOST_LIMITS = {"x-max-length": 100_000, "x-max-length-bytes": 16 * 1024 * 1024}
 _OTHERS = f"^(?!{LOST}$)"
@@ -51,50 +51,55 @@ async def provision(
     exchange: str,
     public_host: str,
     *,
-    mode: Mode,
+    mode: AuthorisationMode,
     broker: Address | None = None,
 ) -> str:
-    """Make (or make good) the tenant's vhost, with a new password; the AMQP URL, once a login has worked.
+    """Create (or repair) the tenant's vhost, with a new password; the AMQP URL, once a login has worked.
 
-    The URL carries the password, which is kept nowhere; connections that were opened with an earlier one are
-    ended. `public_host` is `host[:port]` as the tenant is told; the proof logs in there, or at `broker` when
-    that is how the broker is reached from here. The user of `broker` gets its rights in the vhost too.
+    The URL contains the password, which is stored nowhere; connections opened with an earlier one are closed.
+    `public_host` is `host[:port]` for the tenant's URL; the test logs in there, or at `broker` when the
+    broker's address differs from inside. The user of `broker` gets permissions in the vhost too.
     Raises `Conflict` for a slug that cannot name a vhost, `Unavailable` when the broker refuses or the new
-    login does not work in time; the earlier password is the tenant's then, as before.
+    login does not work in time; the earlier password stays valid then.
     """
     if not _SLUG.match(slug):
         raise Conflict(f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31.")
-    user, password = user_of(slug), secrets.token_urlsafe(24)
+    user, password = tenant_user(slug), secrets.token_urlsafe(24)
     url = f"{'amqps' if broker and broker.tls else 'amqp'}://{user}:{password}@{public_host}/{slug}"
     await management.put_vhost(slug)
     for ours in {management.user, broker.user if broker else management.user}:
-        await management.permit(slug, ours, configure=".*", write=".*", read=".*")
-    await furnish(management, slug, exchange)
-    door = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
-    async with _new_password(management, door):
-        await grant(management, slug, exchange, mode)
-        # A tenant at its limit of connections leaves none for the proof.
-        await management.close_user(user, "there are new credentials")
-        await _prove(door, slug, exchange, mode)
+        await management.set_permissions(slug, ours, configure=".*", write=".*", read=".*")
+    await declare_topology(management, slug, exchange)
+    login = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
+    async with _new_password(management, login):
+        await apply_permissions(management, slug, exchange, mode)
+        # A tenant at its connection limit leaves no connection for the test.
+        await management.close_user_connections(user, "there are new credentials")
+        await _test_login(login, slug, exchange, mode)
     return url
 
 
-async def grant(management: Management, slug: str, exchange: str, mode: Mode) -> None:
-    """Let the tenant's user into its vhost, with the rights and limits of every tenant."""
-    user = user_of(slug)
-    permission, topics = rights.permission(slug, exchange, mode), rights.topic_permission(exchange, mode)
+async def apply_permissions(
+    management: Management, slug: str, exchange: str, mode: AuthorisationMode
+) -> None:
+    """Set the permissions and limits of every tenant for this user, which may log in again with them."""
+    user = tenant_user(slug)
+    permission, topics = (
+        permissions.permission(slug, exchange, mode),
+        permissions.topic_permission(exchange, mode),
+    )
     if permission:
-        await management.permit(slug, user, **msgspec.structs.asdict(permission))
+        await management.set_permissions(slug, user, **msgspec.structs.asdict(permission))
     else:
-        await management.forbid(slug, user)
+        await management.clear_permissions(slug, user)
     if topics:
-        await management.permit_topics(slug, user, topics)
+        await management.set_topic_permission(slug, user, topics)
     await management.limit_user(user, USER_LIMITS)
 
 
 @asynccontextmanager
 async def _new_password(management: Management, login: Address) -> AsyncIterator[None]:
-    """The user of `login` has its password; where the block fails, it gets the earlier one back."""
+    """Set the password of `login`; if the block fails, restore the earlier one."""
     earlier = await management.credentials(login.user)
     await management.put_user(login.user, login.password)
     try:
@@ -105,9 +110,9 @@ async def _new_password(management: Management, login: Address) -> AsyncIterator
         raise
 
 
-async def furnish(management: Management, vhost: str, exchange: str) -> None:
-    """What stands in a tenant's vhost whoever logs in: the exchange, limits on every queue, and where the
-    losses go. The queue of the losses is made last: where it is, all of it is."""
+async def declare_topology(management: Management, vhost: str, exchange: str) -> None:
+    """Declare what every tenant's vhost has: the exchange, limits on every queue, and the dead-letter
+    exchange and queue of the losses. That queue is declared last: where it exists, the rest does."""
     await management.put_exchange(vhost, exchange, "topic")
     await management.put_exchange(vhost, LOST, "headers", internal=True)
     await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
@@ -120,22 +125,22 @@ async def furnish(management: Management, vhost: str, exchange: str) -> None:
         await management.bind(vhost, LOST, LOST, loss, only)
 
 
-async def withdraw(management: Management, slug: str) -> None:
-    """Take a tenant's vhost and user away, whoever is connected."""
-    await management.delete_user(user_of(slug))
-    await management.close_user(user_of(slug), "access withdrawn")
+async def deprovision(management: Management, slug: str) -> None:
+    """Delete a tenant's vhost and user and close their connections."""
+    await management.delete_user(tenant_user(slug))
+    await management.close_user_connections(tenant_user(slug), "access withdrawn")
     await management.delete_vhost(slug)
 
 
-async def _prove(tenant: Address, vhost: str, exchange: str, mode: Mode) -> None:
-    """Do as the tenant will: log in, and bind. Rights may need a moment to spread."""
+async def _test_login(tenant: Address, vhost: str, exchange: str, mode: AuthorisationMode) -> None:
+    """Log in and bind as the tenant will. Permissions may take a moment to take effect."""
     refused = "no answer"
     try:
         async with asyncio.timeout(_LOGIN_SECONDS):
-            while refused := await _refusal(tenant, vhost, exchange):
+            while refused := await _login_error(tenant, vhost, exchange):
                 await asyncio.sleep(0.1)
     except TimeoutError as error:
-        hint = " (BROKER_AUTHORISATION is http: does the broker ask us?)" if mode == "http" else ""
+        hint = " (BROKER_AUTHORISATION is http: does the broker reach us?)" if mode == "http" else ""
         raise Unavailable(
             f"The new login {tenant.user} does not work on vhost {vhost} within {_LOGIN_SECONDS:.0f} s: "
             f"{refused}{hint}. The password is the earlier one; try again.",
@@ -143,8 +148,8 @@ async def _prove(tenant: Address, vhost: str, exchange: str, mode: Mode) -> None
         ) from error
 
 
-async def _refusal(tenant: Address, vhost: str, exchange: str) -> str:
-    """What the broker has against the tenant's binding a queue; nothing when it would bind one."""
+async def _login_error(tenant: Address, vhost: str, exchange: str) -> str:
+    """Why the tenant cannot bind a queue; empty when it can."""
     try:
         await apart(_bind(tenant, vhost, exchange), _LOGIN_SECONDS)
     except ChannelNotFoundEntity:
@@ -155,9 +160,9 @@ async def _refusal(tenant: Address, vhost: str, exchange: str) -> str:
 
 
 async def _bind(tenant: Address, vhost: str, exchange: str) -> None:
-    """Binds a queue that is not there, for the tenant may have as many as it can have: rights come first, and
-    only who has them is told that there is no such queue."""
-    async with connected(tenant.url(vhost), _LOGIN_SECONDS) as connection:
+    """Bind a queue that does not exist, since the tenant may be at its queue limit: the broker checks
+    permissions first, and reports a missing queue only to a user that has them."""
+    async with open_connection(tenant.url(vhost), _LOGIN_SECONDS) as connection:
         channel = await connection.channel()
         queue = await channel.get_queue(_NO_QUEUE, ensure=False)
         await queue.bind(exchange, "#")

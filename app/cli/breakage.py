@@ -14,7 +14,7 @@ from aio_pika.abc import AbstractExchange
 
 from app.amqp.envelope import Envelope, Press
 from app.broker.address import parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.cli.context import opened, settled
 from app.cli.demonstration import Demo
@@ -183,7 +183,7 @@ async def _envelopes(store: Store, tenant: Tenant, after: int, upto: int) -> lis
 
 async def _publish(tenant: str, envelopes: Sequence[Envelope]) -> None:
     settings = settled()
-    async with connected(parse(settings.rabbitmq_url).url(tenant), 10) as connection:
+    async with open_connection(parse(settings.rabbitmq_url).url(tenant), 10) as connection:
         channel = await connection.channel()
         exchange = await channel.get_exchange(settings.exchange, ensure=False)
         for envelope in envelopes:

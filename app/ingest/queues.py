@@ -13,7 +13,7 @@ from faststream.exceptions import FastStreamException
 from faststream.rabbit import Channel, RabbitBroker, RabbitQueue
 
 from app.broker.address import parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.ingest.batch import Batch, headers
 from app.kit.background import give_up
@@ -108,7 +108,7 @@ class Queues:
     async def _knock(self) -> None:
         """Raise what keeps us out: a client that reconnects by itself is never closed when its first attempt
         fails, and haunts the process until it is collected."""
-        async with connected(self._url, _KNOCK_SECONDS):
+        async with open_connection(self._url, _KNOCK_SECONDS):
             pass
 
     async def _prepare_vhost(self) -> None:
@@ -116,7 +116,7 @@ class Queues:
             async with Management(self._api_url) as management:
                 await management.put_vhost(self._vhost)
                 everything = ".*"
-                await management.permit(
+                await management.set_permissions(
                     self._vhost, management.user, configure=everything, write=everything, read=everything
                 )
         except Unavailable as error:

@@ -213,7 +213,9 @@ async def main(tenants: list[int], copies: int, plot: Path | None) -> None:
         try:
             for vhost in vhosts:
                 await management.put_vhost(vhost)
-                await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
+                await management.set_permissions(
+                    vhost, management.user, configure=".*", write=".*", read=".*"
+                )
                 await management.put_exchange(vhost, EXCHANGE, "topic")
             print(f"bodies of {len(BODY)} bytes; one run, every copy confirmed and counted in its queue")
             print(f"{'tenants':>8} {'way':>12} {'copies/s':>10} {'us of CPU a copy':>18} {'to ours':>8}")

@@ -132,7 +132,7 @@ async def internal_vhost(settings: Settings) -> AsyncIterator[Settings]:
     name = f"bench-{secrets.token_hex(3)}"
     async with Management(settings.rabbitmq_api_url) as management:
         await management.put_vhost(name)
-        await management.permit(name, management.user, configure=".*", write=".*", read=".*")
+        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
         try:
             yield msgspec.structs.replace(settings, rabbitmq_internal_vhost=name)
         finally:
@@ -208,7 +208,7 @@ async def provisioned(
         mode=settings.broker_authorisation,
         broker=broker,
     )
-    stack.push_async_callback(provisioning.withdraw, management, slug)
+    stack.push_async_callback(provisioning.deprovision, management, slug)
     async with store.transaction() as tx:
         await tenants.insert(tx, Tenant(uuid4(), slug, slug, amqp=True), 0)
     return slug, url

@@ -70,7 +70,7 @@ async def released(management: Management, claim: str, tenants: Sequence[str]) -
     """Withdraw the tenants, unless they are somebody else's."""
     if claim in await management.vhosts():
         for tenant in tenants:
-            await provisioning.withdraw(management, tenant)
+            await provisioning.deprovision(management, tenant)
         await management.delete_vhost(claim)
 
 

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 import aio_pika
 import httpx
 
-from app.broker.rights import Mode
+from app.broker.permissions import AuthorisationMode
 
 from . import ports
 from .processes import ServiceError, find, last_words, launch
@@ -64,7 +64,7 @@ consumer_timeout = 900000
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def usable(url: str, api_url: str, authorisation: Mode, say: Callable[[str], None]) -> bool:
+def usable(url: str, api_url: str, authorisation: AuthorisationMode, say: Callable[[str], None]) -> bool:
     """Whether a broker answers at `url` whose management API at `api_url` lets us administer it, and which
     asks us what tenants may do."""
     parts = urlsplit(url)

@@ -9,7 +9,7 @@ import httpx
 from aio_pika.abc import AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError
 
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.kit.clock import system_clock
 from scripts.consumer import Book, recover
 from scripts.soak.house import House
@@ -80,7 +80,7 @@ class Bookmaker:
             await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _listen(self) -> None:
-        async with connected(self._url, _CONNECT_SECONDS) as connection, asyncio.TaskGroup() as group:
+        async with open_connection(self._url, _CONNECT_SECONDS) as connection, asyncio.TaskGroup() as group:
             queue = await (await connection.channel()).declare_queue(exclusive=True)
             await queue.bind(self._exchange, "#")
             self.connections += 1

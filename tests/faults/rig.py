@@ -23,7 +23,7 @@ from aio_pika.exceptions import AMQPError
 
 from app.broker import provisioning
 from app.broker.address import parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import Watch
 from app.domain.market import Market, MarketStatus
@@ -141,7 +141,7 @@ async def subscribed(url: str, exchange: str, slug: str) -> AsyncIterator[Consum
     consumer = Consumer(url, exchange)
 
     async def consume() -> None:
-        async with connected(url, 5) as connection:
+        async with open_connection(url, 5) as connection:
             channel = await connection.channel()
             await channel.set_qos(100)
             queue = await channel.declare_queue(f"{slug}.feed", durable=True)
@@ -276,7 +276,7 @@ class Rig:
         for process in self.processes:
             await process.end()
         for slug in self.slugs:
-            await provisioning.withdraw(self.management, slug)
+            await provisioning.deprovision(self.management, slug)
 
 
 @asynccontextmanager

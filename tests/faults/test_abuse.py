@@ -13,7 +13,7 @@ import pytest
 from aio_pika.abc import AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError
 
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults import fold
@@ -101,7 +101,7 @@ async def hold(url: str, slug: str, exchange: str) -> None:
 
     async def keep(message: AbstractIncomingMessage) -> None: ...
 
-    async with connected(url, 5) as connection:
+    async with open_connection(url, 5) as connection:
         channel = await connection.channel()
         for number in range(10):
             queue = await channel.declare_queue(f"{slug}.{number}", durable=True)
@@ -114,7 +114,7 @@ async def hold(url: str, slug: str, exchange: str) -> None:
 
 async def fill(url: str, slug: str) -> None:
     """Publish into a queue of its own whichever way there may be, as much as the broker takes."""
-    async with connected(url, 5) as connection:
+    async with open_connection(url, 5) as connection:
         for name in ("", f"{slug}.x"):
             with contextlib.suppress(AMQPError, RuntimeError):
                 channel = await connection.channel(publisher_confirms=False)
@@ -130,7 +130,7 @@ async def try_everything(url: str, slug: str) -> None:
     while True:
         for operation in REFUSED.values():
             with contextlib.suppress(*REFUSALS):
-                async with connected(url, 5) as connection:
+                async with open_connection(url, 5) as connection:
                     await operation(await connection.channel(), slug)
         with contextlib.suppress(*REFUSALS):
             await fill(url, slug)
@@ -183,7 +183,7 @@ async def test_a_message_without_end_stops_nobody_for_long(rig: Rig, broker: Pri
         everything = await fold.everything(rig.store)
         await until("the other has all", lambda: honest.seqs == everything)
         await eventually(posting.post, lambda status: status == 200)
-        assert not await rig.management.connected(f"op-{abuser.slug}")
+        assert not await rig.management.connection_count(f"op-{abuser.slug}")
 
 
 async def _calm(broker: PrivateBroker) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from aio_pika.exceptions import AMQPError
 
 from app.broker.address import parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.broker import PrivateBroker
@@ -36,7 +36,7 @@ async def test_tenants_go_on_reading_and_we_publish(rig: Rig, broker: PrivateBro
     exchange = rig.settings.exchange
     async with consuming(url, exchange) as reading:
         broker.answer_no_more()
-        async with connected(parse(rig.settings.rabbitmq_url).url(tenant.slug), 5) as ours:
+        async with open_connection(parse(rig.settings.rabbitmq_url).url(tenant.slug), 5) as ours:
             to = await (await ours.channel()).get_exchange(exchange)
             await to.publish(aio_pika.Message(b"<a/>"), "hi.-.live.odds_change.2.od:match.1.-")
         await until("the message", lambda: reading.got)
@@ -45,7 +45,7 @@ async def test_tenants_go_on_reading_and_we_publish(rig: Rig, broker: PrivateBro
 
 async def refused(url: str) -> bool:
     try:
-        async with connected(url, 5):
+        async with open_connection(url, 5):
             return False
     except (AMQPError, OSError):
         return True

@@ -8,7 +8,7 @@ import pytest
 from aio_pika.abc import AbstractIncomingMessage
 
 from app.broker import provisioning
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.store import cursors
 from tests.faults import fold
 from tests.faults.rig import Consumer, Rig, consuming, until, until_async
@@ -38,7 +38,7 @@ class Stoppable(Consumer):
 @asynccontextmanager
 async def acknowledging(consumer: Stoppable) -> AsyncIterator[Stoppable]:
     """Consumes one message after another, each acknowledged before the next is sent."""
-    async with connected(consumer.url, 5) as connection:
+    async with open_connection(consumer.url, 5) as connection:
         channel = await connection.channel()
         await channel.set_qos(1)
         queue = await channel.declare_queue(exclusive=True)

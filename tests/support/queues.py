@@ -17,7 +17,7 @@ async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
     name = f"matchfeed-test-{secrets.token_hex(4)}"
     async with Management(settings.rabbitmq_api_url) as management:
         await management.put_vhost(name)
-        await management.permit(name, management.user, configure=".*", write=".*", read=".*")
+        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
         try:
             yield replace(settings, rabbitmq_internal_vhost=name)
         finally:

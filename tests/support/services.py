@@ -59,7 +59,7 @@ async def withdrawn(found: Services, *slugs: str) -> AsyncIterator[None]:
     finally:
         async with Management(found.rabbitmq_api_url) as management:
             for slug in slugs:
-                await provisioning.withdraw(management, slug)
+                await provisioning.deprovision(management, slug)
 
 
 def settings_for(found: Services, database_url: str, **others: Any) -> Settings:

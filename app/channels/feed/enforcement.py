@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable, Collection
 
-from app.broker import inspection
-from app.broker.inspection import Limits, Offence
+from app.broker import violations
+from app.broker.inventory import Inventory
 from app.broker.management import Management
-from app.broker.rights import user_of
-from app.broker.survey import Survey
+from app.broker.permissions import tenant_user
+from app.broker.violations import TenantLimits, Violation
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -30,12 +30,12 @@ class Enforcement:
         management: Management,
         exchange: str,
         tenants: Callable[[], Collection[str]],
-        limits: Limits,
+        limits: TenantLimits,
         clock: Clock = system_clock,
     ) -> None:
         self._store, self._management, self._exchange = store, management, exchange
         self._tenants, self._limits, self._clock = tenants, limits, clock
-        self._before = Survey()
+        self._before = Inventory()
         self._since = clock()
         self._seen: dict[About, int] = {}
 
@@ -48,12 +48,12 @@ class Enforcement:
                 log.warning("what tenants have at the broker cannot be looked at", error=error.detail)
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def look(self) -> list[Offence]:
+    async def look(self) -> list[Violation]:
         """Look once, and end what is found; the offences. Raises `Unavailable`."""
         tenants = self._tenants()
-        now, before = await self._management.survey(), self._before
+        now, before = await self._management.inventory(), self._before
         self._before = now
-        found = inspection.offences(now, before, tenants, self._exchange, self._limits)
+        found = violations.find_violations(now, before, tenants, self._exchange, self._limits)
         for offence in found:
             log.error("a tenant has what it may not have", tenant=offence.tenant, detail=offence.detail)
             feed_offences.labels(offence.tenant, offence.rule).inc()
@@ -61,16 +61,18 @@ class Enforcement:
         await self._alert(found, tenants)
         return found
 
-    async def _end(self, offence: Offence) -> None:
+    async def _end(self, offence: Violation) -> None:
         """Connections go first: an exclusive queue can be deleted by its own connection only, and goes with
         it."""
-        await self._management.end_connections(user_of(offence.tenant), f"not allowed: {offence.detail}")
+        await self._management.ensure_disconnected(
+            tenant_user(offence.tenant), f"not allowed: {offence.detail}"
+        )
         if offence.queue:
             await self._management.delete_queue(offence.tenant, offence.queue)
         if offence.exchange:
             await self._management.delete_exchange(offence.tenant, offence.exchange)
 
-    async def _alert(self, found: list[Offence], tenants: Collection[str]) -> None:
+    async def _alert(self, found: list[Violation], tenants: Collection[str]) -> None:
         """Open an alert for each rule that a tenant breaks, and end it when it has not for some time."""
         now = self._clock()
         async with self._store.transaction() as tx:

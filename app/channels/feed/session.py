@@ -23,10 +23,15 @@ from app.amqp.queue_losses import Losses
 from app.amqp.reconnect import Login, ShutOut, keep_linked
 from app.amqp.relay import Relay
 from app.amqp.tenant_publisher import Delivery
-from app.broker import holders
 from app.broker.address import Address
-from app.broker.inspection import Limits
 from app.broker.management import Management
+from app.broker.publisher_users import (
+    create_publisher_user,
+    expel_publisher,
+    permit_publisher,
+    publisher_user,
+)
+from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import keep_gauges
 from app.channels.feed.ingest_watchdog import Watch
@@ -134,7 +139,7 @@ class Session:
             self._management,
             self._terms.exchange,
             lambda: {delivery.slug for delivery in self.relay.deliveries.values()},
-            Limits(),
+            TenantLimits(),
             self._clock,
         )
 
@@ -148,8 +153,10 @@ class Session:
 
     async def _enlisted(self) -> Login:
         """How we enter vhosts, with a user of our own."""
-        password = await patiently("making our user", lambda: holders.enlist(self._management, self.holder))
-        user = holders.user_of(self.holder)
+        password = await patiently(
+            "making our user", lambda: create_publisher_user(self._management, self.holder)
+        )
+        user = publisher_user(self.holder)
         address = msgspec.structs.replace(self._broker, user=user, password=password)
         return Login(address, f"matchfeed-feed/{self.holder}", self._terms.exchange)
 
@@ -262,14 +269,16 @@ class Session:
 
     async def _enter(self, delivery: Delivery) -> None:
         """Before anything is published, who receives it is known."""
-        await holders.admit(self._management, self.holder, delivery.slug, self._terms.exchange)
+        await permit_publisher(self._management, self.holder, delivery.slug, self._terms.exchange)
         await self._bindings.read(delivery)
 
     def _fence(self, former: str) -> asyncio.Task[None]:
         """Shut the former holder out; one attempt for all of its tenants, which ends only with success."""
         if former not in self._fences:
             log.warning("taking over from another process", former=former)
-            expel = patiently("shutting a former holder out", lambda: holders.expel(self._management, former))
+            expel = patiently(
+                "shutting a former holder out", lambda: expel_publisher(self._management, former)
+            )
             self._fences[former] = asyncio.create_task(expel)
         return self._fences[former]
 
@@ -292,6 +301,6 @@ class Session:
     async def _vanish(self) -> None:
         """Take our user away; one that stays can do no harm, for nobody has its password any more."""
         try:
-            await holders.expel(self._management, self.holder)
+            await expel_publisher(self._management, self.holder)
         except Unavailable as error:
-            log.warning("our user on the broker stays", user=holders.user_of(self.holder), error=error.detail)
+            log.warning("our user on the broker stays", user=publisher_user(self.holder), error=error.detail)

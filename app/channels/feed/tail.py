@@ -7,7 +7,7 @@ from aio_pika.abc import AbstractConnection
 from aio_pika.exceptions import AMQPError
 from lxml import etree
 
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.kit.clock import iso_millis
 from app.kit.errors import Unavailable
 from app.kit.logging import redact
@@ -49,7 +49,7 @@ async def tail(url: str, exchange: str) -> AsyncIterator[str]:
 async def _entered(url: str) -> AsyncIterator[AbstractConnection]:
     async with AsyncExitStack() as stack:
         try:
-            connection = await stack.enter_async_context(connected(url, 10))
+            connection = await stack.enter_async_context(open_connection(url, 10))
         except (AMQPError, OSError) as error:
             raise Unavailable(
                 f"There is no way into {redact(url)}. Is RABBITMQ_URL the tenant's broker, and the tenant "

@@ -12,8 +12,8 @@ from aio_pika.exceptions import AMQPError
 from app.access import admin, amqp
 from app.access.admin import Broker
 from app.access.amqp import Entry
-from app.broker import address, door, provisioning, rights
-from app.broker.connection import connected
+from app.broker import address, permissions, provisioning, tenant_access
+from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
 from app.settings import Settings
@@ -68,7 +68,7 @@ async def set_active(store: Store, slug: str, active: bool) -> None:
 
 async def gets_in(url: str) -> bool:
     try:
-        async with connected(url, 5):
+        async with open_connection(url, 5):
             return True
     except (AMQPError, OSError):
         return False
@@ -173,12 +173,14 @@ async def test_a_tenant_that_has_all_it_can_have_gets_new_credentials(
     """Ten queues and ten connections: none of either is left for a proof."""
     old = await admin.provision_amqp(store, slug, broker, **BY)
     async with AsyncExitStack() as stack:
-        connections = [await stack.enter_async_context(connected(old, 5)) for _ in range(10)]
+        connections = [await stack.enter_async_context(open_connection(old, 5)) for _ in range(10)]
         channel = await connections[0].channel()
         for number in range(10):
             await channel.declare_queue(f"{slug}.{number}", durable=True)
         new = await admin.provision_amqp(store, slug, broker, **BY)
-        await eventually(lambda: broker.management.connected(rights.user_of(slug)), lambda left: not left)
+        await eventually(
+            lambda: broker.management.connection_count(permissions.tenant_user(slug)), lambda left: not left
+        )
     assert await gets_in(new) and not await gets_in(old)
 
 
@@ -191,7 +193,7 @@ async def test_credentials_that_do_not_work_are_not_the_tenants(
     [port] = spare(1)
     assert broker.address
     nowhere = msgspec.structs.replace(broker.address, port=port)
-    async with connected(old, 5) as connection:
+    async with open_connection(old, 5) as connection:
         ended = asyncio.Event()
         connection.close_callbacks.add(lambda *_: ended.set())
         with pytest.raises(Unavailable, match="earlier one"):
@@ -205,17 +207,17 @@ async def test_rights_that_an_earlier_version_gave_are_taken_back(
     store: Store, broker: Broker, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
-    user = rights.user_of(slug)
+    user = permissions.tenant_user(slug)
     own = rf"^(amq\.gen.*|amq_.*|{slug}\..*)$"
-    await broker.management.permit(slug, user, configure=own, write=own, read=".*")
-    async with connected(url, 5) as connection:
+    await broker.management.set_permissions(slug, user, configure=own, write=own, read=".*")
+    async with open_connection(url, 5) as connection:
         ended = asyncio.Event()
         connection.close_callbacks.add(lambda *_: ended.set())
         assert await amqp.repair(store, broker.management, entry(broker)) == [slug]
         async with asyncio.timeout(5):
             await ended.wait()
     held = (await broker.management.permissions()).get((slug, user))
-    assert held == rights.permission(slug, broker.exchange, broker.mode)
+    assert held == permissions.permission(slug, broker.exchange, broker.mode)
     assert await gets_in(url)
     assert await amqp.repair(store, broker.management, entry(broker)) == []
 
@@ -227,7 +229,7 @@ async def test_a_revoked_tenant_that_somebody_let_in_is_shut_out_again(
     await set_active(store, slug, False)
     async with keeping(store, broker.management, broker):
         await until_settled(store)
-    await door.reopen(broker.management, slug, broker.exchange, broker.mode)
+    await tenant_access.restore(broker.management, slug, broker.exchange, broker.mode)
     assert await gets_in(url)
     assert await amqp.repair(store, broker.management, entry(broker)) == [slug]
     assert not await gets_in(url)

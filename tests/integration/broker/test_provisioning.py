@@ -11,7 +11,7 @@ from aio_pika.exceptions import AMQPError
 
 from app.broker import provisioning
 from app.broker.address import parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
 from scripts.services import Services
@@ -43,12 +43,12 @@ async def corner(management: Management, services: Services) -> AsyncIterator[Co
     corner = Corner(management, services)
     yield corner
     for slug in corner.slugs:
-        await provisioning.withdraw(management, slug)
+        await provisioning.deprovision(management, slug)
 
 
 @asynccontextmanager
 async def channel(url: str) -> AsyncIterator[AbstractChannel]:
-    async with connected(url, 5) as connection:
+    async with open_connection(url, 5) as connection:
         yield await connection.channel()
 
 
@@ -98,14 +98,14 @@ async def test_an_eleventh_connection_is_refused(corner: Corner, slug: str) -> N
     url = await corner.provision(slug)
     async with AsyncExitStack() as stack:
         for _ in range(provisioning.USER_LIMITS["max-connections"]):
-            await stack.enter_async_context(connected(url, 5))
+            await stack.enter_async_context(open_connection(url, 5))
         with pytest.raises(AMQPError):
-            async with connected(url, 5):
+            async with open_connection(url, 5):
                 pass
 
 
 async def test_channels_beyond_two_hundred_are_refused(corner: Corner, slug: str) -> None:
-    async with connected(await corner.provision(slug), 5) as connection:
+    async with open_connection(await corner.provision(slug), 5) as connection:
         with pytest.raises(AMQPError, match="number of channels"):
             for _ in range(provisioning.USER_LIMITS["max-channels"] + 1):
                 await connection.channel()
@@ -135,16 +135,16 @@ async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(corner
 async def test_furnishing_again_changes_nothing(corner: Corner, slug: str) -> None:
     await corner.provision(slug)
     before = await corner.management.queues(slug)
-    await provisioning.furnish(corner.management, slug, EXCHANGE)
+    await provisioning.declare_topology(corner.management, slug, EXCHANGE)
     assert [each.name for each in await corner.management.queues(slug)] == [each.name for each in before]
 
 
 async def test_a_withdrawn_tenant_is_out_at_once(corner: Corner, slug: str) -> None:
     url = await corner.provision(slug)
     out = asyncio.Event()
-    async with connected(url, 5) as connection:
+    async with open_connection(url, 5) as connection:
         connection.close_callbacks.add(lambda *_: out.set())
-        await provisioning.withdraw(corner.management, slug)
+        await provisioning.deprovision(corner.management, slug)
         async with asyncio.timeout(5):
             await out.wait()
     with pytest.raises(AMQPError):

@@ -163,7 +163,7 @@ async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: 
             return True
 
         await management.put_vhost(vhost)
-        await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
+        await management.set_permissions(vhost, management.user, configure=".*", write=".*", read=".*")
         await eventually(published, seconds=20)
         await eventually(lambda: value(len(seen)), seconds=20)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.amqp.queue_losses import Overflow, slow
-from app.broker.management import Queue
+from app.broker.management import QueueCounts
 
 TICK, QUIET = 10, 60
 
@@ -43,5 +43,7 @@ def test_the_last_loss_is_always_followed_by_a_word_and_words_keep_their_distanc
 
 
 def test_only_a_consumer_is_slow_not_a_queue_that_nobody_reads() -> None:
-    assert slow([Queue("acme", "q", 15_000, 0, consumers=1)])
-    assert not slow([Queue("acme", "q", 20_000, 0, consumers=0), Queue("acme", "r", 10, 90, consumers=2)])
+    assert slow([QueueCounts("acme", "q", 15_000, 0, consumers=1)])
+    assert not slow(
+        [QueueCounts("acme", "q", 20_000, 0, consumers=0), QueueCounts("acme", "r", 10, 90, consumers=2)]
+    )

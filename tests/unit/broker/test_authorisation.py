@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.broker.authorisation import application
-from app.broker.rights import Access, allows
+from app.broker.permissions import ResourceCheck, is_allowed
 
 pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
@@ -44,13 +44,13 @@ def test_only_what_is_listed_is_allowed(
         or (resource == "exchange" and reads_feed)
         or (resource == "topic" and reads_feed and key.count("#") <= 2)
     )
-    assert allows(Access(user, "acme", resource, name, permission, key), EXCHANGE) == listed
+    assert is_allowed(ResourceCheck(user, "acme", resource, name, permission, key), EXCHANGE) == listed
 
 
 @pytest.mark.parametrize("name", ["acme.q\nx", "ACME.q", "xacme.q", "amq.genx\n", "lost\n", "acmexq"])
 def test_names_are_taken_whole(name: str) -> None:
     own = name in ("acme.q\nx", "amq.genx\n")
-    assert allows(Access("op-acme", "acme", "queue", name, "configure"), EXCHANGE) == own
+    assert is_allowed(ResourceCheck("op-acme", "acme", "queue", name, "configure"), EXCHANGE) == own
 
 
 async def test_questions_as_the_broker_puts_them() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.broker.rights import Mode
+from app.broker.permissions import AuthorisationMode
 from scripts.housekeeping import ports, rabbitmq, rabbitmq_package
 from scripts.housekeeping.processes import ServiceError
 
@@ -44,7 +44,9 @@ def test_a_broker_without_management_is_left_alone_and_named() -> None:
         (200, b'{"tags": ["administrator"]}', "patterns", "does not ask us what tenants may do"),
     ],
 )
-def test_a_management_that_does_not_serve_us(status: int, body: bytes, authorisation: Mode, why: str) -> None:
+def test_a_management_that_does_not_serve_us(
+    status: int, body: bytes, authorisation: AuthorisationMode, why: str
+) -> None:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)

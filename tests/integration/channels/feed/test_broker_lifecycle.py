@@ -60,7 +60,7 @@ async def test_one_whose_user_is_gone_does_not_come_back(rig: Rig) -> None:
     await broker_lifecycle.begin(broker, url)
     user = f"op-{tenant.slug}"
     await rig.management.delete_user(user)
-    await rig.management.close_user(user, "test")
+    await rig.management.close_user_connections(user, "test")
     await broker_lifecycle.end(broker)
     await eventually(lambda: none_left(rig, tenant.slug, before), seconds=30)
 

@@ -9,10 +9,10 @@ from aio_pika.abc import AbstractChannel
 
 from app.broker import provisioning
 from app.broker.address import parse
-from app.broker.connection import connected
-from app.broker.inspection import Limits, Offence
+from app.broker.connection import open_connection
 from app.broker.management import Management
-from app.broker.rights import user_of
+from app.broker.permissions import tenant_user
+from app.broker.violations import TenantLimits, Violation
 from app.channels.feed.enforcement import Enforcement
 from app.settings import Settings
 from app.store import alerts
@@ -21,7 +21,7 @@ from tests.support import unfinished
 from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.anyio
-LIMITS = Limits(bindings=20, unacknowledged=5)
+LIMITS = TenantLimits(bindings=20, unacknowledged=5)
 NOW = 1_800_000_000_000
 
 
@@ -36,7 +36,7 @@ class Corner:
             store, management, self.exchange, lambda: {slug}, LIMITS, clock=lambda: self.now
         )
 
-    async def offence(self, rule: str) -> Offence:
+    async def offence(self, rule: str) -> Violation:
         """The offence against that rule, once the broker's figures show it and it has been ended."""
         found = await eventually(
             self.enforcement.look, lambda all_of_them: any(each.rule == rule for each in all_of_them)
@@ -51,12 +51,12 @@ class Corner:
         return {each.name for each in await self.management.queues(self.slug)} - {provisioning.LOST}
 
     async def out(self) -> bool:
-        return not await self.management.connected(user_of(self.slug))
+        return not await self.management.connection_count(tenant_user(self.slug))
 
 
 @asynccontextmanager
 async def channel(url: str) -> AsyncIterator[AbstractChannel]:
-    async with connected(url, 5) as connection:
+    async with open_connection(url, 5) as connection:
         yield await connection.channel()
 
 
@@ -99,7 +99,7 @@ async def test_an_exchange_that_an_earlier_version_let_be_declared_is_removed(co
         await ours.declare_exchange(f"{corner.slug}.mine", durable=True)
         await corner.offence("exchange")
     assert f"{corner.slug}.mine" not in {
-        each.name for each in (await corner.management.survey()).exchanges if each.vhost == corner.slug
+        each.name for each in (await corner.management.inventory()).exchanges if each.vhost == corner.slug
     }
 
 

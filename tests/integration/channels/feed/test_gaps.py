@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.amqp import relay
 from app.broker.address import parse
-from app.broker.provisioning import user_of
+from app.broker.provisioning import tenant_user
 from app.domain.match import Match
 from app.kit.clock import system_clock
 from app.recovery.request import Desk
@@ -55,7 +55,7 @@ async def heard_then_cut(rig: Rig, slug: str, url: str, match: Match) -> AsyncIt
         [seq] = await rig.tell(match)
         await until("told", lambda: seq in first.seqs)
         await until("alive", lambda: first.alives)
-        await rig.management.end_connections(user_of(slug), "cut")
+        await rig.management.ensure_disconnected(tenant_user(slug), "cut")
         yield first
 
 

@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 
 from app.amqp import routing
-from app.broker import holders
+from app.broker import publisher_users
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.session import Session, Terms
@@ -137,7 +137,9 @@ async def test_a_connection_that_is_closed_comes_back_and_nothing_is_lost(rig: R
         seqs = set(await rig.tell(match, 20))
         await until("under way", lambda: all(each.live for each in told))
         for _ in range(3):
-            await rig.management.close_user(holders.user_of(session.holder), "test")
+            await rig.management.close_user_connections(
+                publisher_users.publisher_user(session.holder), "test"
+            )
             seqs |= set(await rig.tell(match, 20))
         await until("all told", lambda: all(each.seqs == seqs for each in told))
         for each in told:

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from app.broker import holders
-from app.broker.connection import connected
+from app.broker import publisher_users
+from app.broker.connection import open_connection
 from app.channels.feed.session import Lapsed
 from app.cli import main
 from app.kit import metrics
@@ -44,7 +44,7 @@ async def test_operators_see_connection_lag_queues_and_losses(
 
     untold = await row()
     assert (untold["state"], untold["behind"], untold["holder"]) == ("no feed process tells it", 3, None)
-    async with connected(url, 5) as connection:
+    async with open_connection(url, 5) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(f"{rig.slugs[0]}.q", auto_delete=True)
         await queue.bind(rig.settings.exchange, "hi.#")
@@ -130,9 +130,9 @@ async def test_a_connection_that_is_gone_is_seen(rig: Rig, feed: Running, client
     with suppress(Lapsed):  # it may try to come back before the test is over, and is not let in
         async with feed() as session:
             await until_async("connected", connected)
-            user = holders.user_of(session.holder)
+            user = publisher_users.publisher_user(session.holder)
             await rig.management.delete_user(user)
-            await rig.management.close_user(user, "test")
+            await rig.management.close_user_connections(user, "test")
 
             async def gone() -> bool:
                 return not await connected()

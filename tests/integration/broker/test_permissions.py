@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from aio_pika.exceptions import AMQPError
 
-from app.broker import provisioning, rights
+from app.broker import permissions, provisioning
 from app.broker.address import parse
-from app.broker.connection import connected
+from app.broker.connection import open_connection
 from app.broker.management import Management
 from scripts.services import Services
 from tests.support.tenant_operations import ALLOWED, ALLOWED_BY_KIND, EXCHANGE, REFUSED, REFUSED_BY_NAME
@@ -53,17 +53,17 @@ async def _provision(services: Services, slug: str) -> str:
 
 async def _withdraw(services: Services, slug: str) -> None:
     async with Management(services.rabbitmq_api_url) as management:
-        await provisioning.withdraw(management, slug)
+        await provisioning.deprovision(management, slug)
 
 
 async def _permit(services: Services, vhost: str, user: str, password: str) -> None:
-    permission = rights.permission(vhost, EXCHANGE, "patterns")
-    topics = rights.topic_permission(EXCHANGE, "patterns")
+    permission = permissions.permission(vhost, EXCHANGE, "patterns")
+    topics = permissions.topic_permission(EXCHANGE, "patterns")
     assert permission and topics
     async with Management(services.rabbitmq_api_url) as management:
         await management.put_user(user, password)
-        await management.permit(vhost, user, **msgspec.structs.asdict(permission))
-        await management.permit_topics(vhost, user, topics)
+        await management.set_permissions(vhost, user, **msgspec.structs.asdict(permission))
+        await management.set_topic_permission(vhost, user, topics)
 
 
 async def _delete_user(services: Services, user: str) -> None:
@@ -73,7 +73,7 @@ async def _delete_user(services: Services, user: str) -> None:
 
 async def attempt(tenant: Tenant, operation: str) -> None:
     do = (ALLOWED | ALLOWED_BY_KIND | REFUSED)[operation]
-    async with connected(tenant.url, 5) as connection:
+    async with open_connection(tenant.url, 5) as connection:
         await do(await connection.channel(), tenant.slug)
 
 
@@ -101,7 +101,7 @@ async def test_a_tenant_of_a_broker_that_does_not_ask_us_may_not(by_patterns: Te
 
 async def test_no_stream_keeps_what_limits_would_take(tenant: Tenant) -> None:
     with pytest.raises(AMQPError, match="feature flag is disabled"):
-        async with connected(tenant.url, 5) as connection:
+        async with open_connection(tenant.url, 5) as connection:
             channel = await connection.channel()
             await channel.declare_queue(
                 f"{tenant.slug}.stream", durable=True, arguments={"x-queue-type": "stream"}
@@ -114,7 +114,7 @@ async def test_no_other_vhost_lets_a_tenant_in(management: Management, tenant: T
     await management.put_vhost(other)
     try:
         with pytest.raises(AMQPError):
-            async with connected(
+            async with open_connection(
                 tenant.url.rpartition("/")[0] + f"/{other if vhost == 'another' else vhost}", 5
             ):
                 pass

@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from app.broker.inspection import Limits, Offence, offences
-from app.broker.survey import Binding, Connection, Exchange, Queue, Survey
+from app.broker.inventory import Inventory, ListedBinding, ListedConnection, ListedExchange, ListedQueue
+from app.broker.violations import TenantLimits, Violation, find_violations
 
-LIMITS = Limits(bindings=3, consumers=2, unacknowledged=10, unacknowledged_bytes=1000, received=100)
+LIMITS = TenantLimits(bindings=3, consumers=2, unacknowledged=10, unacknowledged_bytes=1000, received=100)
 EXCHANGE = "oddsfeed"
 
 
-def found(now: Survey, before: Survey = Survey()) -> list[Offence]:  # noqa: B008
-    return offences(now, before, {"acme"}, EXCHANGE, LIMITS)
+def found(now: Inventory, before: Inventory = Inventory()) -> list[Violation]:  # noqa: B008
+    return find_violations(now, before, {"acme"}, EXCHANGE, LIMITS)
 
 
-def queue(**fields: Any) -> Survey:
-    return Survey(queues=(Queue("acme", "acme.q", **fields),))
+def queue(**fields: Any) -> Inventory:
+    return Inventory(queues=(ListedQueue("acme", "acme.q", **fields),))
 
 
 @pytest.mark.parametrize(
@@ -50,33 +50,35 @@ def test_a_queue_as_clients_declare_it(fields: dict[str, Any]) -> None:
 
 def test_what_is_ours_is_no_offence() -> None:
     names = ("", EXCHANGE, "lost", "amq.topic", "amq.direct")
-    lost = Queue("acme", "lost", arguments={"x-dead-letter-exchange": "any"}, consumers=9)
-    bound = tuple(Binding("acme", source, "lost") for source in "abcdef")
-    assert found(Survey((lost,), tuple(Exchange("acme", name) for name in names), bound)) == []
+    lost = ListedQueue("acme", "lost", arguments={"x-dead-letter-exchange": "any"}, consumers=9)
+    bound = tuple(ListedBinding("acme", source, "lost") for source in "abcdef")
+    assert found(Inventory((lost,), tuple(ListedExchange("acme", name) for name in names), bound)) == []
 
 
 def test_an_exchange_of_a_tenants() -> None:
-    [offence] = found(Survey(exchanges=(Exchange("acme", "acme.x"), Exchange("beta", "beta.x"))))
+    [offence] = found(
+        Inventory(exchanges=(ListedExchange("acme", "acme.x"), ListedExchange("beta", "beta.x")))
+    )
     assert (offence.tenant, offence.rule, offence.exchange) == ("acme", "exchange", "acme.x")
 
 
 def test_of_too_many_bindings_the_queue_with_most_goes() -> None:
-    def bound(count: int) -> tuple[Binding, ...]:
-        most = tuple(Binding("acme", EXCHANGE, "acme.most") for _ in range(count))
+    def bound(count: int) -> tuple[ListedBinding, ...]:
+        most = tuple(ListedBinding("acme", EXCHANGE, "acme.most") for _ in range(count))
         return (
             *most,
-            Binding("acme", EXCHANGE, "acme.q"),
-            *(Binding("acme", "", "acme.q") for _ in range(9)),
+            ListedBinding("acme", EXCHANGE, "acme.q"),
+            *(ListedBinding("acme", "", "acme.q") for _ in range(9)),
         )
 
-    assert found(Survey(bindings=bound(2))) == [], "each queue is bound to the default exchange by itself"
-    [offence] = found(Survey(bindings=bound(3)))
+    assert found(Inventory(bindings=bound(2))) == [], "each queue is bound to the default exchange by itself"
+    [offence] = found(Inventory(bindings=bound(3)))
     assert (offence.rule, offence.queue) == ("bindings", "acme.most")
 
 
 def test_what_a_connection_sends_counts_from_look_to_look() -> None:
-    def received(user: str, size: int) -> Survey:
-        return Survey(connections=(Connection("a -> b", user, size),))
+    def received(user: str, size: int) -> Inventory:
+        return Inventory(connections=(ListedConnection("a -> b", user, size),))
 
     before = received("op-acme", 1_000_000)
     assert found(received("op-acme", 1_000_100), before) == []
@@ -85,4 +87,4 @@ def test_what_a_connection_sends_counts_from_look_to_look() -> None:
 
 
 def test_only_the_tenants_that_are_asked_about() -> None:
-    assert offences(queue(type="quorum"), Survey(), {"beta"}, EXCHANGE, LIMITS) == []
+    assert find_violations(queue(type="quorum"), Inventory(), {"beta"}, EXCHANGE, LIMITS) == []

@@ -10,7 +10,7 @@ import pytest
 
 from app.amqp.connection import BrokerError, Connection, connect
 from app.amqp.frames import Message, marshal
-from app.broker import holders
+from app.broker import publisher_users
 from app.broker.address import Address, parse
 from app.broker.management import Management
 from scripts.services import Services
@@ -33,16 +33,16 @@ class Deaf:
 async def corner(management: Management) -> AsyncIterator[str]:
     vhost = f"t{secrets.token_hex(5)}"
     await management.put_vhost(vhost)
-    await management.permit(vhost, management.user, configure=".*", write=".*", read=".*")
+    await management.set_permissions(vhost, management.user, configure=".*", write=".*", read=".*")
     yield vhost
     await management.delete_vhost(vhost)
 
 
 async def enlisted(management: Management, services: Services, vhost: str) -> tuple[str, Address]:
     holder = secrets.token_hex(4)
-    password = await holders.enlist(management, holder)
-    await holders.admit(management, holder, vhost, EXCHANGE)
-    user = holders.user_of(holder)
+    password = await publisher_users.create_publisher_user(management, holder)
+    await publisher_users.permit_publisher(management, holder, vhost, EXCHANGE)
+    user = publisher_users.publisher_user(holder)
     return holder, msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
 
 
@@ -51,7 +51,7 @@ async def test_an_expelled_holder_is_out_and_stays_out(
 ) -> None:
     holder, address = await enlisted(management, services, corner)
     connection = await connect(address, corner, "test", EXCHANGE, Deaf())
-    await holders.expel(management, holder)
+    await publisher_users.expel_publisher(management, holder)
     assert "taken over" in await asyncio.wait_for(connection.ended, 5)
     with pytest.raises(BrokerError, match="ACCESS_REFUSED - Login"):
         await connect(address, corner, "test", EXCHANGE, Deaf())
@@ -71,7 +71,7 @@ async def test_what_is_written_after_the_expulsion_goes_nowhere(
         connection.publish(frames)
         assert connection._transport
         connection._transport.pause_reading()
-        await holders.expel(management, holder)
+        await publisher_users.expel_publisher(management, holder)
         connection.publish(frames)
         ours = await channel.get_exchange(EXCHANGE)
         await ours.publish(aio_pika.Message(b"<last/>"), "a.b")

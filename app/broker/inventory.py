@@ -1,0 +1,50 @@
+"""The queues, exchanges, bindings and connections of all vhosts, as the management API lists them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class ListedQueue(msgspec.Struct, frozen=True):
+    """A queue; its counts are missing for a second after it has been declared."""
+
+    vhost: str
+    name: str
+    type: str = "classic"
+    arguments: Mapping[str, Any] = {}
+    messages_unacknowledged: int = 0
+    message_bytes_unacknowledged: int = 0
+    consumers: int = 0
+
+
+class ListedExchange(msgspec.Struct, frozen=True):
+    """An exchange; the default exchange's name is empty."""
+
+    vhost: str
+    name: str
+
+
+class ListedBinding(msgspec.Struct, frozen=True):
+    """A binding of a queue (or an exchange) to the exchange `source`."""
+
+    vhost: str
+    source: str
+    destination: str
+
+
+class ListedConnection(msgspec.Struct, frozen=True):
+    """A connection, and how many bytes the broker has received from it."""
+
+    name: str
+    user: str = ""
+    recv_oct: int = 0
+
+
+class Inventory(msgspec.Struct, frozen=True):
+    """Everything listed; up to some seconds old."""
+
+    queues: tuple[ListedQueue, ...] = ()
+    exchanges: tuple[ListedExchange, ...] = ()
+    bindings: tuple[ListedBinding, ...] = ()
+    connections: tuple[ListedConnection, ...] = ()

@@ -1,0 +1,103 @@
+"""What a tenant's user may do on the broker. This list is the only one; docs/security.md shows it.
+
+A tenant declares, binds, reads, purges and deletes its own queues in the vhost of its name, and reads the
+feed's exchange. It publishes nothing, declares and binds no exchange, and has no access to anything else, the
+queue of its losses included.
+
+The broker applies the list in one of two modes. With `http` it requests a decision for each resource, by kind
+and name (see `broker.authorisation`). With `patterns` it matches names against permission patterns, which do
+not distinguish a queue from an exchange: a tenant that may name its queues could declare exchanges of such
+names, and publish to them. So in this mode a tenant has server-named queues only: nobody can declare an
+exchange called `amq.gen…`.
+"""
+
+import re
+from typing import Literal
+
+import msgspec
+
+AuthorisationMode = Literal["patterns", "http"]
+
+_PREFIX = "op-"
+_SERVER_NAMED = r"amq\.gen.*"
+#: A `#` matches any number of words: each one multiplies what the broker tries for each message.
+_BINDING_KEY = re.compile(r"[^#]*(#[^#]*){0,2}")
+
+
+class Permission(msgspec.Struct, frozen=True):
+    """Patterns of the names of resources that a user may configure, write to and read from."""
+
+    configure: str
+    write: str
+    read: str
+
+
+class TopicPermission(msgspec.Struct, frozen=True):
+    """Patterns of the keys with which a user may publish to a topic exchange, and bind to it."""
+
+    exchange: str
+    write: str
+    read: str
+
+
+class ResourceCheck(msgspec.Struct, frozen=True):
+    """One authorisation request of the broker about a resource. `resource` is `queue`, `exchange` or `topic`
+    (an exchange, with a routing key), `permission` is `configure`, `write` or `read`."""
+
+    user: str
+    vhost: str
+    resource: str
+    name: str
+    permission: str
+    routing_key: str = ""
+
+
+def tenant_user(slug: str) -> str:
+    """The name of the tenant's user."""
+    return f"{_PREFIX}{slug}"
+
+
+def is_tenant_user(user: str) -> bool:
+    """Whether the user is a tenant's. The broker decides about all others by its own permissions."""
+    return user.startswith(_PREFIX)
+
+
+def may_access_vhost(user: str, vhost: str) -> bool:
+    """Whether the vhost is the user's own."""
+    return user == tenant_user(vhost)
+
+
+def is_allowed(access: ResourceCheck, exchange: str) -> bool:
+    """Whether the tenant's user may do it, where the feed is published to `exchange`."""
+    if not may_access_vhost(access.user, access.vhost):
+        return False
+    match access.resource, access.permission:
+        case "queue", "configure" | "write" | "read":
+            return bool(re.fullmatch(_queues(access.vhost), access.name, re.DOTALL))
+        case "exchange", "read":
+            return access.name == exchange
+        case "topic", "read":
+            return access.name == exchange and bool(_BINDING_KEY.fullmatch(access.routing_key))
+        case _:
+            return False
+
+
+def permission(slug: str, exchange: str, mode: AuthorisationMode) -> Permission | None:
+    """The tenant's permission as the broker stores it; None in mode `http`."""
+    if mode == "http":
+        return None
+    read = rf"^({_SERVER_NAMED}|{re.escape(exchange)})$"
+    return Permission(configure=f"^{_SERVER_NAMED}$", write=f"^{_SERVER_NAMED}$", read=read)
+
+
+def topic_permission(exchange: str, mode: AuthorisationMode) -> TopicPermission | None:
+    """The tenant's topic permission on the feed's exchange; None in mode `http`."""
+    if mode == "http":
+        return None
+    return TopicPermission(exchange, write="^$", read=f"^{_BINDING_KEY.pattern}$")
+
+
+def _queues(slug: str) -> str:
+    """A pattern of the names of a tenant's queues: set by the server, by a client library that must find its
+    queue again after a reconnect (`amq_…`, as aio-pika does), or by the tenant (`<slug>.…`)."""
+    return rf"{_SERVER_NAMED}|amq_.*|{re.escape(slug)}\..*"

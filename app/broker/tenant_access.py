@@ -1,0 +1,29 @@
+"""Revoking and restoring a tenant's access to its vhost; its password stays the same.
+
+A user whose connection limit is 0 is refused at login, whatever its password.
+"""
+
+from app.broker.management import Management
+from app.broker.permissions import AuthorisationMode, tenant_user
+from app.broker.provisioning import apply_permissions
+
+#: The user limits of a revoked tenant.
+REVOKED_LIMITS = {"max-connections": 0}
+
+
+async def revoke(management: Management, slug: str) -> None:
+    """Refuse the tenant's logins and close its connections; when this returns, none is left."""
+    user = tenant_user(slug)
+    await management.limit_user(user, REVOKED_LIMITS)
+    await management.clear_permissions(slug, user)
+    await management.ensure_disconnected(user, "access withdrawn")
+
+
+async def restore(management: Management, slug: str, exchange: str, mode: AuthorisationMode) -> None:
+    """Accept the tenant's logins again, with its permissions and limits."""
+    await apply_permissions(management, slug, exchange, mode)
+
+
+async def close_connections(management: Management, slug: str, reason: str) -> None:
+    """Close every connection of the tenant's user."""
+    await management.close_user_connections(tenant_user(slug), reason)

@@ -1,0 +1,124 @@
+"""What tenants have at the broker and may not have.
+
+Permissions say which resources a tenant may declare, and the broker limits queues and connections. Nothing in
+the broker limits the bindings of a vhost, the messages that its consumers have not acknowledged, or a message
+that is sent in endless pieces. These are checked here, and so is what earlier permissions allowed.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from app.broker.inventory import Inventory, ListedQueue
+from app.broker.permissions import tenant_user
+from app.broker.provisioning import LOST, QUEUE_LIMITS
+
+_MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
+_ALLOWED_ARGUMENTS = frozenset(
+    {
+        "x-expires",
+        "x-max-length",
+        "x-max-length-bytes",
+        "x-message-ttl",
+        "x-queue-master-locator",
+        "x-queue-mode",
+        "x-queue-version",
+        "x-single-active-consumer",
+    }
+)
+
+
+class TenantLimits(msgspec.Struct, frozen=True):
+    """What one tenant may have. `received` is bytes received on one connection between two inventories: a
+    client sends acknowledgements only, of some twenty bytes each."""
+
+    bindings: int = 1000
+    consumers: int = 1000
+    unacknowledged: int = QUEUE_LIMITS["max-length"]
+    unacknowledged_bytes: int = QUEUE_LIMITS["max-length-bytes"]
+    received: int = 16 * 1024 * 1024
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """What a tenant has and may not have: `rule` names the rule, `queue` or `exchange` what to delete."""
+
+    tenant: str
+    rule: str
+    detail: str
+    queue: str = ""
+    exchange: str = ""
+
+
+def find_violations(
+    now: Inventory, before: Inventory, tenants: Collection[str], exchange: str, limits: TenantLimits
+) -> list[Violation]:
+    """What these tenants have and may not have, where the feed is published to `exchange`; `before` is the
+    previous inventory."""
+    return [violation for slug in sorted(tenants) for violation in _of(slug, now, before, exchange, limits)]
+
+
+def _of(
+    slug: str, now: Inventory, before: Inventory, exchange: str, limits: TenantLimits
+) -> Iterator[Violation]:
+    queues = [queue for queue in now.queues if queue.vhost == slug and queue.name != LOST]
+    yield from (violation for queue in queues for violation in _queue(queue, limits))
+    yield from _exchanges(slug, now, exchange)
+    yield from _bindings(slug, now, limits)
+    if (consumers := sum(queue.consumers for queue in queues)) > limits.consumers:
+        yield Violation(slug, "consumers", f"{consumers} consumers; {limits.consumers} at most")
+    yield from _connections(slug, now, before, limits)
+
+
+def _queue(queue: ListedQueue, limits: TenantLimits) -> Iterator[Violation]:
+    if queue.type != "classic":
+        what = f"{queue.name} is a {queue.type} queue; only classic queues are limited"
+        yield Violation(queue.vhost, "queue_type", what, queue=queue.name)
+    if wrong := [name for name, value in queue.arguments.items() if not _allowed(name, value)]:
+        what = f"{queue.name} was declared with {', '.join(sorted(wrong))}"
+        yield Violation(queue.vhost, "queue_arguments", what, queue=queue.name)
+    held, size = queue.messages_unacknowledged, queue.message_bytes_unacknowledged
+    if held > limits.unacknowledged or size > limits.unacknowledged_bytes:
+        what = f"{held} messages ({size} bytes) of {queue.name} are not acknowledged"
+        yield Violation(queue.vhost, "unacknowledged", what)
+
+
+def _allowed(name: str, value: Any) -> bool:
+    match name:
+        case "x-queue-type":
+            return True  # the rule `queue_type` checks the resulting type
+        case "x-overflow":
+            return bool(value == "drop-head")
+        case "x-max-priority":
+            return isinstance(value, int) and value <= _MAX_PRIORITIES
+        case _:
+            return name in _ALLOWED_ARGUMENTS
+
+
+def _exchanges(slug: str, now: Inventory, exchange: str) -> Iterator[Violation]:
+    for each in now.exchanges:
+        ours = each.name in ("", exchange, LOST) or each.name.startswith("amq.")
+        if each.vhost == slug and not ours:
+            yield Violation(slug, "exchange", f"there is an exchange {each.name}", exchange=each.name)
+
+
+def _bindings(slug: str, now: Inventory, limits: TenantLimits) -> Iterator[Violation]:
+    """Names the queue with most bindings: deleting it costs the broker less than many unbinds."""
+    bound = Counter(
+        each.destination
+        for each in now.bindings
+        if each.vhost == slug and each.source and each.destination != LOST
+    )
+    if bound.total() > limits.bindings:
+        [(queue, count)] = bound.most_common(1)
+        what = f"{bound.total()} bindings, {count} of them of {queue}; {limits.bindings} at most"
+        yield Violation(slug, "bindings", what, queue=queue)
+
+
+def _connections(slug: str, now: Inventory, before: Inventory, limits: TenantLimits) -> Iterator[Violation]:
+    known = {each.name: each.recv_oct for each in before.connections}
+    for each in now.connections:
+        sent = each.recv_oct - known.get(each.name, 0)
+        if each.user == tenant_user(slug) and sent > limits.received:
+            yield Violation(slug, "sends", f"{sent} bytes came from {each.name} in a few seconds")
