@@ -29,10 +29,10 @@ from app.channels.rest.office import Office
 from app.channels.rest.pushed import Pushed, at_stream, pushed
 from app.channels.rest.reader import Reader
 from app.channels.rest.routes import ROUTES as REST
-from app.channels.stream.document import stream
+from app.channels.stream.asyncapi import stream_document
+from app.channels.stream.config import StreamConfig
 from app.channels.stream.routes import ROUTES as STREAM
-from app.channels.stream.streams import Streams
-from app.channels.stream.terms import Terms as StreamTerms
+from app.channels.stream.server import StreamServer
 from app.http import errors
 from app.http.answer import Rendered
 from app.http.body import Strict
@@ -75,7 +75,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "facade": handed(lambda: parts.facade),
         "office": handed(lambda: parts.office),
         "board": handed(lambda: parts.board),
-        "streams": handed(lambda: parts.streams),
+        "stream_server": handed(lambda: parts.stream_server),
         "documents": handed(lambda: parts.documents),
         "pushed": handed(lambda: parts.pushed),
     }
@@ -114,7 +114,7 @@ class Parts:
         self.desk: Desk
         self.facade: Facade
         self.office: Office
-        self.streams: Streams
+        self.stream_server: StreamServer
         self.board = Board(settings.board_report)
         self.strangers = Strangers(clock)
         self.documents: Documents
@@ -160,14 +160,16 @@ class Parts:
             self.intake = Intake(
                 store, queues, held, self._clock, settings.secret_key, address, settings.sandbox
             )
-            self.streams = Streams(store, self.grants, self.strangers, self._clock, stream_terms(settings))
+            self.stream_server = StreamServer(
+                store, self.grants, self.strangers, self._clock, stream_config(settings)
+            )
             supervision = Supervision(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait for one to be started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
                 "hearing of keys": self.grants.run,
                 "hearing of changes": self.bodies.run,
                 "keeping alerts": supervision.run,
-                "closing streams": self.streams.run,
+                "closing streams of ended keys": self.stream_server.run,
                 "admitting tenants to the broker": partial(amqp.keep, store, management, entry),
             }
             beside = [asyncio.create_task(lasting(what, work)) for what, work in works.items()]
@@ -177,7 +179,7 @@ class Parts:
                 for task in beside:
                     task.cancel()
                 await asyncio.wait(beside)
-                await self.streams.close()
+                await self.stream_server.close()
 
     def _health(self, store: Store, queues: Queues) -> Health:
         dead = self._settings.ingest_dead_seconds
@@ -203,13 +205,13 @@ def handed(part: Callable[[], object]) -> Provide:
 def what_is_pushed(settings: Settings) -> Pushed:
     """The AsyncAPI document: what the feed and the stream say of themselves."""
     amqp_half = feed(settings.exchange, settings.rabbitmq_public_host)
-    return pushed(amqp_half, at_stream(stream(), settings.public_url))
+    return pushed(amqp_half, at_stream(stream_document(), settings.public_url))
 
 
-def stream_terms(settings: Settings) -> StreamTerms:
+def stream_config(settings: Settings) -> StreamConfig:
     scheme, _, rest = settings.public_url.partition("://")
     own = f"{scheme}://{rest.partition('/')[0]}"
-    return StreamTerms(
+    return StreamConfig(
         poll_all_millis=settings.stream_poll_all_millis,
         poll_match_millis=settings.stream_poll_match_millis,
         alive_seconds=settings.alive_seconds,

@@ -12,7 +12,7 @@ import click
 import uvicorn
 
 from app.broker.authorisation import application
-from app.channels.stream.lines import DirectWebSockets
+from app.channels.stream.transports import RawFrameProtocol
 from app.cli.context import running, settled
 from app.http.protocol import Limits, Protocol
 from app.kit import garbage, logging
@@ -62,7 +62,7 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
         app,
         loop="uvloop",
         http=cast(Any, partial(Protocol, limits=limits)),
-        ws=DirectWebSockets,
+        ws=RawFrameProtocol,
         ws_per_message_deflate=False,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=[str(each) for each in proxies],

@@ -12,9 +12,9 @@ import uvicorn
 import uvloop
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 
-from app.channels.stream.frames import Batch
-from app.channels.stream.lines import DirectWebSockets, texts
+from app.channels.stream.frames import FrameBatch
 from app.channels.stream.poller import Poller
+from app.channels.stream.transports import RawFrameProtocol, frame_texts
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
@@ -69,15 +69,15 @@ async def _serve(settings: Settings, pipe: Pipe) -> None:
     pollers: list[Poller] = []
     begin = Poller.begin
 
-    async def remembered(self: Poller) -> None:
+    async def recorded(self: Poller) -> None:
         pollers[:] = [self]
         await begin(self)
 
-    Poller.begin = remembered  # type: ignore[method-assign]
+    Poller.begin = recorded  # type: ignore[method-assign]
     config = uvicorn.Config(
         create_app(settings),
         port=0,
-        ws=DirectWebSockets,
+        ws=RawFrameProtocol,
         ws_per_message_deflate=False,
         ws_ping_interval=None,
         access_log=False,
@@ -94,28 +94,28 @@ async def _serve(settings: Settings, pipe: Pipe) -> None:
 
 
 async def _tick(poller: Poller) -> Sent:
-    written: list[tuple[float, Batch]] = []
-    tell = poller._tell
+    written: list[tuple[float, FrameBatch]] = []
+    fan_out = poller._fan_out
 
-    async def noted(batches: Any, beat: Any) -> None:
+    async def timed(batches: Any, alive: Any) -> None:
         written.append((time.perf_counter(), next(iter(batches.values()))))
-        await tell(batches, beat)
+        await fan_out(batches, alive)
 
-    poller._tell = noted  # type: ignore[method-assign]
+    poller._fan_out = timed  # type: ignore[method-assign]
     cpu, begun = time.process_time(), time.perf_counter()
     await poller.tick()
-    await _settled(poller)
+    await _drained(poller)
     used = time.process_time() - cpu
-    poller._tell = tell  # type: ignore[method-assign]
-    at, told = written[0]
-    frames = [text for frame in told.frames for text in texts(frame.wire)]
-    return Sent(begun, at, used, [len(frame.wire) for frame in told.frames], frames)
+    poller._fan_out = fan_out  # type: ignore[method-assign]
+    at, batch = written[0]
+    frames = [text for frame in batch.frames for text in frame_texts(frame.wire)]
+    return Sent(begun, at, used, [len(frame.wire) for frame in batch.frames], frames)
 
 
-async def _settled(poller: Poller) -> None:
+async def _drained(poller: Poller) -> None:
     """Until every connection's frames have been handed to the socket."""
-    connections = [one for members in poller._members.values() for one in members]
-    while any(one.waiting or one._line.congested for one in connections):
+    connections = [one for members in poller._connections.values() for one in members]
+    while any(one.queued or one._transport.congested for one in connections):
         await asyncio.sleep(0.002)
 
 

@@ -1,4 +1,4 @@
-"""Clients of several web processes, who note that all of them tell the same."""
+"""Clients of several web processes, which check that all processes send the same."""
 
 import asyncio
 from itertools import count
@@ -7,17 +7,17 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from app.channels.stream.document import stream
+from app.channels.stream.asyncapi import stream_document
 from app.store import changes
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.folding import Folded, Message
-from tests.support.streaming import told, watching
+from tests.support.streaming import next_frame, subscribed
 
 
 def frame_schemas() -> dict[str, Any]:
     """By type, the JSON Schema of whole frames as the document has it, complete in itself."""
-    components = stream()["components"]
+    components = stream_document()["components"]
     return {
         message["name"]: {**message["payload"], "components": {"schemas": components["schemas"]}}
         for message in components["messages"].values()
@@ -32,7 +32,7 @@ class Service:
 
     def __init__(self, hosts: list[str], store: Store, keys: dict[str, str]) -> None:
         self.hosts, self.store, self.keys = hosts, store, keys
-        self.told: dict[tuple[str, int], tuple[str, str]] = {}
+        self.sent: dict[tuple[str, int], tuple[str, str]] = {}
         self.names = count()
 
     async def head(self) -> int:
@@ -41,26 +41,26 @@ class Service:
 
     async def rest(self, key: str, path: str) -> tuple[int, Any]:
         async with httpx.AsyncClient(base_url=f"http://{self.hosts[0]}/cs2/v1") as client:
-            answer = await client.get(path, headers={"X-API-Key": self.keys[key]})
-        return answer.status_code, answer.json().get("data")
+            response = await client.get(path, headers={"X-API-Key": self.keys[key]})
+        return response.status_code, response.json().get("data")
 
-    def note(self, key: str, frame: Message) -> None:
-        """Frames look as is published, and those of one number are one frame, whichever process sent it."""
+    def check(self, key: str, frame: Message) -> None:
+        """Check that a frame fits its schema, and that every process sends the same under one seq."""
         kind, data, meta = frame["type"], frame["data"], frame["meta"]
         SCHEMAS[kind].validate(frame)
         if kind == "alive" or "snapshot" in meta:
             return
         what = data["id"] if kind.startswith("match.") else meta["hash"]
-        known = self.told.setdefault((key, meta["seq"]), (kind, what))
+        known = self.sent.setdefault((key, meta["seq"]), (kind, what))
         assert known == (kind, what)
 
 
 class Client:
-    """A client with one key, which watches one thing and may be connected or not."""
+    """A client with one key and one subscription, connected or not."""
 
-    def __init__(self, service: Service, key: str, ref: str, sparing: bool) -> None:
+    def __init__(self, service: Service, key: str, ref: str, skip_known: bool) -> None:
         self.service, self.key, self.ref = service, key, ref
-        self.folded = Folded(sparing=sparing)
+        self.folded = Folded(skip_known=skip_known)
         self.begun: int | None = None
         self._task: asyncio.Task[None] | None = None
         self.failure: BaseException | None = None
@@ -92,10 +92,10 @@ class Client:
 
     async def _listen(self, host: str, since: int | None) -> None:
         try:
-            async with watching(host, self.service.keys[self.key], self.ref, since) as client:
+            async with subscribed(host, self.service.keys[self.key], self.ref, since) as client:
                 newest = 0
                 while True:
-                    frame = await told(client)
+                    frame = await next_frame(client)
                     seq = frame["meta"]["seq"]
                     assert (
                         seq >= newest
@@ -103,8 +103,8 @@ class Client:
                         else seq > newest
                     )
                     newest = seq
-                    self.service.note(self.key, frame)
-                    self.folded.take(frame)
+                    self.service.check(self.key, frame)
+                    self.folded.fold(frame)
                     if frame["type"] == "alive" and frame["meta"].get("snapshot"):
                         self.begun = seq
         except Exception as error:

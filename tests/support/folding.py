@@ -1,4 +1,4 @@
-"""A client of the stream that keeps what it is told, by the rules of `docs/stream.md`."""
+"""A client of the stream that keeps a copy by the rules of `docs/stream.md`."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,33 +11,33 @@ _OPEN = ("active", "suspended")
 
 class Folded:
     """`matches` as the match resource has them, `offers` by match as its markets, `settlements` by id;
-    `last` is the highest seq heard. With `sparing`, frames of a snapshot that tell nothing new are left."""
+    `last` is the highest seq received. With `skip_known`, a snapshot's frames with known seqs are skipped."""
 
-    def __init__(self, *, sparing: bool = False) -> None:
+    def __init__(self, *, skip_known: bool = False) -> None:
         self.matches: dict[str, Message] = {}
         self.offers: dict[str, dict[str, Message]] = {}
         self.settlements: dict[int, Message] = {}
         self.last = 0
-        self.heard: list[Message] = []
-        self._sparing = sparing
+        self.received: list[Message] = []
+        self._skip_known = skip_known
         self._known = 0
         self._mentioned: set[tuple[str, str]] = set()
 
     def connected(self) -> None:
-        """A new connection: numbers up to here are known."""
+        """A new connection: seqs up to here are known."""
         self._known = self.last
         self._mentioned = set()
 
-    def take(self, frame: Message) -> None:
+    def fold(self, frame: Message) -> None:
         """Fold a frame in."""
         kind, data, meta = frame["type"], frame["data"], frame["meta"]
-        self.heard.append(frame)
+        self.received.append(frame)
         shown = meta.get("snapshot")
         if shown and kind != "alive":
             self._mentioned.add((data.get("match_id") or data["id"], data.get("market_offer_id", "")))
-        old = self._sparing and shown and meta["seq"] <= self._known
+        old = self._skip_known and shown and meta["seq"] <= self._known
         if kind == "alive" and shown:
-            self._forget_others()
+            self._drop_unmentioned()
         elif not old:
             self._fold(kind, data)
         self.last = max(self.last, meta["seq"])
@@ -63,18 +63,18 @@ class Folded:
             offers[market["market_offer_id"]] = market
         match = self.matches.get(match_id, {})
         if "markets" in match:
-            kept = [one for one in match["markets"] if one["market_offer_id"] != market["market_offer_id"]]
-            match["markets"] = in_order([*kept, *([market] if market["status"] in _OPEN else [])])
+            others = [one for one in match["markets"] if one["market_offer_id"] != market["market_offer_id"]]
+            match["markets"] = in_order([*others, *([market] if market["status"] in _OPEN else [])])
 
     def _happened(self, name: str, match_id: str, one: Message) -> None:
         match = self.matches.get(match_id, {})
         if name in match:
-            others = other_deaths(match)
-            kept = [other for other in match[name] if other["id"] != one["id"]]
-            match[name] = sorted([*kept, one], key=lambda each: each["id"])
-            match["player_stats"] = player_stats(match["events"], others)
+            deaths = other_deaths(match)
+            others = [other for other in match[name] if other["id"] != one["id"]]
+            match[name] = sorted([*others, one], key=lambda each: each["id"])
+            match["player_stats"] = player_stats(match["events"], deaths)
 
-    def _forget_others(self) -> None:
+    def _drop_unmentioned(self) -> None:
         """A snapshot has ended: what it did not mention is not there any more."""
         self.matches = {one: match for one, match in self.matches.items() if (one, "") in self._mentioned}
         self.offers = {
@@ -91,7 +91,7 @@ Who = tuple[str, str]  # team and name
 
 
 def player_counts(events: Iterable[Message]) -> dict[Who, Counter[str]]:
-    """What a match's events say of its players."""
+    """The players' counts by a match's events."""
     counts: dict[Who, Counter[str]] = {}
     kills = [event for event in events if event["type"] == "kill"]
     seen = {event[who]: event[f"{who}_team"] for event in kills for who in ("actor", "target") if event[who]}
@@ -109,7 +109,7 @@ def player_counts(events: Iterable[Message]) -> dict[Who, Counter[str]]:
 
 
 def other_deaths(match: Message) -> dict[Who, int]:
-    """Deaths that are nobody's kill: the match has them, its events do not."""
+    """Deaths without a killer: the match counts them, its events do not have them."""
     counts = player_counts(match.get("events", ()))
     rows = {(row["team"], row["name"]): row["deaths"] for row in match.get("player_stats", ())}
     more = {who: deaths - counts.get(who, Counter())["deaths"] for who, deaths in rows.items()}
@@ -117,7 +117,7 @@ def other_deaths(match: Message) -> dict[Who, int]:
 
 
 def player_stats(events: Iterable[Message], others: dict[Who, int]) -> list[Message]:
-    """What the match resource says of players, made from its events and from the deaths beside them."""
+    """The match resource's `player_stats`, from its events and from the deaths without a killer."""
     names = ("kills", "deaths", "assists", "headshots")
     counts = player_counts(events)
     for who, deaths in others.items():

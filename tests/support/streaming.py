@@ -1,4 +1,4 @@
-"""The stream, served over real sockets, and a client that keeps what it is told."""
+"""The stream, served over real sockets, and clients that subscribe to it."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ import uvicorn
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.channels.stream.lines import DirectWebSockets
+from app.channels.stream.transports import RawFrameProtocol
 from app.kit.clock import Clock, system_clock
 from app.main import create_app
 from app.settings import Settings
@@ -21,10 +21,10 @@ Message = dict[str, Any]
 
 @asynccontextmanager
 async def streaming(
-    settings: Settings, clock: Clock = system_clock, ws: Any = DirectWebSockets, buffer: int = 0
+    settings: Settings, clock: Clock = system_clock, ws: Any = RawFrameProtocol, buffer: int = 0
 ) -> AsyncIterator[str]:
     """A web process in this one, on a port of its own: its host and port. `buffer`: what its sockets hold
-    of what is not read yet."""
+    of unread data."""
     config = uvicorn.Config(
         create_app(settings, clock),
         ws=ws,
@@ -48,7 +48,7 @@ async def streaming(
 
 
 @asynccontextmanager
-async def watching(
+async def subscribed(
     host: str, raw: str, ref: str = "", since: int | None = None, **options: Any
 ) -> AsyncIterator[ClientConnection]:
     """A connection to the stream of all matches, or of the one that `ref` names."""
@@ -58,7 +58,7 @@ async def watching(
         yield client
 
 
-async def told(client: ClientConnection, seconds: float = 15) -> Message:
+async def next_frame(client: ClientConnection, seconds: float = 15) -> Message:
     """The next frame."""
     async with asyncio.timeout(seconds):
         return msgspec.json.decode(await client.recv())
@@ -66,14 +66,14 @@ async def told(client: ClientConnection, seconds: float = 15) -> Message:
 
 async def until_alive(client: ClientConnection, seconds: float = 15) -> list[Message]:
     """All frames up to the next `alive`, that one included."""
-    frames = [await told(client, seconds)]
+    frames = [await next_frame(client, seconds)]
     while frames[-1]["type"] != "alive":
-        frames.append(await told(client, seconds))
+        frames.append(await next_frame(client, seconds))
     return frames
 
 
 async def refusal(host: str, path: str, **options: Any) -> websockets.Response:
-    """The HTTP answer to an upgrade that is refused."""
+    """The HTTP response to an upgrade that is refused."""
     try:
         async with connect(f"ws://{host}{path}", compression=None, **options):
             raise AssertionError("the upgrade was accepted")

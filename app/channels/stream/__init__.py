@@ -1,18 +1,21 @@
-"""The WebSocket stream: where things stand on connecting, then what changes, as the change log has it.
+"""The WebSocket channel: a snapshot on connecting, then every change in the order of the change log.
 
-One `poller` per watched thing (all matches, or one) and process, shared by all who watch it. Its `watch`
-holds the `standing` of each match, all at one seq of the log, and takes in what follows; `telling` makes of
-that what is told, state by state the newest, everything else one by one; `frames` renders it once per
-`profile` (what a key may hear and see) and every `connection` with that profile is written the same bytes.
-`opening` is the snapshot. `streams` lets clients in (`door`) and out (`closing` has the codes); `lines` lead
-to them; `terms` are the figures that all of it is run by. `document` tells what clients receive.
+`server` accepts upgrades (`handshake` authenticates them) and closes connections. One `poller` per
+subscription (all matches, or one match) and process, shared by all its connections, reads the change log at
+an interval. Its `projection` holds a `match_state` for each match, all at one seq of the log. `updates` turns
+log rows into what is sent: conflated states, and every round, event and settlement. `frames` encodes each
+update once per `entitlements` (what a key may receive), and every `connection` with those entitlements is
+sent the same bytes over its transport (`transports`). `snapshot` renders what a connection receives first;
+`config` holds the intervals and limits; `asyncapi` documents the channel.
 
 - A frame's `seq` is that of its change, in every process and on every channel. On one connection seqs only
-  rise, but for `alive`, whose seq says: all up to here has been sent. No `alive` while we cannot look.
-- What a key sees in the match resource and gets no frame of its own for, `match.updated` tells.
-- Slow readers wait for themselves: a bounded queue each, in which newer states replace older ones.
-- Whatever ends a key ends its connections, within a second, whether or not signals are heard.
+  rise, except that of `alive`, which states that everything up to its seq has been sent. While the change log
+  cannot be read no `alive` is sent.
+- A change that a key sees in the match resource, but has no frame of its own for, is sent as `match.updated`.
+- A slow client delays only itself: each connection has a bounded queue, in which a newer state replaces an
+  older one.
+- When a key ends, its connections are closed within a second, whether or not NOTIFY works.
 
-Imported by `main`, and `cli` for the server protocol (`lines.DirectWebSockets`); imports `access`, `http`,
-`store`, `wire`, `domain` and `kit`.
+Imported by `main`, and by `cli` for the server protocol (`transports.RawFrameProtocol`); imports `access`,
+`http`, `store`, `wire`, `domain` and `kit`.
 """

@@ -1,120 +1,133 @@
-"""One client's end of the stream: what waits for it, and when that is too much."""
+"""One client's connection: its queue of frames, and the limits beyond which it is closed."""
 
 from collections import deque
 from collections.abc import Iterable
+from enum import IntEnum
 from itertools import islice
 from typing import Protocol
 
 from app.access.grants import Presented
-from app.channels.stream.closing import FLOOD, SLOW, Code
-from app.channels.stream.frames import Batch, Frame
-from app.channels.stream.profile import Profile, profile
+from app.channels.stream.entitlements import Entitlements, entitlements_of
+from app.channels.stream.frames import Frame, FrameBatch
 from app.domain.frames import ALIVE
 from app.kit.metrics import stream_closed
 
-_PIECE = 65_536  #: bytes handed over at once
+_CHUNK = 65_536  #: bytes written at once
 _INBOUND, _INBOUND_SECONDS = 20, 10.0
+_FLOOD = "too many messages: this stream only sends"
+_SLOW = "too slow: the queue of unread frames is full"
 
 
-class Line(Protocol):
-    """The way to a client. `congested`: it takes nothing more now; `on_drained` is called when it does."""
+class CloseCode(IntEnum):
+    """Documented in `docs/stream.md`; 1001 to 1011 as in RFC 6455."""
+
+    GOING_AWAY = 1001  #: this process stops: connect again at once, with `since`
+    POLICY = 1008  #: the key is not valid any more, or the client sends too much
+    TOO_BIG = 1009  #: the client sent a message beyond the limit
+    FAULT = 1011  #: an internal error, or no pong: connect again
+    TOO_SLOW = 4008  #: the client reads too slowly: connect again with `since`, and read faster
+
+
+class Transport(Protocol):
+    """Sends frames to one client. While `congested` it accepts no more; when that ends it calls
+    `on_drained`."""
 
     @property
     def congested(self) -> bool: ...
 
     def write(self, wire: bytes) -> None:
-        """Hand frames over; never blocks."""
+        """Send encoded frames; never blocks."""
 
     def finish(self, code: int, reason: str) -> None:
-        """Say why, and close."""
+        """Send a close frame and close."""
 
 
-class Connection:
-    """A client that was let in. Frames it cannot take yet wait here, at most `limit` of them beyond what it
-    is sent on connecting: of a state only the newest waits. `position` is the seq up to which it has been
-    told, or will be by what waits."""
+class StreamConnection:
+    """An accepted client. Frames that its transport cannot accept yet are queued: at most `limit` beyond
+    those sent on connecting, and of a state only the newest. `position` is the seq up to which the client has
+    everything, or will have with what is queued."""
 
-    def __init__(self, presented: Presented, line: Line, limit: int) -> None:
+    def __init__(self, presented: Presented, transport: Transport, limit: int) -> None:
         self.presented = presented
-        self.profile: Profile = profile(presented.grant)
+        self.entitlements: Entitlements = entitlements_of(presented.grant)
         self.position = 0
         self.closed = False
-        self._line = line
+        self._transport = transport
         self._limit = limit
-        self._opening: deque[bytes] = deque()
-        self._waiting: dict[object, Frame] = {}
+        self._initial: deque[bytes] = deque()
+        self._queue: dict[object, Frame] = {}
         self._inbound: deque[float] = deque(maxlen=_INBOUND)
 
     @property
-    def waiting(self) -> int:
-        """How many frames wait."""
-        return len(self._waiting)
+    def queued(self) -> int:
+        """The number of queued frames."""
+        return len(self._queue)
 
-    def open(self, pieces: Iterable[bytes], position: int) -> None:
-        """What it is sent on connecting, up to `position`; however much that is, it counts for nothing."""
-        self._opening.extend(pieces)
+    def send_initial(self, chunks: Iterable[bytes], position: int) -> None:
+        """Send what a client receives on connecting, up to `position`; it does not count for the limit."""
+        self._initial.extend(chunks)
         self.position = position
-        self.pump()
+        self.flush()
 
-    def tell(self, told: Batch, position: int) -> None:
-        """Send frames, or keep those that it cannot take yet, or close it when there are too many."""
-        if self.closed or not told.frames:
+    def send_batch(self, batch: FrameBatch, position: int) -> None:
+        """Send frames, or queue those that the transport cannot accept yet, or close when too many wait."""
+        if self.closed or not batch.frames:
             self.position = max(self.position, position)
             return
-        new = told.frames[0].seq > self.position
-        if new and not (self._waiting or self._opening or self._line.congested):
-            self._line.write(told.joined)
+        new = batch.frames[0].seq > self.position
+        if new and not (self._queue or self._initial or self._transport.congested):
+            self._transport.write(batch.joined)
         else:
-            self._keep(frame for frame in told.frames if frame.seq > self.position)
-            self.pump()
+            self._enqueue(frame for frame in batch.frames if frame.seq > self.position)
+            self.flush()
         self.position = max(self.position, position)
-        if len(self._waiting) > self._limit:
-            self.close(Code.TOO_SLOW, SLOW)
+        if len(self._queue) > self._limit:
+            self.close(CloseCode.TOO_SLOW, _SLOW)
 
-    def say(self, frame: Frame) -> None:
-        """Send a frame that tells no change."""
+    def send_frame(self, frame: Frame) -> None:
+        """Send a frame that carries no change."""
         if not self.closed:
-            self._keep((frame,))
-            self.pump()
+            self._enqueue((frame,))
+            self.flush()
 
-    def pump(self) -> None:
-        """Hand over what waits, as far as the line takes it."""
-        while (self._opening or self._waiting) and not (self._line.congested or self.closed):
-            self._line.write(self._piece())
+    def flush(self) -> None:
+        """Write what is queued, as far as the transport accepts it."""
+        while (self._initial or self._queue) and not (self._transport.congested or self.closed):
+            self._transport.write(self._next_chunk())
 
-    def heard(self, now: float) -> None:
-        """The client sent something at `now` (seconds); nothing of it is listened to."""
+    def count_inbound(self, now: float) -> None:
+        """Count a message of the client at `now` (seconds), whose content is ignored; close on too many."""
         if len(self._inbound) == _INBOUND and now - self._inbound[0] < _INBOUND_SECONDS:
-            self.close(Code.POLICY, FLOOD)
+            self.close(CloseCode.POLICY, _FLOOD)
         self._inbound.append(now)
 
-    def close(self, code: Code, reason: str) -> None:
-        """End it; what waits is not sent any more."""
+    def close(self, code: CloseCode, reason: str) -> None:
+        """End the connection; what is queued is dropped."""
         if not self.closed:
             self.closed = True
-            self._opening.clear()
-            self._waiting.clear()
+            self._initial.clear()
+            self._queue.clear()
             stream_closed.labels(str(int(code))).inc()
-            self._line.finish(code, reason)
+            self._transport.finish(code, reason)
 
-    def _keep(self, frames: Iterable[Frame]) -> None:
+    def _enqueue(self, frames: Iterable[Frame]) -> None:
         for frame in frames:
             name = frame.entity or frame.seq
-            # The newer one waits behind what came between; so does the `alive` that vouches for the older.
-            overtaken = self._waiting.pop(name, None)
-            self._waiting[name] = frame
-            if overtaken and ALIVE in self._waiting:
-                self._waiting[ALIVE] = self._waiting.pop(ALIVE)
+            # The newer state goes to the end of the queue, and so does `alive`, whose seq covers the older.
+            replaced = self._queue.pop(name, None)
+            self._queue[name] = frame
+            if replaced and ALIVE in self._queue:
+                self._queue[ALIVE] = self._queue.pop(ALIVE)
 
-    def _piece(self) -> bytes:
-        taken: list[bytes] = []
+    def _next_chunk(self) -> bytes:
+        parts: list[bytes] = []
         size = 0
-        while self._opening and size < _PIECE:
-            taken.append(self._opening.popleft())
-            size += len(taken[-1])
-        for name in list(islice(self._waiting, 256)):
-            if size >= _PIECE or self._opening:
+        while self._initial and size < _CHUNK:
+            parts.append(self._initial.popleft())
+            size += len(parts[-1])
+        for name in list(islice(self._queue, 256)):
+            if size >= _CHUNK or self._initial:
                 break
-            taken.append(self._waiting.pop(name).wire)
-            size += len(taken[-1])
-        return b"".join(taken)
+            parts.append(self._queue.pop(name).wire)
+            size += len(parts[-1])
+        return b"".join(parts)

@@ -1,4 +1,4 @@
-"""One watched thing of one process (all matches, or one match) and everybody who watches it."""
+"""The poller of one subscription (all matches, or one match) in one process, and its fan-out."""
 
 import asyncio
 import math
@@ -7,15 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from uuid import UUID
 
-from app.channels.stream.closing import Code
-from app.channels.stream.connection import Connection
-from app.channels.stream.frames import Batch, Frame, Look, MatchData, alive, batch, digest, pieces, render
-from app.channels.stream.opening import opening
-from app.channels.stream.profile import Profile, Variant
-from app.channels.stream.standing import Standing
-from app.channels.stream.telling import Told, newest, retell
-from app.channels.stream.terms import Terms
-from app.channels.stream.watch import Gap, Watch
+from app.channels.stream.config import StreamConfig
+from app.channels.stream.connection import CloseCode, StreamConnection
+from app.channels.stream.entitlements import Entitlements, MatchVariant
+from app.channels.stream.frames import (
+    Frame,
+    FrameBatch,
+    MatchLookup,
+    RenderedMatch,
+    alive_frame,
+    content_hash,
+    join_batch,
+    join_chunks,
+    render,
+)
+from app.channels.stream.match_state import MatchState
+from app.channels.stream.projection import ChangesExpired, Projection
+from app.channels.stream.snapshot import snapshot_frames
+from app.channels.stream.updates import Update, conflate, past_updates
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -23,217 +32,219 @@ from app.kit.metrics import stream_ticks
 from app.store.connections import Store
 from app.wire.views.frames import match_data
 
-_FRESH_SECONDS = 1.0  #: whoever connects is shown a state at most so old
-_RECENT = 10_000
+_FRESH_SECONDS = 1.0  #: a snapshot is at most this old
+_RECENT = 10_000  #: updates cached for clients that resume
 _RESUMED = 10_000
-_SHARE = 200  #: connections told before other work of the process gets its turn
+_TURN = 200  #: connections that are written to before other work of the process gets its turn
 log = get_logger(__name__)
 
 
 class Poller:
-    """`run` it as long as it has connections. All of them are told up to `told`; the standings of the watch
-    may be ahead by what `_pending` holds."""
+    """`run` it as long as it has connections. All of them have been sent everything up to `_sent_seq`; the
+    projection may be ahead by the updates in `_pending`."""
 
-    def __init__(self, store: Store, match_id: UUID | None, terms: Terms, clock: Clock) -> None:
-        self._watch = Watch(store, match_id)
-        self._every = (terms.poll_all_millis if match_id is None else terms.poll_match_millis) / 1000
-        self._alive_every = terms.alive_seconds
+    def __init__(self, store: Store, match_id: UUID | None, config: StreamConfig, clock: Clock) -> None:
+        self._projection = Projection(store, match_id)
+        self._interval = (config.poll_all_millis if match_id is None else config.poll_match_millis) / 1000
+        self._alive_interval = config.alive_seconds
         self._clock = clock
         self._lock = asyncio.Lock()
         self._advanced_at = -math.inf
-        self._told = 0
-        self._pending: list[Told] = []
-        self._recent: deque[Told] = deque()
+        self._sent_seq = 0
+        self._pending: list[Update] = []
+        self._recent: deque[Update] = deque()
         self._recent_floor = 0
-        self._looks: dict[tuple[UUID, Variant], tuple[int, bool, MatchData]] = {}
-        self._shown: dict[Profile, list[bytes]] = {}
-        self._known: dict[Profile, dict[UUID, str]] = {}
-        self._members: dict[Profile, dict[Connection, None]] = {}
+        self._rendered: dict[tuple[UUID, MatchVariant], tuple[int, bool, RenderedMatch]] = {}
+        self._snapshots: dict[Entitlements, list[bytes]] = {}
+        self._sent_hashes: dict[Entitlements, dict[UUID, str]] = {}
+        self._connections: dict[Entitlements, dict[StreamConnection, None]] = {}
 
     async def run(self) -> None:
-        """Tick and keep alive until cancelled; while the database is away nobody hears anything."""
+        """Tick and send `alive` until cancelled; while the database is unavailable nothing is sent."""
         loop = asyncio.get_running_loop()
-        next_tick = loop.time() + self._every
-        next_alive = loop.time() + self._alive_every
+        next_tick = loop.time() + self._interval
+        next_alive = loop.time() + self._alive_interval
         while True:
             await asyncio.sleep(max(0.0, min(next_tick, next_alive) - loop.time()))
-            due = loop.time() >= next_alive - 0.001
-            looking = loop.time() >= next_tick - 0.001
+            alive_due = loop.time() >= next_alive - 0.001
+            tick_due = loop.time() >= next_tick - 0.001
             try:
-                await self.tick(keep_alive=due)
-            except Gap:
-                log.error("the stream was away for longer than changes are kept")
-                await self._begin_anew()
+                await self.tick(keep_alive=alive_due)
+            except ChangesExpired:
+                log.error("the stream's changes were pruned before it read them; its clients must reconnect")
+                await self._start_anew()
             except Unavailable as error:
-                log.warning("the stream cannot look; trying again", error=error.detail)
-                next_tick = loop.time() + min(self._every, _FRESH_SECONDS)
-                next_alive = max(next_alive, next_tick) if due else next_alive
+                log.warning("the stream cannot read the change log; retrying", error=error.detail)
+                next_tick = loop.time() + min(self._interval, _FRESH_SECONDS)
+                next_alive = max(next_alive, next_tick) if alive_due else next_alive
                 continue
             except Exception as error:
-                log.error("the stream failed", exc_info=error)
-                await self._begin_anew()
-            if looking:
-                next_tick = max(next_tick, loop.time() - self._every) + self._every
-            if due:
-                next_alive = max(next_alive, loop.time() - self._alive_every) + self._alive_every
+                log.error("the stream's poller failed", exc_info=error)
+                await self._start_anew()
+            if tick_due:
+                next_tick = max(next_tick, loop.time() - self._interval) + self._interval
+            if alive_due:
+                next_alive = max(next_alive, loop.time() - self._alive_interval) + self._alive_interval
 
     async def tick(self, *, keep_alive: bool = False) -> None:
-        """Look at what has changed and tell everybody. Raises `Unavailable`."""
+        """Read what has changed and send it to every connection. Raises `Unavailable`."""
         async with self._lock:
             await self._advance()
-            told = newest(self._pending)
-            batches = {profile: self._batch(told, profile) for profile in list(self._members)}
-            self._told = self._watch.seq
-            self._remember(told)
-            self._let_go(self._watch.settle())
+            updates = conflate(self._pending)
+            batches = {one: self._batch(updates, one) for one in list(self._connections)}
+            self._sent_seq = self._projection.seq
+            self._remember(updates)
+            self._evict(self._projection.drop_irrelevant())
         stream_ticks.inc()
-        await self._tell(batches, alive(self._clock(), self._told) if keep_alive else None)
+        await self._fan_out(batches, alive_frame(self._clock(), self._sent_seq) if keep_alive else None)
 
     async def begin(self) -> None:
-        """See where things stand, unless that is known. Raises `Unavailable`."""
+        """Load the projection, unless it is loaded. Raises `Unavailable`."""
         async with self._lock:
-            if self._watch.seq < 0:
+            if self._projection.seq < 0:
                 await self._advance()
 
-    async def join(self, connection: Connection, since: int | None) -> None:
-        """Send a connection where things stand, or what it has missed since `since`; then it hears what
-        everybody hears. Raises `Unavailable`."""
+    async def join(self, connection: StreamConnection, since: int | None) -> None:
+        """Send a connection the snapshot, or what it has missed since `since`; from then on it is sent every
+        batch. Raises `Unavailable`."""
         async with self._lock:
-            tenant_id = connection.profile.variant.tenant_id
-            unseen = tenant_id is not None and tenant_id not in self._watch.tenants
+            tenant_id = connection.entitlements.variant.tenant_id
+            new_tenant = tenant_id is not None and tenant_id not in self._projection.tenants
             if tenant_id is not None:
-                self._watch.tenants.add(tenant_id)
-            ahead = since is not None and since > self._watch.seq
+                self._projection.tenants.add(tenant_id)
+            ahead = since is not None and since > self._projection.seq
             loop = asyncio.get_running_loop()
-            if unseen or ahead or loop.time() - self._advanced_at > min(self._every, _FRESH_SECONDS):
+            if new_tenant or ahead or loop.time() - self._advanced_at > min(self._interval, _FRESH_SECONDS):
                 await self._advance()
-            missed = None if since is None else await self._missed(since, connection.profile)
-            shown = self._snapshot(connection.profile) if missed is None else pieces(missed)
-            self._acquaint(connection.profile)
-            end = alive(self._clock(), self._watch.seq, snapshot=missed is None)
-            connection.open((*shown, end.wire), self._watch.seq)
-            self._members.setdefault(connection.profile, {})[connection] = None
+            missed = None if since is None else await self._missed(since, connection.entitlements)
+            chunks = self._snapshot(connection.entitlements) if missed is None else join_chunks(missed)
+            self._record_hashes(connection.entitlements)
+            end = alive_frame(self._clock(), self._projection.seq, snapshot=missed is None)
+            connection.send_initial((*chunks, end.wire), self._projection.seq)
+            self._connections.setdefault(connection.entitlements, {})[connection] = None
 
-    def leave(self, connection: Connection) -> None:
-        members = self._members.get(connection.profile, {})
+    def leave(self, connection: StreamConnection) -> None:
+        members = self._connections.get(connection.entitlements, {})
         members.pop(connection, None)
         if not members:
-            self._members.pop(connection.profile, None)
-            self._known.pop(connection.profile, None)
-            self._shown.pop(connection.profile, None)
+            self._connections.pop(connection.entitlements, None)
+            self._sent_hashes.pop(connection.entitlements, None)
+            self._snapshots.pop(connection.entitlements, None)
 
-    async def _begin_anew(self) -> None:
-        """Nobody here can be told all that happened: they must connect again."""
-        async with self._lock:  # whoever is joining does so before, or finds nothing known
-            for connection in [one for members in self._members.values() for one in members]:
-                connection.close(Code.FAULT, "too far behind: connect again")
-            self._watch.forget()
+    async def _start_anew(self) -> None:
+        """Close every connection, because some changes cannot be sent any more, and drop all state."""
+        async with self._lock:  # a connection that joins meanwhile is closed too, or finds nothing loaded
+            for connection in [one for members in self._connections.values() for one in members]:
+                connection.close(CloseCode.FAULT, "too far behind: connect again")
+            self._projection.reset()
             self._pending.clear()
             self._recent.clear()
-            self._known.clear()
-            self._shown.clear()
+            self._sent_hashes.clear()
+            self._snapshots.clear()
             self._advanced_at = -math.inf
 
     async def _advance(self) -> None:
-        first, before = self._watch.seq < 0, self._watch.seq
-        self._pending += await self._watch.advance()
-        if self._watch.seq != before or self._watch.tenants:
-            self._shown.clear()
+        first, before = self._projection.seq < 0, self._projection.seq
+        self._pending += await self._projection.advance()
+        if self._projection.seq != before or self._projection.tenants:
+            self._snapshots.clear()
         self._advanced_at = asyncio.get_running_loop().time()
         if first:
-            self._told = self._recent_floor = self._watch.seq
+            self._sent_seq = self._recent_floor = self._projection.seq
 
-    def _snapshot(self, profile: Profile) -> list[bytes]:
-        """Where things stand; made once for all who come before something changes."""
-        made = self._shown.get(profile)
-        if made is not None:
-            return made
-        standings = self._watch.standings.values()
-        look = self._look(profile)
-        shown = opening(standings, profile, look, self._clock(), all_live=self._watch.match_id is None)
-        self._shown[profile] = pieces(shown)
-        return self._shown[profile]
+    def _snapshot(self, entitlements: Entitlements) -> list[bytes]:
+        """The snapshot; rendered once for all that join before something changes."""
+        cached = self._snapshots.get(entitlements)
+        if cached is not None:
+            return cached
+        states, all_live = self._projection.states.values(), self._projection.match_id is None
+        lookup = self._lookup(entitlements)
+        frames = snapshot_frames(states, entitlements, lookup, self._clock(), all_live=all_live)
+        self._snapshots[entitlements] = join_chunks(frames)
+        return self._snapshots[entitlements]
 
-    def _acquaint(self, profile: Profile) -> None:
-        """Note how matches look to one who joins, for those of whom nobody with this profile was told.
+    def _record_hashes(self, entitlements: Entitlements) -> None:
+        """For a connection that joins, record how matches look that were never sent with its entitlements.
 
-        What the others are still to be told is known as neither: if it came back to what they know before
-        they are told, whoever joined in between would not hear of it.
+        For a match with a pending update a hash stands only if the match looks so now: otherwise, if it came
+        to look as recorded again before the update is sent, this connection would not be sent that.
         """
-        known, look = self._known.setdefault(profile, {}), self._look(profile)
-        to_be_told = {one.match_id for one in self._pending}
-        for match_id in self._watch.standings.keys() - known.keys() - to_be_told:
-            if seen := look(match_id):
-                known[match_id] = seen.digest
-        for match_id in known.keys() & to_be_told:
-            seen = look(match_id)
-            if seen is None or seen.digest != known[match_id]:
-                del known[match_id]
+        hashes, lookup = self._sent_hashes.setdefault(entitlements, {}), self._lookup(entitlements)
+        pending = {one.match_id for one in self._pending}
+        for match_id in self._projection.states.keys() - hashes.keys() - pending:
+            if match := lookup(match_id):
+                hashes[match_id] = match.hash
+        for match_id in hashes.keys() & pending:
+            match = lookup(match_id)
+            if match is None or match.hash != hashes[match_id]:
+                del hashes[match_id]
 
-    async def _missed(self, since: int, profile: Profile) -> list[Frame] | None:
-        """What was told after `since`; None when that is too long ago, or yet to come."""
-        if since > self._watch.seq:
+    async def _missed(self, since: int, entitlements: Entitlements) -> list[Frame] | None:
+        """The frames after `since`; None when that is too long ago, or in the future."""
+        if since > self._projection.seq:
             return None
         if since >= self._recent_floor:
-            told = [one for one in chain(self._recent, self._pending) if one.seq > since]
-            others = await self._watch.others({one.match_id for one in told})
+            updates = [one for one in chain(self._recent, self._pending) if one.seq > since]
+            others = await self._projection.load_others({one.match_id for one in updates})
         else:
-            rows = await self._watch.past(since, _RESUMED)
+            rows = await self._projection.changes_since(since, _RESUMED)
             if rows is None:
                 return None
-            others = await self._watch.others({row.match_id for row in rows})
-            told = retell(rows, others | self._watch.standings)
-        return render(newest(told), profile, self._look(profile, others))
+            others = await self._projection.load_others({row.match_id for row in rows})
+            updates = past_updates(rows, others | self._projection.states)
+        return render(conflate(updates), entitlements, self._lookup(entitlements, others))
 
-    def _batch(self, told: Sequence[Told], profile: Profile) -> Batch:
-        known = self._known.setdefault(profile, {})
-        return batch(render(told, profile, self._look(profile), known))
+    def _batch(self, updates: Sequence[Update], entitlements: Entitlements) -> FrameBatch:
+        sent = self._sent_hashes.setdefault(entitlements, {})
+        return join_batch(render(updates, entitlements, self._lookup(entitlements), sent))
 
-    def _look(self, profile: Profile, others: dict[UUID, Standing] | None = None) -> Look:
-        variant = profile.variant
+    def _lookup(
+        self, entitlements: Entitlements, others: dict[UUID, MatchState] | None = None
+    ) -> MatchLookup:
+        variant = entitlements.variant
 
-        def look(match_id: UUID) -> MatchData | None:
-            standing = self._watch.standings.get(match_id) or (others or {}).get(match_id)
-            if standing is None or (profile.finished_only and not standing.finished):
+        def lookup(match_id: UUID) -> RenderedMatch | None:
+            state = self._projection.states.get(match_id) or (others or {}).get(match_id)
+            if state is None or (entitlements.finished_only and not state.finished):
                 return None
-            booked = self._watch.booked(match_id, variant.tenant_id)
-            seen = self._looks.get((match_id, variant))
-            if seen is None or seen[:2] != (standing.version, booked):
-                data = match_data(standing.parts(booked), variant.groups)
-                seen = (standing.version, booked, MatchData(data, digest(data)))
-                self._looks[match_id, variant] = seen
-            return seen[2]
+            booked = self._projection.booked(match_id, variant.tenant_id)
+            cached = self._rendered.get((match_id, variant))
+            if cached is None or cached[:2] != (state.version, booked):
+                data = match_data(state.parts(booked), variant.groups)
+                cached = (state.version, booked, RenderedMatch(data, content_hash(data)))
+                self._rendered[match_id, variant] = cached
+            return cached[2]
 
-        return look
+        return lookup
 
-    def _remember(self, told: Sequence[Told]) -> None:
-        """Keep what was told for those who come back."""
-        self._recent.extend(told)
+    def _remember(self, updates: Sequence[Update]) -> None:
+        """Cache what was sent, for clients that resume."""
+        self._recent.extend(updates)
         self._pending = []
         while len(self._recent) > _RECENT:
             self._recent_floor = self._recent.popleft().seq
 
-    def _let_go(self, gone: Sequence[UUID]) -> None:
-        """Forget how matches looked of which nothing is shown any more."""
-        for known in self._known.values():
-            for match_id in gone:
-                known.pop(match_id, None)
-        for match_id, variant in [key for key in self._looks if key[0] not in self._watch.standings]:
-            del self._looks[match_id, variant]
+    def _evict(self, dropped: Sequence[UUID]) -> None:
+        """Drop what is cached of matches that the projection has dropped."""
+        for hashes in self._sent_hashes.values():
+            for match_id in dropped:
+                hashes.pop(match_id, None)
+        for match_id, variant in [key for key in self._rendered if key[0] not in self._projection.states]:
+            del self._rendered[match_id, variant]
 
-    async def _tell(self, batches: dict[Profile, Batch], beat: Frame | None) -> None:
-        """Tell every connection, tenants by turns, so that one with many delays no other."""
-        for count, connection in enumerate(self._by_turns(), start=1):
-            if told := batches.get(connection.profile):
-                connection.tell(told, self._told)
-            if beat:
-                connection.say(beat)
-            if count % _SHARE == 0:
+    async def _fan_out(self, batches: dict[Entitlements, FrameBatch], alive: Frame | None) -> None:
+        """Write to every connection, tenants in turn, so that one with many connections delays no other."""
+        for count, connection in enumerate(self._round_robin(), start=1):
+            if batch := batches.get(connection.entitlements):
+                connection.send_batch(batch, self._sent_seq)
+            if alive:
+                connection.send_frame(alive)
+            if count % _TURN == 0:
                 await asyncio.sleep(0)
 
-    def _by_turns(self) -> Iterator[Connection]:
-        by_tenant: dict[UUID, list[Connection]] = {}
-        for connection in chain.from_iterable(list(self._members.values())):
+    def _round_robin(self) -> Iterator[StreamConnection]:
+        by_tenant: dict[UUID, list[StreamConnection]] = {}
+        for connection in chain.from_iterable(list(self._connections.values())):
             by_tenant.setdefault(connection.presented.grant.tenant.id, []).append(connection)
-        turns: Iterable[tuple[Connection | None, ...]] = zip_longest(*by_tenant.values())
+        turns: Iterable[tuple[StreamConnection | None, ...]] = zip_longest(*by_tenant.values())
         return (connection for turn in turns for connection in turn if connection is not None)

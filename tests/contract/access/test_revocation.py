@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from app.access.keys import generate
 from app.settings import Settings
 from tests.support.eventually import eventually
-from tests.support.streaming import until_alive, watching
+from tests.support.streaming import until_alive, subscribed
 from tests.support.web import IssueKey, serving
 
 TIMES = 100
@@ -109,7 +109,7 @@ async def answers(client: httpx.AsyncClient) -> bool:
 async def knock(host: str, raw: str) -> None:
     """Ask for a stream, and listen for a moment if it is given."""
     with suppress(InvalidStatus):
-        async with watching(host, raw) as client:
+        async with subscribed(host, raw) as client:
             await until_alive(client)
 
 

@@ -13,7 +13,7 @@ from lxml import etree
 
 from app.amqp import routing
 from app.channels.feed.asyncapi import feed
-from app.channels.stream.document import stream
+from app.channels.stream.asyncapi import stream_document
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.settings import Settings
@@ -117,7 +117,7 @@ async def test_the_page_is_for_everybody_and_fetches_nothing(client: httpx.Async
 
 
 def test_the_halves_name_nothing_twice() -> None:
-    ours, theirs = feed("oddsfeed", "mq.example:5672"), stream()
+    ours, theirs = feed("oddsfeed", "mq.example:5672"), stream_document()
     for part in ("channels", "operations"):
         assert not ours[part].keys() & theirs[part].keys()
 

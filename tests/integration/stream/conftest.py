@@ -1,4 +1,4 @@
-"""A web process that looks often, and keys of every kind."""
+"""A web process that polls often, and keys of every kind."""
 
 from collections.abc import AsyncIterator
 
@@ -14,7 +14,7 @@ from tests.support.web import IssueKey, issuing
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """The stream looks as often as it can, and says so each second."""
+    """The stream polls as often as it can, and sends `alive` each second."""
     return msgspec.structs.replace(
         settings, stream_poll_all_millis=100, stream_poll_match_millis=100, alive_seconds=1
     )

@@ -1,4 +1,4 @@
-"""Whoever folds what the stream tells holds what REST shows: across reconnects, resumes and processes."""
+"""A client that folds the stream's frames holds what REST shows: across reconnects, resumes and processes."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -39,7 +39,7 @@ from tests.support.web import issuing
 T = TypeVar("T")
 TERMS = Terms()
 TROUBLE = Oddities(restore=0.15, restart=0.05, crash=0.05, pause=0.05, reconnect=0.1, repeat=0.02)
-#: Each step waits for a real service: a failure is told as it was found.
+#: Without shrinking: each step waits for a real service.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
 _WATCH = {scopes.LIST, scopes.READ, scopes.DETAIL, scopes.MARKETS, scopes.SCOREBOARD}
 _STREAMS = {scopes.STREAM_MATCHES, scopes.STREAM_MARKETS, scopes.STREAM_SCOREBOARD}
@@ -55,7 +55,7 @@ KEYS: dict[str, dict[str, Any]] = {
 
 
 class Life(RuleBasedStateMachine):
-    """Matches are played and meddled with, while clients come, go, and come back elsewhere."""
+    """Matches are played and corrected while clients connect, disconnect, and reconnect elsewhere."""
 
     def __init__(self, service: Service, runner: asyncio.Runner) -> None:
         super().__init__()
@@ -73,10 +73,10 @@ class Life(RuleBasedStateMachine):
         home, away = world().squads[:2]
         plan = Plan(home, away, seed, system_clock(), brief=True, oddities=TROUBLE)
         self.logs.append([line.text for line in simulate(plan)[0]])
-        asked = NewMatch(
+        new = NewMatch(
             allow_unrated=True, home=home.name, away=away.name, event="Cup", scheduled_at=system_clock()
         )
-        self.matches.append(self.run(operator.create(self.service.store, asked, system_clock(), TERMS)))
+        self.matches.append(self.run(operator.create(self.service.store, new, system_clock(), TERMS)))
 
     @rule(which=st.integers(0, 2), lines=st.integers(1, 400), batches=st.integers(1, 4))
     @precondition(lambda self: self.matches)
@@ -105,7 +105,7 @@ class Life(RuleBasedStateMachine):
         ),
     )
     @precondition(lambda self: self.matches)
-    def meddle(self, which: int, command: commands.Command) -> None:
+    def correct(self, which: int, command: commands.Command) -> None:
         store, match = self.service.store, self._one(which)[0]
         with suppress(Conflict, NotFound):
             self.run(operator.order(store, str(match.id), command, by="t", now=system_clock(), terms=TERMS))
@@ -119,19 +119,19 @@ class Life(RuleBasedStateMachine):
         key=st.sampled_from(sorted(KEYS)),
         host=st.integers(0, 1),
         only=st.integers(-2, 2),
-        sparing=st.booleans(),
+        skip_known=st.booleans(),
     )
     @precondition(lambda self: len(self.clients) < 6)
-    def come(self, key: str, host: int, only: int, sparing: bool) -> None:
+    def connect(self, key: str, host: int, only: int, skip_known: bool) -> None:
         one = only >= 0 and self.matches and KEYS[key].get("finished_only") is None
         ref = str(self._one(only)[0].id) if one else ""
-        client = Client(self.service, key, ref, sparing)
+        client = Client(self.service, key, ref, skip_known)
         self.clients.append(client)
         self.run(client.connect(self.service.hosts[host], resume=False))
 
     @rule(which=st.integers(0, 5), host=st.integers(0, 1), resume=st.booleans())
     @precondition(lambda self: self.clients)
-    def go_and_come_back(self, which: int, host: int, resume: bool) -> None:
+    def disconnect_or_reconnect(self, which: int, host: int, resume: bool) -> None:
         client = self.clients[which % len(self.clients)]
         if client.connected:
             self.run(client.leave())
@@ -152,7 +152,7 @@ class Life(RuleBasedStateMachine):
         for client in self.clients:
             self.run(client.leave())
         for match in self.matches:
-            self.meddle(self.matches.index(match), commands.Cancel())
+            self.correct(self.matches.index(match), commands.Cancel())
 
     def _one(self, which: int) -> tuple[Match, list[str]]:
         index = which % len(self.matches)
@@ -185,7 +185,7 @@ class Life(RuleBasedStateMachine):
                 await eventually(partial(service.rest, client.key, path), shown.__eq__, 5)
             await self._check_settlements(client)
         if not granted & _STREAMS:
-            assert {frame["type"] for frame in folded.heard} == {"alive"}
+            assert {frame["type"] for frame in folded.received} == {"alive"}
         if scopes.STREAM_MATCHES in granted and not client.ref and not KEYS[client.key].get("finished_only"):
             _, live = await service.rest("house", "/matches?status=live&limit=200")
             assert {row["id"] for row in live} <= set(folded.matches)
@@ -209,8 +209,8 @@ class Life(RuleBasedStateMachine):
 
     async def _granted(self, key: str) -> set[str]:
         async with httpx.AsyncClient(base_url=f"http://{self.service.hosts[0]}") as rest:
-            said = await rest.get("/v1/whoami", headers={"X-API-Key": self.service.keys[key]})
-        return set(said.json()["data"]["scopes"])
+            response = await rest.get("/v1/whoami", headers={"X-API-Key": self.service.keys[key]})
+        return set(response.json()["data"]["scopes"])
 
 
 async def start(stack: AsyncExitStack, services: Services, template: str, vhost: str) -> Service:
@@ -228,7 +228,7 @@ async def start(stack: AsyncExitStack, services: Services, template: str, vhost:
     )
     store = await stack.enter_async_context(await open_store(settings.database_url, 2))
     issue = issuing(store, settings.secret_key)
-    keys = {name: await issue(rate_limit_rpm=1_000_000, **given) for name, given in KEYS.items()}
+    keys = {name: await issue(rate_limit_rpm=1_000_000, **properties) for name, properties in KEYS.items()}
     hosts = [await stack.enter_async_context(streaming(settings)) for _ in range(2)]
     return Service(hosts, store, keys)
 

@@ -1,11 +1,11 @@
-"""What a client is told, in which order and under which number."""
+"""What a client receives, in which order and with which seq."""
 
 import httpx
 import msgspec
 
 from app.domain.match import Status
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, told, until_alive, watching
+from tests.support.streaming import Message, next_frame, subscribed, until_alive
 from tests.support.web import IssueKey
 
 
@@ -15,11 +15,11 @@ def brief(frame: Message) -> tuple[str, str]:
     return frame["type"], data["id"] if frame["type"].startswith("match.") else data["match_id"]
 
 
-async def test_where_things_stand_and_then_what_changes(host: str, raw: str, story: Story) -> None:
+async def test_a_snapshot_and_then_what_changes(host: str, raw: str, story: Story) -> None:
     live, upcoming = await story.match(), await story.match(Status.UPCOMING)
     await story.offer(live, offer(1))
     await story.offer(upcoming, offer(2))
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         *shown, alive = await until_alive(client)
         assert sorted(map(brief, shown)) == sorted(
             [
@@ -32,7 +32,7 @@ async def test_where_things_stand_and_then_what_changes(host: str, raw: str, sto
         seqs = [frame["meta"]["seq"] for frame in (*shown, alive)]
         assert seqs == sorted(seqs)
         await story.settle(live, offer(1))
-        settled, market = await told(client), await told(client)
+        settled, market = await next_frame(client), await next_frame(client)
         assert brief(settled) == ("bet_settlement", str(live.id))
         assert brief(market) == ("market.updated", str(live.id))
         assert market["data"]["status"] == "settled"
@@ -44,19 +44,19 @@ async def test_where_things_stand_and_then_what_changes(host: str, raw: str, sto
 async def test_a_settlement_looks_as_rest_shows_it(host: str, raw: str, story: Story) -> None:
     match = await story.match()
     await story.offer(match, offer(1))
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         await until_alive(client)
         await story.settle(match, offer(1))
-        settled = await told(client)
+        settled = await next_frame(client)
     async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
         (entry,) = (await rest.get(f"/cs2/v1/matches/{match.id}/settlements")).json()["data"]
         (listed,) = (await rest.get("/cs2/v1/settlements")).json()["data"]
     assert settled["data"] == entry == listed
 
 
-async def test_the_stream_of_one_match_tells_of_no_other(host: str, raw: str, story: Story) -> None:
+async def test_the_stream_of_one_match_carries_no_other(host: str, raw: str, story: Story) -> None:
     watched, other = await story.match(), await story.match()
-    async with watching(host, raw, str(watched.id)) as client:
+    async with subscribed(host, raw, str(watched.id)) as client:
         shown = await until_alive(client)
         await story.offer(other, offer(1))
         await story.offer(watched, offer(2))
@@ -74,7 +74,7 @@ async def head(story: Story) -> int:
 
 async def test_frames_are_json_whatever_is_accepted(host: str, raw: str, story: Story) -> None:
     await story.match()
-    async with watching(host, raw, additional_headers={"Accept": "application/xml"}) as client:
+    async with subscribed(host, raw, additional_headers={"Accept": "application/xml"}) as client:
         frame = await client.recv()
     assert isinstance(frame, str)
     assert set(msgspec.json.decode(frame)) == {"type", "data", "meta"}
@@ -84,7 +84,7 @@ async def test_a_stream_uses_up_nothing_of_the_keys_rate(host: str, issue: Issue
     raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=2)
     match = await story.match()
     for _ in range(3):
-        async with watching(host, raw) as client:
+        async with subscribed(host, raw) as client:
             await until_alive(client)
             for number in range(1, 4):
                 await story.offer(match, offer(number))

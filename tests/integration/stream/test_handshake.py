@@ -1,4 +1,4 @@
-"""A key that is ended or changed while its upgrade is under way."""
+"""A key that ends or changes while its upgrade is in progress."""
 
 import asyncio
 from typing import Any
@@ -11,25 +11,25 @@ from websockets.exceptions import ConnectionClosed
 from app.access.grants import Grants
 from app.channels.stream.poller import Poller
 from tests.support.eventually import eventually
-from tests.support.streaming import refusal, told, until_alive, watching
+from tests.support.streaming import next_frame, refusal, subscribed, until_alive
 from tests.support.web import IssueKey
 
 
 @pytest.fixture
-async def office(host: str, issue: IssueKey) -> Any:
+async def operator_api(host: str, issue: IssueKey) -> Any:
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
     async with httpx.AsyncClient(base_url=f"http://{host}/ops/v1/tenants/acme", headers=operator) as rest:
         yield rest
 
 
 async def test_a_key_that_ends_before_the_answer_ends_the_stream(
-    host: str, issue: IssueKey, office: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    host: str, issue: IssueKey, operator_api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw = await issue("acme", bundles=("cs2.stats",))
-    knocked, answer, begin = asyncio.Event(), asyncio.Event(), Poller.begin
+    begun, answer, begin = asyncio.Event(), asyncio.Event(), Poller.begin
 
     async def later(poller: Poller) -> None:
-        knocked.set()
+        begun.set()
         await answer.wait()
         await begin(poller)
 
@@ -37,7 +37,7 @@ async def test_a_key_that_ends_before_the_answer_ends_the_stream(
         return REGISTRY.get_sample_value("matchfeed_stream_closed_total", {"code": "1008"}) or 0
 
     async def enter() -> int | None:
-        async with watching(host, raw) as client:
+        async with subscribed(host, raw) as client:
             with pytest.raises(ConnectionClosed):
                 await client.recv()
             return client.close_code
@@ -45,27 +45,27 @@ async def test_a_key_that_ends_before_the_answer_ends_the_stream(
     monkeypatch.setattr(Poller, "begin", later)
     before = await ended()
     entering = asyncio.create_task(enter())
-    await knocked.wait()
-    assert (await office.post("/revoke")).is_success
+    await begun.wait()
+    assert (await operator_api.post("/revoke")).is_success
     await eventually(ended, lambda now: now > before)
     answer.set()
     async with asyncio.timeout(5):
         assert await entering == 1008
 
 
-async def test_what_a_key_may_do_is_not_taken_from_before_a_change(
-    host: str, issue: IssueKey, office: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+async def test_a_grant_read_before_a_change_of_the_key_is_not_used(
+    host: str, issue: IssueKey, operator_api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw = await issue("acme", bundles=("cs2.odds.basic",))
-    (key,) = (await office.get("/keys")).json()["data"]
-    look_up, knocks = Grants.of, list[Any]()
+    (key,) = (await operator_api.get("/keys")).json()["data"]
+    look_up, grants_read = Grants.of, list[Any]()
 
     async def of(grants: Grants, raw_key: str, address: str | None = None) -> Any:
         grant = await look_up(grants, raw_key, address)
         if raw_key == raw:
-            knocks.append(grant)
-            if len(knocks) == 1:
-                changed = await office.patch(f"/keys/{key['key_id']}", json={"sports": ["soccer"]})
+            grants_read.append(grant)
+            if len(grants_read) == 1:
+                changed = await operator_api.patch(f"/keys/{key['key_id']}", json={"sports": ["soccer"]})
                 assert changed.is_success
         return grant
 
@@ -74,8 +74,8 @@ async def test_what_a_key_may_do_is_not_taken_from_before_a_change(
     assert [(await refusal(host, path)).status_code for _ in range(2)] == [503, 403]
 
 
-async def test_a_look_at_the_keys_that_fails_is_taken_again(
-    host: str, issue: IssueKey, office: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+async def test_a_failed_lookup_of_the_keys_is_retried(
+    host: str, issue: IssueKey, operator_api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw, withdrawn, failures = await issue("acme", bundles=("cs2.stats",)), Grants.withdrawn, []
 
@@ -85,11 +85,11 @@ async def test_a_look_at_the_keys_that_fails_is_taken_again(
             raise RuntimeError("broken")
         return await withdrawn(grants, presented)
 
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         await until_alive(client)
         monkeypatch.setattr(Grants, "withdrawn", broken)
-        assert (await office.post("/revoke")).is_success
+        assert (await operator_api.post("/revoke")).is_success
         with pytest.raises(ConnectionClosed):
             while True:
-                await told(client, 5)
+                await next_frame(client, 5)
     assert failures and client.close_code == 1008

@@ -1,4 +1,4 @@
-"""What a poller does when it cannot look, or has missed something."""
+"""What a poller does when it cannot read the change log, or has missed changes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,11 +10,10 @@ import msgspec
 import pytest
 
 from app.access.grants import Presented
-from app.channels.stream.closing import Code
-from app.channels.stream.connection import Connection
-from app.channels.stream.lines import texts
+from app.channels.stream.config import StreamConfig
+from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.poller import Poller
-from app.channels.stream.terms import Terms
+from app.channels.stream.transports import frame_texts
 from app.domain import scopes
 from app.domain.tenant import Grant, Tenant
 from app.kit.clock import system_clock
@@ -27,16 +26,16 @@ from tests.support.story import Story, offer
 
 TENANT = Tenant(UUID(int=2), "acme", "Acme")
 GRANT = Grant(UUID(int=1), TENANT, scopes.BUNDLES["cs2.odds.basic"], frozenset({"cs2"}))
-OFTEN = Terms(poll_all_millis=50, poll_match_millis=50, alive_seconds=0.1)
+OFTEN = StreamConfig(poll_all_millis=50, poll_match_millis=50, alive_seconds=0.1)
 
 
-class Moody(Store):
-    """A database that may be away."""
+class FlakyStore(Store):
+    """A database that can be made unavailable."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.away = False
-        self.lost = False  #: at the very end of a look
+        self.lost = False  #: the connection, at the very end of a read
         self.fault: Exception | None = None
 
     @asynccontextmanager
@@ -51,8 +50,8 @@ class Moody(Store):
                 raise Unavailable("lost")
 
 
-class Heard:
-    """A line that keeps what is written."""
+class RecordingTransport:
+    """Records the frames that are written."""
 
     congested = False
 
@@ -61,7 +60,7 @@ class Heard:
         self.ended: int | None = None
 
     def write(self, wire: bytes) -> None:
-        self.frames += [msgspec.json.decode(text) for text in texts(wire)]
+        self.frames += [msgspec.json.decode(text) for text in frame_texts(wire)]
 
     def finish(self, code: int, reason: str) -> None:
         self.ended = code
@@ -71,13 +70,13 @@ class Heard:
 
 
 @pytest.fixture
-def moody(store: Store) -> Moody:
-    return Moody(store)
+def flaky(store: Store) -> FlakyStore:
+    return FlakyStore(store)
 
 
 @pytest.fixture
-async def poller(moody: Moody) -> AsyncIterator[Poller]:
-    poller = Poller(moody, None, OFTEN, system_clock)
+async def poller(flaky: FlakyStore) -> AsyncIterator[Poller]:
+    poller = Poller(flaky, None, OFTEN, system_clock)
     await poller.begin()
     running = asyncio.create_task(poller.run())
     yield poller
@@ -85,72 +84,74 @@ async def poller(moody: Moody) -> AsyncIterator[Poller]:
     await asyncio.wait([running])
 
 
-async def joined(poller: Poller, since: int | None = None) -> tuple[Connection, Heard]:
-    line = Heard()
-    connection = Connection(Presented(GRANT, None), line, 1000)
+async def joined(poller: Poller, since: int | None = None) -> tuple[StreamConnection, RecordingTransport]:
+    transport = RecordingTransport()
+    connection = StreamConnection(Presented(GRANT, None), transport, 1000)
     await poller.join(connection, since)
-    return connection, line
+    return connection, transport
 
 
-async def test_while_the_database_is_away_nothing_is_heard_and_then_everything(
-    poller: Poller, moody: Moody, story: Story
+async def test_while_the_database_is_away_nothing_is_sent_and_then_everything(
+    poller: Poller, flaky: FlakyStore, story: Story
 ) -> None:
     match = await story.match()
-    _, line = await joined(poller)
+    _, transport = await joined(poller)
 
-    async def heard() -> int:
-        return len(line.frames)
+    async def count() -> int:
+        return len(transport.frames)
 
-    moody.away = True
+    flaky.away = True
     await asyncio.sleep(0)
-    settled = await heard()
+    joined_at = await count()
     await story.offer(match, offer(1))
     await story.settle(match, offer(1))
     await eventually(lambda: _failed(poller), seconds=5)
-    before = line.kinds()[settled:]
+    before = transport.kinds()[joined_at:]
     assert "market.created" not in before
-    moody.away = False
+    flaky.away = False
 
-    async def told() -> list[str]:
-        return line.kinds()[settled:]
+    async def kinds() -> list[str]:
+        return transport.kinds()[joined_at:]
 
-    found = await eventually(told, lambda kinds: "alive" in kinds and "bet_settlement" in kinds)
+    found = await eventually(kinds, lambda seen: "alive" in seen and "bet_settlement" in seen)
     assert found.index("market.created") < found.index("bet_settlement") < len(found) - 1
     assert found[-1] == "alive"
-    assert line.ended is None
+    assert transport.ended is None
 
 
-async def test_a_look_that_fails_at_its_end_takes_nothing_in(moody: Moody, story: Story) -> None:
-    """Or the next one would find the new price to be an old one."""
-    poller = Poller(moody, None, OFTEN, system_clock)
+async def test_a_read_that_fails_at_its_end_applies_nothing(flaky: FlakyStore, story: Story) -> None:
+    """Otherwise the next one would take the new price for an old one."""
+    poller = Poller(flaky, None, OFTEN, system_clock)
     match = await story.match()
     await story.offer(match, offer(1))
-    _, line = await joined(poller)
+    _, transport = await joined(poller)
     await story.offer(match, offer(1, odds=offer(1).odds + 1))
-    moody.lost = True
+    flaky.lost = True
     assert await _failed(poller)
-    moody.lost = False
+    flaky.lost = False
     await poller.tick()
-    assert line.frames[-1]["type"] == "market.updated"
-    assert line.frames[-1]["data"]["odds"] == float(offer(1).odds + 1)
+    assert transport.frames[-1]["type"] == "market.updated"
+    assert transport.frames[-1]["data"]["odds"] == float(offer(1).odds + 1)
 
 
-async def test_who_joins_between_two_looks_hears_that_all_is_as_it_was(moody: Moody, story: Story) -> None:
-    poller = Poller(moody, None, OFTEN, system_clock)
+async def test_a_state_that_came_back_is_sent_to_who_joined_meanwhile(
+    flaky: FlakyStore, story: Story
+) -> None:
+    poller = Poller(flaky, None, OFTEN, system_clock)
     match = await story.match()
     _, first = await joined(poller)
     await story.happen(match, event="Another Cup")
-    _, second = await joined(poller, since=10**15)  # which makes it look
+    _, second = await joined(poller, since=10**15)  # which makes it advance
     assert second.frames[0]["data"]["event"] == "Another Cup"
     await story.happen(match, event=match.event)
     await poller.tick()
-    for line in (first, second):
-        assert line.frames[-1]["type"] == "match.updated"
-        assert line.frames[-1]["data"]["event"] == match.event
+    for transport in (first, second):
+        assert transport.frames[-1]["type"] == "match.updated"
+        assert transport.frames[-1]["data"]["event"] == match.event
 
 
 async def _failed(poller: Poller) -> bool:
-    """A look has failed by now."""
+    """Whether a tick fails."""
     try:
         await poller.tick()
     except Unavailable:
@@ -158,43 +159,43 @@ async def _failed(poller: Poller) -> bool:
     return False
 
 
-async def test_who_cannot_be_told_everything_must_come_again(
-    poller: Poller, moody: Moody, story: Story, store: Store
+async def test_clients_are_closed_when_changes_expired_before_they_were_read(
+    poller: Poller, flaky: FlakyStore, story: Story, store: Store
 ) -> None:
     match = await story.match()
     await story.offer(match, offer(1))
-    _, line = await joined(poller)
-    moody.away = True
+    _, transport = await joined(poller)
+    flaky.away = True
     for number in range(2, 5):
         await story.offer(match, offer(number))
     async with store.transaction() as tx:
         assert await changes.prune(tx, 2**60)
-    moody.away = False
-    await _ended(line)
+    flaky.away = False
+    await _ended(transport)
     connection, again = await joined(poller)
     assert again.kinds().count("market.updated") == 4
     poller.leave(connection)
 
 
 async def test_a_fault_of_ours_ends_its_connections_and_not_the_poller(
-    poller: Poller, moody: Moody, story: Story
+    poller: Poller, flaky: FlakyStore, story: Story
 ) -> None:
     match = await story.match()
-    _, line = await joined(poller)
-    moody.fault = RuntimeError("nobody thought of that")
-    await _ended(line)
-    moody.fault = None
+    _, transport = await joined(poller)
+    flaky.fault = RuntimeError("unexpected")
+    await _ended(transport)
+    flaky.fault = None
     _, again = await joined(poller)
     await story.offer(match, offer(1))
 
-    async def told() -> bool:
+    async def kinds() -> bool:
         return "market.created" in again.kinds()
 
-    await eventually(told)
+    await eventually(kinds)
 
 
-async def _ended(line: Heard) -> None:
+async def _ended(transport: RecordingTransport) -> None:
     async def ended() -> int | None:
-        return line.ended
+        return transport.ended
 
-    assert await eventually(ended) == Code.FAULT
+    assert await eventually(ended) == CloseCode.FAULT

@@ -1,4 +1,4 @@
-"""The web process as it is started in production: it streams, and goes in good order."""
+"""The web process as it is started in production: it streams, and shuts down in order."""
 
 import asyncio
 import signal
@@ -14,13 +14,13 @@ from tests.support.eventually import eventually
 from tests.support.ports import spare
 from tests.support.processes import started
 from tests.support.story import Story, offer
-from tests.support.streaming import told, until_alive, watching
+from tests.support.streaming import next_frame, subscribed, until_alive
 
 
-async def test_it_ends_soon_and_tells_its_clients_to_go_elsewhere(
+async def test_it_stops_soon_and_closes_its_clients_with_1001(
     settings: Settings, raw: str, story: Story, tmp_path: Path
 ) -> None:
-    """Those too that do not read."""
+    """Also those that do not read."""
     match = await story.match()
     (port,) = spare(1)
     host = f"127.0.0.1:{port}"
@@ -34,17 +34,17 @@ async def test_it_ends_soon_and_tells_its_clients_to_go_elsewhere(
 
     async with started("serve", settings, tmp_path, "--port", str(port)) as process:
         await eventually(answers)
-        async with watching(host, raw) as client, watching(host, raw, max_queue=1) as idle:
+        async with subscribed(host, raw) as client, subscribed(host, raw, max_queue=1) as idle:
             await until_alive(client)
             await until_alive(idle)
             await story.offer(match, *map(offer, range(1, 300)))
-            while (await told(client))["type"] != "market.created":
+            while (await next_frame(client))["type"] != "market.created":
                 pass
             begun = time.perf_counter()
             ending = asyncio.create_task(process.end())
             with pytest.raises(ConnectionClosed):
                 while True:
-                    await told(client)
+                    await next_frame(client)
             assert client.close_code == 1001
             assert await ending == -signal.SIGTERM  # the server passes the signal on once all is done
             assert time.perf_counter() - begun < 8

@@ -1,4 +1,4 @@
-"""Going on after a number, and reading too slowly."""
+"""Resuming after a seq, and reading too slowly."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from app.settings import Settings
 from app.store import changes
 from app.store.connections import Store
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, streaming, told, until_alive, watching
+from tests.support.streaming import Message, next_frame, streaming, subscribed, until_alive
 
 
 def numbered(frames: list[Message]) -> list[tuple[str, int]]:
@@ -21,7 +21,7 @@ def numbered(frames: list[Message]) -> list[tuple[str, int]]:
 
 
 async def quiet(client: object) -> list[Message]:
-    """What is told until an `alive` comes that nothing came before."""
+    """The frames until an `alive` that no other frame precedes."""
     frames: list[Message] = []
     while len(more := await until_alive(client)) > 1:  # type: ignore[arg-type]
         frames += more
@@ -29,12 +29,12 @@ async def quiet(client: object) -> list[Message]:
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-async def test_whoever_goes_on_is_told_what_was_missed_and_no_more(
+async def test_a_client_that_resumes_receives_what_it_missed_and_no_more(
     settings: Settings, raw: str, story: Story, elsewhere: bool
 ) -> None:
-    """By the process that told the rest, from memory, or by one that knows of it from the store alone."""
+    """From the process that sent the rest, out of its cache, or from one that reads it from the database."""
     match = await story.match()
-    async with streaming(settings) as host, streaming(settings) as other, watching(host, raw) as present:
+    async with streaming(settings) as host, streaming(settings) as other, subscribed(host, raw) as present:
         begun = (await until_alive(present))[-1]["meta"]["seq"]
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1))
@@ -45,7 +45,7 @@ async def test_whoever_goes_on_is_told_what_was_missed_and_no_more(
         superseded = updates[:-1]
         assert [kind for kind, _ in seen].count("bet_settlement") == 3
         for since in (begun, *(seq for _, seq in seen)):
-            async with watching(other if elsewhere else host, raw, since=since) as client:
+            async with subscribed(other if elsewhere else host, raw, since=since) as client:
                 *missed, alive = await until_alive(client)
             assert alive["meta"]["snapshot"] is False
             assert not any("snapshot" in frame["meta"] for frame in missed)
@@ -53,7 +53,7 @@ async def test_whoever_goes_on_is_told_what_was_missed_and_no_more(
 
 
 @pytest.mark.parametrize("ref", [False, True])
-async def test_who_comes_too_late_or_too_early_is_shown_where_things_stand(
+async def test_a_since_too_old_or_in_the_future_gets_a_snapshot(
     host: str, raw: str, story: Story, store: Store, ref: bool
 ) -> None:
     match = await story.match()
@@ -62,7 +62,7 @@ async def test_who_comes_too_late_or_too_early_is_shown_where_things_stand(
     async with store.transaction() as tx:
         assert await changes.prune(tx, 2**60)
     for since in (0, 10**15):
-        async with watching(host, raw, str(match.id) if ref else "", since=since) as client:
+        async with subscribed(host, raw, str(match.id) if ref else "", since=since) as client:
             *shown, alive = await until_alive(client)
         assert alive["meta"]["snapshot"] is True
         assert sorted(frame["type"] for frame in shown) == [
@@ -74,23 +74,23 @@ async def test_who_comes_too_late_or_too_early_is_shown_where_things_stand(
         assert all(0 < frame["meta"]["seq"] <= alive["meta"]["seq"] for frame in shown)
 
 
-async def test_numbers_outlive_the_changes_that_had_them(
+async def test_seqs_outlive_the_pruned_changes(
     settings: Settings, raw: str, story: Story, store: Store
 ) -> None:
-    """A process that has seen the changes and one that never will number a snapshot alike."""
+    """A snapshot has the same seqs in a process that read the changes as in one started after pruning."""
 
     async def snapshot(host: str) -> list[tuple[str, str, int]]:
-        async with watching(host, raw) as client:
+        async with subscribed(host, raw) as client:
             *shown, _ = await until_alive(client)
         data = [(frame["type"], frame["data"], frame["meta"]["seq"]) for frame in shown]
-        return [(kind, said.get("market_offer_id", said.get("id")), seq) for kind, said, seq in data]
+        return [(kind, frame.get("market_offer_id", frame.get("id")), seq) for kind, frame, seq in data]
 
     match, over = await story.announce(Status.LIVE), await story.announce(Status.LIVE)
     await story.offer(match, offer(1), offer(2))
     await story.offer(match, offer(1, odds=offer(1).odds + 1))
     await story.offer(over, offer(3))
-    async with streaming(settings) as host, streaming(settings) as other, watching(host, raw) as kept:
-        await until_alive(kept)
+    async with streaming(settings) as host, streaming(settings) as other, subscribed(host, raw) as connected:
+        await until_alive(connected)
         before = await snapshot(host)
         assert len({seq for *_, seq in before}) == len(before) == 5
         async with store.transaction() as tx:
@@ -98,23 +98,23 @@ async def test_numbers_outlive_the_changes_that_had_them(
         assert await snapshot(other) == await snapshot(host) == before
         await story.finish(over)
         async with store.transaction() as tx:
-            assert await changes.prune_numbers(tx) == 1  # the newest envelope was never forgotten
-        while (await told(kept))["type"] != "match.finished":
+            assert await changes.prune_numbers(tx) == 1  # the newest envelope's seq is never pruned
+        while (await next_frame(connected))["type"] != "match.finished":
             pass
         assert {seq for *_, seq in await snapshot(host)} < {seq for *_, seq in before}
 
 
-async def test_a_reader_that_is_too_slow_is_closed_and_nobody_else(
+async def test_a_client_that_reads_too_slowly_is_closed_and_no_other(
     settings: Settings, raw: str, story: Story
 ) -> None:
     match = await story.match()
     settings = msgspec.structs.replace(settings, stream_backlog=100)
     small = socket.socket()
     small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    async with streaming(settings, buffer=4096) as host, watching(host, raw) as quick:
+    async with streaming(settings, buffer=4096) as host, subscribed(host, raw) as quick:
         name, port = host.split(":")
         small.connect((name, int(port)))
-        async with watching(host, raw, sock=small, max_queue=1) as slow:
+        async with subscribed(host, raw, sock=small, max_queue=1) as slow:
             await until_alive(quick)
             seen: list[Message] = []
             before, begin = ended(), 1
@@ -127,26 +127,26 @@ async def test_a_reader_that_is_too_slow_is_closed_and_nobody_else(
             last = 0
             with pytest.raises(ConnectionClosed):
                 while True:
-                    last = (await told(slow))["meta"]["seq"]
+                    last = (await next_frame(slow))["meta"]["seq"]
             assert slow.close_code == 4008
-        async with watching(host, raw, since=last) as again:
+        async with subscribed(host, raw, since=last) as again:
             missed = numbered(await until_alive(again))
         assert missed == [one for one in numbered(seen) if one[1] > last]
 
 
 def ended() -> float:
-    """How many readers were too slow so far."""
+    """How many clients have been closed as too slow."""
     return REGISTRY.get_sample_value("matchfeed_stream_closed_total", {"code": "4008"}) or 0
 
 
-async def test_any_server_will_do(settings: Settings, raw: str, story: Story) -> None:
-    """Without the protocol that lends itself, frames are sent one by one."""
+async def test_another_server_protocol_works_too(settings: Settings, raw: str, story: Story) -> None:
+    """Without our protocol, frames are sent one by one."""
     match = await story.match()
-    async with streaming(settings, ws="auto") as host, watching(host, raw) as client:
+    async with streaming(settings, ws="auto") as host, subscribed(host, raw) as client:
         await until_alive(client)
         await story.offer(match, *map(offer, range(1, 50)))
-        told_of = numbered(await quiet(client))
-        assert len(told_of) == 49
-        assert [seq for _, seq in told_of] == sorted(seq for _, seq in told_of)
+        received = numbered(await quiet(client))
+        assert len(received) == 49
+        assert [seq for _, seq in received] == sorted(seq for _, seq in received)
         async with asyncio.timeout(5):
             await client.close()

@@ -13,7 +13,7 @@ from app.domain import changes as c
 from app.domain.market import MarketStatus
 from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, TimelineEvent
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, until_alive, watching
+from tests.support.streaming import Message, subscribed, until_alive
 from tests.support.web import IssueKey
 
 FRAMES = {
@@ -55,28 +55,28 @@ async def everything_happens(story: Story) -> Match:
     await story.settle(match, offer(1))
     await story.finish(match)
     await story.announce()
-    await story.happen(await story.match(), event="Another Cup")  # not overtaken by its end
+    await story.happen(await story.match(), event="Another Cup")  # no match.finished follows it
     return match
 
 
 @pytest.mark.parametrize("finished_only", [False, True])
-async def test_stream_scopes_let_their_frames_through(
+async def test_each_stream_scope_opens_its_frames(
     host: str, issue: IssueKey, story: Story, finished_only: bool
 ) -> None:
     sets = [chosen for size in range(4) for chosen in combinations(sorted(FRAMES), size)]
     keys = [await issue(scopes=("cs2:matches:read", *one), finished_only=finished_only) for one in sets]
 
-    async def hear(raw: str, ready: asyncio.Event) -> list[Message]:
-        async with watching(host, raw) as client:
-            heard = (await until_alive(client))[-1:]
+    async def receive(raw: str, ready: asyncio.Event) -> list[Message]:
+        async with subscribed(host, raw) as client:
+            received = (await until_alive(client))[-1:]
             ready.set()
-            while not done.is_set() or heard[-1]["meta"]["seq"] < head[0]:
-                heard += await until_alive(client)
-        return heard
+            while not done.is_set() or received[-1]["meta"]["seq"] < head[0]:
+                received += await until_alive(client)
+        return received
 
     done, head = asyncio.Event(), [0]
     ready = [asyncio.Event() for _ in keys]
-    listening = [asyncio.create_task(hear(*one)) for one in zip(keys, ready, strict=True)]
+    listening = [asyncio.create_task(receive(*one)) for one in zip(keys, ready, strict=True)]
     for one in ready:
         await one.wait()
     await everything_happens(story)
@@ -84,16 +84,18 @@ async def test_stream_scopes_let_their_frames_through(
         head[0] = await tx.value("SELECT max(seq) FROM change")
     done.set()
     for chosen, task in zip(sets, listening, strict=True):
-        heard = await task
+        received = await task
         opened = {kind for scope in chosen for kind in FRAMES[scope]} | {"alive"}
         if finished_only:
-            kinds = {frame["type"] for frame in heard}
+            kinds = {frame["type"] for frame in received}
             assert kinds <= opened
             assert ("match.finished" in kinds) is ("cs2:stream:matches" in chosen)
-            assert all(frame["data"]["status"] == "finished" for frame in heard if "match." in frame["type"])
+            assert all(
+                frame["data"]["status"] == "finished" for frame in received if "match." in frame["type"]
+            )
             assert "match.created" not in kinds
         else:
-            assert {frame["type"] for frame in heard} == opened, chosen
+            assert {frame["type"] for frame in received} == opened, chosen
 
 
 async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story: Story) -> None:
@@ -109,7 +111,7 @@ async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story
             for chosen in combinations(FIELDS, size):
                 raw = await issue(scopes=(*chosen, "cs2:stream:matches"))
                 answer = await rest.get(f"/cs2/v1/matches/{match.id}", headers={"X-API-Key": raw})
-                async with watching(host, raw, str(match.id)) as client:
+                async with subscribed(host, raw, str(match.id)) as client:
                     shown, _ = await until_alive(client)
                 if answer.status_code == 200:
                     assert shown["data"] == answer.json()["data"], chosen
@@ -119,24 +121,24 @@ async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story
                     assert "team_a" not in shown["data"] and "maps" not in shown["data"]
 
 
-async def test_a_match_is_not_told_again_that_looks_the_same(
+async def test_a_match_that_looks_the_same_is_not_sent_again(
     host: str, issue: IssueKey, story: Story
 ) -> None:
-    """What only operators see has changed."""
+    """A change that only operators see."""
     plain, operator = (
         await issue(scopes=("cs2:matches:list", "cs2:stream:matches")),
         await issue("house", bundles=("cs2.operator",)),
     )
     match = await story.match()
-    async with watching(host, plain) as public, watching(host, operator) as house:
+    async with subscribed(host, plain) as public, subscribed(host, operator) as house:
         await until_alive(public)
         await until_alive(house)
         await story.happen(match, suspended="a doubt")
-        (told, *_) = await until_alive(house)
-        assert (told["type"], told["data"]["suspended"]) == ("match.updated", True)
+        (frame, *_) = await until_alive(house)
+        assert (frame["type"], frame["data"]["suspended"]) == ("match.updated", True)
         (alive,) = await until_alive(public)
-        assert alive["meta"]["seq"] >= told["meta"]["seq"]
+        assert alive["meta"]["seq"] >= frame["meta"]["seq"]
         await story.happen(match, event="Another Cup")
         for client in (public, house):
-            (told, *_) = await until_alive(client)
-            assert (told["type"], told["data"]["event"]) == ("match.updated", "Another Cup")
+            (frame, *_) = await until_alive(client)
+            assert (frame["type"], frame["data"]["event"]) == ("match.updated", "Another Cup")

@@ -1,4 +1,4 @@
-"""What is told of changes: happenings one by one, states as they are at the end; to each what it may hear."""
+"""What is sent of changes: every event, the newest of each state, and only what a key may receive."""
 
 from decimal import Decimal
 from uuid import UUID
@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.channels.stream.frames import MatchData, render
-from app.channels.stream.lines import texts
-from app.channels.stream.profile import Profile, Variant, profile
-from app.channels.stream.standing import Standing
-from app.channels.stream.telling import retell, tell
+from app.channels.stream.entitlements import Entitlements, MatchVariant, entitlements_of
+from app.channels.stream.frames import RenderedMatch, render
+from app.channels.stream.match_state import MatchState
+from app.channels.stream.transports import frame_texts
+from app.channels.stream.updates import apply_changes, past_updates
 from app.domain import changes as c
 from app.domain import scopes
 from app.domain.market import Market, MarketStatus
@@ -24,11 +24,11 @@ from app.wire.fields import groups
 MATCH = Match(UUID(int=7), 7, "Northwind", "Harbour", "Cup", status=Status.LIVE)
 MARKET = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, Decimal("1.80"), 0.5)
 KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=5, offset_ms=5)
-EVERYTHING = Profile(scopes.ALL, Variant(groups(scopes.ALL), None), False)
+EVERYTHING = Entitlements(scopes.ALL, MatchVariant(groups(scopes.ALL), None), False)
 
 
-def standing() -> Standing:
-    return Standing(MATCH, [], [], [MARKET], {}, {})
+def state() -> MatchState:
+    return MatchState(MATCH, [], [], [MARKET], {}, {})
 
 
 def rows(*moves: tuple[Match, Match, tuple[c.Change, ...], tuple[Market, ...]]) -> list[ChangeRow]:
@@ -38,19 +38,23 @@ def rows(*moves: tuple[Match, Match, tuple[c.Change, ...], tuple[Market, ...]]) 
     for before, after, changes, markets in moves:
         for draft in compose(before, after, changes, book, markets, ()):
             seq = len(found) + 1
-            said = (draft.entity, draft.key, draft.frame, draft.message)
-            found.append(ChangeRow(seq, MATCH.id, 7, *said, seq, seq, 0, draft.body))
+            fields = (draft.entity, draft.key, draft.frame, draft.message)
+            found.append(ChangeRow(seq, MATCH.id, 7, *fields, seq, seq, 0, draft.body))
         book |= {market.key: market for market in markets}
     return found
 
 
-def look(match_id: UUID) -> MatchData:
-    return MatchData(b'{"id":"7"}', "digest")
+def lookup(match_id: UUID) -> RenderedMatch:
+    return RenderedMatch(b'{"id":"7"}', "hash")
 
 
-def heard(log: list[ChangeRow], by: Profile = EVERYTHING, **known: object) -> list[tuple[str, int]]:
-    told = tell(log, {MATCH.id: standing()})
-    found = [msgspec.json.decode(text) for one in render(told, by, look, **known) for text in texts(one.wire)]
+def sent(log: list[ChangeRow], to: Entitlements = EVERYTHING, **hashes: object) -> list[tuple[str, int]]:
+    updates = apply_changes(log, {MATCH.id: state()})
+    found = [
+        msgspec.json.decode(text)
+        for one in render(updates, to, lookup, **hashes)
+        for text in frame_texts(one.wire)
+    ]
     return [(frame["type"], frame["meta"]["seq"]) for frame in found]
 
 
@@ -58,55 +62,55 @@ def priced(odds: str, **fields: object) -> Market:
     return replace(MARKET, odds=Decimal(odds), **fields)
 
 
-def test_only_the_newest_of_several_prices_is_told() -> None:
+def test_only_the_newest_of_several_prices_is_sent() -> None:
     log = rows(*((MATCH, MATCH, (), (priced(odds),)) for odds in ("1.81", "1.82", "1.83")))
-    assert heard(log) == [("market.updated", log[-1].seq)]
+    assert sent(log) == [("market.updated", log[-1].seq)]
 
 
-def test_a_suspension_is_told_although_it_was_overtaken() -> None:
+def test_a_suspension_is_sent_although_newer_states_follow() -> None:
     off = priced("1.80", status=MarketStatus.SUSPENDED)
     log = rows(
         (MATCH, MATCH, (), (off,)), (MATCH, MATCH, (), (priced("1.9"),)), (MATCH, MATCH, (), (priced("2"),))
     )
-    assert [kind for kind, _ in heard(log)] == ["market.suspended", "market.unsuspended", "market.updated"]
+    assert [kind for kind, _ in sent(log)] == ["market.suspended", "market.unsuspended", "market.updated"]
 
 
-def test_a_change_that_nobody_sees_is_not_told() -> None:
-    assert heard(rows((MATCH, MATCH, (), (replace(MARKET, probability=0.51),)))) == []
+def test_a_change_that_no_client_sees_is_not_sent() -> None:
+    assert sent(rows((MATCH, MATCH, (), (replace(MARKET, probability=0.51),)))) == []
 
 
-def test_every_event_is_told_and_an_amended_one_by_the_match() -> None:
+def test_every_event_is_sent_and_an_amended_one_in_the_match() -> None:
     first, second = (c.Happened(event=replace(KILL, id=number)) for number in (1, 2))
     log = rows((MATCH, MATCH, (first, second), ()), (MATCH, MATCH, (c.Amended(event=KILL),), ()))
-    assert heard(log) == [("event.kill", 1), ("event.kill", 2), ("match.updated", 3)]
+    assert sent(log) == [("event.kill", 1), ("event.kill", 2), ("match.updated", 3)]
 
 
-def test_a_match_is_told_once_as_it_is_in_the_end() -> None:
+def test_a_match_is_sent_once_in_its_newest_state() -> None:
     renamed = [replace(MATCH, event=f"Cup {number}") for number in range(3)]
     log = rows(*((before, after, (), ()) for before, after in zip([MATCH, *renamed], renamed, strict=False)))
-    assert heard(log) == [("match.updated", log[-1].seq)]
-    assert heard(log, known={MATCH.id: "digest"}) == []
-    assert heard(log, known={MATCH.id: "another"}) == [("match.updated", log[-1].seq)]
+    assert sent(log) == [("match.updated", log[-1].seq)]
+    assert sent(log, sent={MATCH.id: "hash"}) == []
+    assert sent(log, sent={MATCH.id: "another"}) == [("match.updated", log[-1].seq)]
 
 
-def test_the_end_is_told_whatever_follows() -> None:
+def test_the_end_is_sent_whatever_follows() -> None:
     over = replace(MATCH, status=Status.FINISHED)
     later = replace(over, event="Another Cup")
-    assert [kind for kind, _ in heard(rows((MATCH, over, (), ()), (over, later, (), ())))] == [
+    assert [kind for kind, _ in sent(rows((MATCH, over, (), ()), (over, later, (), ())))] == [
         "match.finished",
         "match.updated",
     ]
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_what_has_no_frame_for_a_key_is_told_by_the_match_if_it_shows_there(shown: bool) -> None:
+def test_a_change_without_a_frame_for_the_key_is_sent_in_the_match_if_shown_there(shown: bool) -> None:
     granted = frozenset((scopes.LIST, scopes.STREAM_MATCHES, *((scopes.MARKETS,) if shown else ())))
     log = rows((MATCH, MATCH, (), (priced("1.9"),)))
-    by = Profile(granted, Variant(groups(granted), None), False)
-    assert heard(log, by) == ([("match.updated", log[-1].seq)] if shown else [])
+    to = Entitlements(granted, MatchVariant(groups(granted), None), False)
+    assert sent(log, to) == ([("match.updated", log[-1].seq)] if shown else [])
 
 
-def test_what_is_told_again_is_what_was_told() -> None:
+def test_past_updates_are_encoded_as_they_were_sent() -> None:
     off = priced("1.80", status=MarketStatus.SUSPENDED)
     over = replace(MATCH, status=Status.FINISHED)
     log = rows(
@@ -114,15 +118,15 @@ def test_what_is_told_again_is_what_was_told() -> None:
         (MATCH, MATCH, (), (off,)),
         (MATCH, over, (c.Amended(event=KILL),), (priced("2", status=MarketStatus.SETTLED),)),
     )
-    first = tell(log, {MATCH.id: standing()})
-    again = retell(log, {MATCH.id: standing()})
-    assert [frame.wire for frame in render(first, EVERYTHING, look)] == [
-        frame.wire for frame in render(again, EVERYTHING, look)
+    first = apply_changes(log, {MATCH.id: state()})
+    again = past_updates(log, {MATCH.id: state()})
+    assert [frame.wire for frame in render(first, EVERYTHING, lookup)] == [
+        frame.wire for frame in render(again, EVERYTHING, lookup)
     ]
 
 
 def test_only_keys_that_see_bookings_have_a_profile_of_their_own() -> None:
     tenants = [Tenant(UUID(int=number), "t", "T") for number in (1, 2)]
     for granted, alike in ((scopes.ALL, False), (scopes.BUNDLES["cs2.odds.basic"], True)):
-        one, other = (profile(Grant(UUID(int=9), tenant, granted, frozenset())) for tenant in tenants)
+        one, other = (entitlements_of(Grant(UUID(int=9), tenant, granted, frozenset())) for tenant in tenants)
         assert (one == other) is alike

@@ -1,12 +1,12 @@
 """The stream's half of the AsyncAPI document says of every frame what it is."""
 
-from app.channels.stream.document import DATA, stream
+from app.channels.stream.asyncapi import DATA, stream_document
 from app.domain import frames
 
 
 def test_every_frame_is_described() -> None:
     assert DATA.keys() == {*frames.NEEDS, frames.ALIVE}
-    document = stream()
+    document = stream_document()
     messages = document["components"]["messages"]
     assert {message["name"] for message in messages.values()} == DATA.keys()
     assert {message["name"]: message.get("x-scope") for message in messages.values()} == {
@@ -18,7 +18,7 @@ def test_every_frame_is_described() -> None:
 
 
 def test_every_reference_leads_somewhere() -> None:
-    document = stream() | {"servers": {"stream": {}}}
+    document = stream_document() | {"servers": {"stream": {}}}
 
     def check(node: object) -> None:
         if isinstance(node, dict):

@@ -1,4 +1,4 @@
-"""What is known about one match at one moment of the change log, and how a change alters it; pure."""
+"""One match at one seq of the change log, and how a change alters it; pure."""
 
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -13,18 +13,18 @@ from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeRow
 from app.wire.views.match import MatchParts
 
-market_of = msgspec.json.Decoder(Market).decode
-round_of = msgspec.json.Decoder(Round).decode
-event_of = msgspec.json.Decoder(TimelineEvent).decode
-entry_of = msgspec.json.Decoder(LedgerEntry).decode
-round_live_of = msgspec.json.Decoder(RoundLive).decode
+decode_market = msgspec.json.Decoder(Market).decode
+decode_round = msgspec.json.Decoder(Round).decode
+decode_event = msgspec.json.Decoder(TimelineEvent).decode
+decode_entry = msgspec.json.Decoder(LedgerEntry).decode
+decode_round_live = msgspec.json.Decoder(RoundLive).decode
 _versions = count()
 
 
-class Standing:
-    """A match and what hangs on it. `markets` are those on offer or suspended. `seqs` numbers the newest
-    change of each kind, `market_seqs` that of each market. `version` is another after every change, and no
-    other standing's."""
+class MatchState:
+    """A match with its rounds, events and open markets (active or suspended). `seqs` has the newest seq of
+    each kind of entity, `market_seqs` that of each market. `version` is a new one after every change, unique
+    among all states."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Standing:
         market_seqs: Mapping[str, int],
     ) -> None:
         self.match = match
-        self.recall(rounds, events)
+        self.replace_history(rounds, events)
         self.markets = {market.key: market for market in markets}
         self.seqs = dict(seqs)
         self.market_seqs = dict(market_seqs)
@@ -56,11 +56,11 @@ class Standing:
 
     @property
     def relevant(self) -> bool:
-        """Live, or with something on offer: what a snapshot shows something of."""
+        """Live, or with an open market: a snapshot shows something of it."""
         return self.live or bool(self.markets)
 
     def parts(self, booked: bool) -> MatchParts:
-        """What the match resource is made of, in the order that REST has."""
+        """What the match resource is made of, in the order of REST."""
         return MatchParts(
             self.match,
             rounds=[self.rounds[key] for key in sorted(self.rounds)],
@@ -69,32 +69,32 @@ class Standing:
             booked=booked,
         )
 
-    def recall(self, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> None:
-        """Take its history as it was read."""
+    def replace_history(self, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> None:
+        """Set its rounds and events to those read from the database."""
         self.version = next(_versions)
         self.rounds = {played.id: played for played in rounds}
         self.events = {event.id: event for event in events}
 
-    def renew(self, match: Match) -> None:
-        """Take its state as it was read."""
+    def replace_match(self, match: Match) -> None:
+        """Set the match to the one read from the database."""
         self.version = next(_versions)
         self.match = match
 
-    def fold(self, row: ChangeRow) -> None:
-        """Take in a change of anything but the match's own state, which is read anew."""
+    def apply(self, row: ChangeRow) -> None:
+        """Apply a change of anything but the match itself, which is read from the database."""
         self.version = next(_versions)
         if row.entity == "market":
-            market = market_of(row.body)
+            market = decode_market(row.body)
             self.market_seqs[row.key] = row.seq
             if market.open:
                 self.markets[market.key] = market
             else:
                 self.markets.pop(market.key, None)
         elif row.entity == "event":
-            event = event_of(row.body)
+            event = decode_event(row.body)
             self.events[event.id] = event
         elif row.entity == "round" and row.frame != "round.started":
-            played = round_of(row.body)
+            played = decode_round(row.body)
             self.rounds[played.id] = played
         if row.frame or row.entity != "match":
             self.seqs[row.entity if row.frame else "match"] = row.seq

@@ -1,4 +1,4 @@
-"""Who is let in, who must leave, and with which words."""
+"""Which upgrades are accepted or refused, and which connections are closed, with which codes and reasons."""
 
 import asyncio
 import time
@@ -21,14 +21,14 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.story import Story
-from tests.support.streaming import refusal, streaming, told, until_alive, watching
+from tests.support.streaming import next_frame, refusal, streaming, subscribed, until_alive
 from tests.support.web import IssueKey
 
 TIMES = 100
 
 
 async def closed(client: ClientConnection) -> tuple[int, str]:
-    """With which code and words the server ends it, whatever it says before."""
+    """The code and reason with which the server closes it, whatever it sends before."""
     async with asyncio.timeout(15):
         with pytest.raises(ConnectionClosed):
             while True:
@@ -61,38 +61,38 @@ async def test_a_refused_upgrade_is_an_http_answer(host: str, issue: IssueKey, s
         f"{stream}s?api_key={good}": (404, "address"),
         f"{one}/more?api_key={good}": (404, "address"),
     }
-    for path, (status, word) in expected.items():
-        answer = await refusal(host, path)
-        said = msgspec.json.decode(answer.body)
-        assert (answer.status_code, set(said)) == (status, {"detail"}), path
-        assert word in str(said["detail"]), path
-        assert answer.headers["content-type"] == "application/json"
-        assert answer.headers["x-request-id"]
+    for path, (status, text) in expected.items():
+        response = await refusal(host, path)
+        body = msgspec.json.decode(response.body)
+        assert (response.status_code, set(body)) == (status, {"detail"}), path
+        assert text in str(body["detail"]), path
+        assert response.headers["content-type"] == "application/json"
+        assert response.headers["x-request-id"]
 
 
-async def test_headers_are_no_way_in(host: str, raw: str) -> None:
-    answer = await refusal(host, "/cs2/v1/stream", additional_headers={"X-API-Key": raw})
-    assert answer.status_code == 401
+async def test_a_key_in_a_header_is_refused(host: str, raw: str) -> None:
+    response = await refusal(host, "/cs2/v1/stream", additional_headers={"X-API-Key": raw})
+    assert response.status_code == 401
 
 
 async def test_a_match_is_named_either_way(host: str, raw: str, story: Story) -> None:
     match = await story.match(Status.UPCOMING)
     for ref in (str(match.id), f"od:match:{match.number}", f"od%3Amatch%3A{match.number}"):
-        async with watching(host, raw, ref) as client:
+        async with subscribed(host, raw, ref) as client:
             shown, alive = await until_alive(client)
             assert (shown["type"], shown["data"]["id"]) == ("match.updated", str(match.id))
             assert client.response and client.response.headers["x-request-id"]
 
 
-async def test_a_key_without_stream_scopes_hears_that_we_live(
+async def test_a_key_without_stream_scopes_receives_alive_only(
     host: str, issue: IssueKey, story: Story
 ) -> None:
     raw = await issue(bundles=("cs2.stats",))
     match = await story.match()
-    async with watching(host, raw) as client:
-        begun = await told(client)
+    async with subscribed(host, raw) as client:
+        begun = await next_frame(client)
         await story.start(match)
-        next_one = await told(client)
+        next_one = await next_frame(client)
     assert (begun["type"], next_one["type"]) == ("alive", "alive")
     async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
         shape = (await rest.get("/v1/alive", headers={"X-API-Key": raw})).json()["data"]
@@ -100,11 +100,11 @@ async def test_a_key_without_stream_scopes_hears_that_we_live(
     assert next_one["meta"]["seq"] > begun["meta"]["seq"]
 
 
-async def test_a_finished_only_key_hears_of_the_end_alone(host: str, issue: IssueKey, story: Story) -> None:
+async def test_a_finished_only_key_receives_the_end_only(host: str, issue: IssueKey, story: Story) -> None:
     everything = tuple(sorted(scopes.ALL))
     raw = await issue(scopes=everything, finished_only=True)
     match = await story.match()
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         (alive,) = await until_alive(client)
         await story.start(match)
         await until_alive(client)
@@ -116,17 +116,17 @@ async def test_a_finished_only_key_hears_of_the_end_alone(host: str, issue: Issu
 
 
 async def test_pages_of_other_origins_may_not_connect(settings: Settings, raw: str) -> None:
-    given = {
+    origins = {
         "public_url": "https://feed.example/base/",
         "stream_origins": "https://a.example, https://b.example",
     }
-    async with streaming(msgspec.structs.replace(settings, **given)) as host:
+    async with streaming(msgspec.structs.replace(settings, **origins)) as host:
         path = f"/cs2/v1/stream?api_key={raw}"
         for origin in ("https://evil.example", "null", "https://feed.example.evil"):
-            answer = await refusal(host, path, origin=origin)
-            assert answer.status_code == 403
+            response = await refusal(host, path, origin=origin)
+            assert response.status_code == 403
         for origin in ("https://a.example", "https://b.example", "https://feed.example", None):
-            async with watching(host, raw, origin=origin) as client:
+            async with subscribed(host, raw, origin=origin) as client:
                 await until_alive(client)
 
 
@@ -134,61 +134,61 @@ async def test_a_tenant_holds_so_many_streams(settings: Settings, issue: IssueKe
     first, second = await issue(bundles=("cs2.stats",)), await issue(bundles=("cs2.stats",))
     other = await issue("other", bundles=("cs2.stats",))
     async with streaming(msgspec.structs.replace(settings, stream_connections=2)) as host:
-        async with watching(host, first), watching(host, second):
-            answer = await refusal(host, f"/cs2/v1/stream?api_key={first}")
-            assert answer.status_code == 429
-            assert int(answer.headers["retry-after"]) > 0
-            async with watching(host, other) as client:
+        async with subscribed(host, first), subscribed(host, second):
+            response = await refusal(host, f"/cs2/v1/stream?api_key={first}")
+            assert response.status_code == 429
+            assert int(response.headers["retry-after"]) > 0
+            async with subscribed(host, other) as client:
                 await until_alive(client)
 
         async def again() -> bool:
-            async with watching(host, first) as client:
+            async with subscribed(host, first) as client:
                 return bool(await until_alive(client))
 
         assert await again()
 
 
-async def test_strangers_are_held_back_as_on_rest(settings: Settings, raw: str) -> None:
-    """On a clock that stands still, so that nobody is forgiven."""
+async def test_unauthenticated_addresses_are_limited_as_on_rest(settings: Settings, raw: str) -> None:
+    """On a clock that stands still, so that no refusal is worked off."""
     now = system_clock()
     async with (
         streaming(settings, lambda: now) as host,
         httpx.AsyncClient(base_url=f"http://{host}") as rest,
     ):
-        knocks = 0
+        refusals = 0
         while (await rest.get("/v1/whoami")).status_code == 401:
-            if knocks % 100 == 0:
+            if refusals % 100 == 0:
                 assert (await rest.get("/v1/whoami", headers={"X-API-Key": raw})).status_code == 200
                 assert (await refusal(host, "/cs2/v1/stream?api_key=nonsense")).status_code == 403
-            knocks += 1
-        assert knocks < 600  # what was refused on the stream counted too
+            refusals += 1
+        assert refusals < 600  # what was refused on the stream counted too
         refused = await refusal(host, "/cs2/v1/stream")
         assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) > 0
-        async with watching(host, raw) as client:
+        async with subscribed(host, raw) as client:
             await until_alive(client)
 
 
-async def test_who_talks_too_much_is_shown_out(host: str, raw: str) -> None:
-    async with watching(host, raw) as client:
+async def test_a_client_that_sends_too_much_is_closed(host: str, raw: str) -> None:
+    async with subscribed(host, raw) as client:
         for _ in range(30):
             await client.send("hello")
         assert (await closed(client))[0] == 1008
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         await client.send("x" * 5000)
         assert (await closed(client))[0] == 1009
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         for _ in range(30):
             await client.ping()
         assert (await closed(client))[0] == 1008
-    async with watching(host, raw) as client:
-        await client.send(b"a few are well")
-        await client.send("and left unread")
+    async with subscribed(host, raw) as client:
+        await client.send(b"a few are accepted")
+        await client.send("and ignored")
         await (await client.ping())
         await until_alive(client)
 
 
-NOWHERE = "redis://127.0.0.1:1/0"  #: a Redis that is not there
+UNREACHABLE = "redis://127.0.0.1:1/0"
 
 
 @pytest.mark.parametrize("redis", ["with Redis", "without Redis"])
@@ -201,18 +201,18 @@ async def test_an_ended_key_ends_its_streams_within_a_second(
     redis: str,
 ) -> None:
     if redis == "without Redis":
-        settings = msgspec.structs.replace(settings, redis_url=NOWHERE)
+        settings = msgspec.structs.replace(settings, redis_url=UNREACHABLE)
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",), rate_limit_rpm=1_000_000)}
     worst = 0.0
     async with (
-        streaming(settings) as office,
+        streaming(settings) as first_host,
         streaming(settings) as other,
-        httpx.AsyncClient(base_url=f"http://{office}/ops/v1/tenants/house", headers=operator) as rest,
+        httpx.AsyncClient(base_url=f"http://{first_host}/ops/v1/tenants/house", headers=operator) as rest,
     ):
         for _ in range(TIMES // 2):
             made = (await rest.post("/keys", json={"bundles": ["cs2.odds.basic"]})).json()["data"]
             raw, key = made["api_key"], made["key"]["key_id"]
-            async with watching(office, raw) as here, watching(other, raw) as there:
+            async with subscribed(first_host, raw) as here, subscribed(other, raw) as there:
                 await until_alive(here)
                 await until_alive(there)
                 begun = time.perf_counter()
@@ -220,7 +220,7 @@ async def test_an_ended_key_ends_its_streams_within_a_second(
                 for client in (here, there):
                     assert (await closed(client))[0] == 1008
                 worst = max(worst, time.perf_counter() - begun)
-            for host in (office, other):
+            for host in (first_host, other):
                 assert (await refusal(host, f"/cs2/v1/stream?api_key={raw}")).status_code == 403
     record_property("slowest_seconds", worst)
     print(f"\n{ending}, {TIMES} streams in two processes: slowest {worst * 1000:.1f} ms")
@@ -231,26 +231,26 @@ async def test_a_revoked_tenant_and_a_moved_key_lose_their_streams(
     host: str, issue: IssueKey, settings: Settings
 ) -> None:
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
-    raw, kept = await issue("acme", bundles=("cs2.stats",)), await issue("kept", bundles=("cs2.stats",))
+    raw, moved = await issue("acme", bundles=("cs2.stats",)), await issue("other", bundles=("cs2.stats",))
     async with (
         httpx.AsyncClient(base_url=f"http://{host}/ops/v1/tenants", headers=operator) as rest,
-        watching(host, raw) as client,
-        watching(host, kept) as other,
+        subscribed(host, raw) as client,
+        subscribed(host, moved) as other,
     ):
         assert (await rest.post("/acme/revoke")).is_success
         assert (await closed(client))[0] == 1008
         assert (await rest.post("/acme/reactivate")).is_success
-        (key,) = (await rest.get("/kept/keys")).json()["data"]
+        (key,) = (await rest.get("/other/keys")).json()["data"]
         await until_alive(other)
         change = {"networks": ["192.0.2.0/24"]}
-        assert (await rest.patch(f"/kept/keys/{key['key_id']}", json=change)).is_success
+        assert (await rest.patch(f"/other/keys/{key['key_id']}", json=change)).is_success
         assert (await closed(other))[0] == 1008
 
 
-async def test_keys_are_asked_for_while_nobody_tells_of_changes(
+async def test_keys_are_looked_up_while_notify_does_not_work(
     host: str, store: Any, issue: IssueKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connection that hears of changes is cut, and there is no other, while a key ends."""
+    """The LISTEN connection is terminated and cannot be opened again while a key ends."""
     raw = await issue(bundles=("cs2.stats",))
 
     async def cut() -> int:
@@ -263,7 +263,7 @@ async def test_keys_are_asked_for_while_nobody_tells_of_changes(
     async def away(_: Store) -> Any:
         raise Unavailable("away")
 
-    async with watching(host, raw) as client:
+    async with subscribed(host, raw) as client:
         await until_alive(client)
         monkeypatch.setattr(Store, "dedicated", away)
         await eventually(cut)
@@ -274,19 +274,19 @@ async def test_keys_are_asked_for_while_nobody_tells_of_changes(
         assert time.perf_counter() - begun < 1
 
 
-async def test_clients_of_a_process_that_stops_are_told_to_go_elsewhere(
+async def test_clients_of_a_process_that_stops_are_closed_with_1001(
     settings: Settings, raw: str, story: Story
 ) -> None:
     match = await story.match()
     async with streaming(settings) as other, AsyncExitStack() as process:
         host = await process.enter_async_context(streaming(settings))
-        async with watching(host, raw) as client:
+        async with subscribed(host, raw) as client:
             last = (await until_alive(client))[-1]["meta"]["seq"]
             ending = asyncio.create_task(closed(client))
             await process.aclose()
             assert (await ending)[0] == 1001
         await story.finish(match)
-        async with watching(other, raw, since=last) as again:
+        async with subscribed(other, raw, since=last) as again:
             finished, alive = await until_alive(again)
             assert finished["type"] == "match.finished"
             assert alive["meta"]["snapshot"] is False

@@ -1,8 +1,8 @@
-"""Ways to a client: straight to the socket under our own server protocol, or by whatever server this is.
+"""How frames reach a client: written straight to the socket by our uvicorn protocol, or sent through ASGI.
 
-`DirectWebSockets` is uvicorn's WebSocket protocol (`Config(ws=DirectWebSockets)`), which also lends itself to
-the application as a line: frames that are the same for many are put together once and written as they are.
-Elsewhere `ServerLine` sends them one by one.
+`RawFrameProtocol` is uvicorn's WebSocket protocol (`Config(ws=RawFrameProtocol)`) that also accepts encoded
+frames, so that frames which are the same for many clients are encoded once. It offers itself to the
+application as an ASGI extension; under any other server `AsgiTransport` sends the frames one by one.
 """
 
 import asyncio
@@ -14,45 +14,44 @@ from litestar.exceptions import WebSocketException
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
-from app.channels.stream.closing import STOPPING, Code
+from app.channels.stream.connection import CloseCode
 
-DIRECT = "matchfeed.direct"  #: the ASGI extension under which the protocol lends itself
+EXTENSION = "matchfeed.direct"  #: the ASGI extension under which the protocol offers itself
 _LINGER_SECONDS = 5.0
-_LONGEST = 4096  #: bytes; clients have nothing to say
-_LENGTHS = {
-    126: (4, 2),
-    127: (10, 8),
-}  #: by a frame's second byte: size of its header, and of the length in it
+_MAX_INBOUND = 4096  #: bytes of a client's message; its content is ignored
+_STOPPING = "going away"
+#: By a frame's second byte: size of its header, and of the length in it.
+_LENGTHS = {126: (4, 2), 127: (10, 8)}
 
 
-def _nothing() -> None:
-    """Nobody listens yet."""
+def _ignore() -> None:
+    """The callback before a connection sets its own."""
 
 
-def texts(wire: bytes) -> Iterator[str]:
-    """The texts of finished frames, as a server wants them that frames by itself."""
+def frame_texts(wire: bytes) -> Iterator[str]:
+    """The texts of encoded frames, for a server that encodes frames itself."""
     at = 0
     while at < len(wire):
-        said = wire[at + 1]
-        head, width = _LENGTHS.get(said, (2, 0))
-        length = int.from_bytes(wire[at + 2 : at + 2 + width], "big") if width else said
+        length_byte = wire[at + 1]
+        head, width = _LENGTHS.get(length_byte, (2, 0))
+        length = int.from_bytes(wire[at + 2 : at + 2 + width], "big") if width else length_byte
         yield wire[at + head : at + head + length].decode()
         at += head + length
 
 
-class DirectWebSockets(WebSocketsSansIOProtocol):
-    """A connection that takes finished frames. A client that does not read cannot keep it open: the
-    socket is cut some seconds after the close frame."""
+class RawFrameProtocol(WebSocketsSansIOProtocol):
+    """A connection that accepts encoded frames. A client that does not read cannot keep it open: the socket
+    is aborted some seconds after the close frame."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn.max_message_size = _LONGEST
-        self.on_drained: Callable[[], None] = _nothing
-        self.on_inbound: Callable[[], None] = _nothing
+        self.conn.max_message_size = _MAX_INBOUND
+        self.on_drained: Callable[[], None] = _ignore
+        self.on_inbound: Callable[[], None] = _ignore
 
     @property
     def congested(self) -> bool:
-        """Whether the socket takes no more for now."""
+        """Whether the socket accepts no more for now."""
         return not self.writable.is_set()
 
     @property
@@ -64,7 +63,7 @@ class DirectWebSockets(WebSocketsSansIOProtocol):
             self.transport.write(wire)
 
     def finish(self, code: int, reason: str) -> None:
-        """Send a close frame, and cut the line if that is not answered."""
+        """Send a close frame, and abort the connection if it is not answered."""
         if not self._open:
             return
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
@@ -76,25 +75,25 @@ class DirectWebSockets(WebSocketsSansIOProtocol):
         self.close_timer = self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
 
     def shutdown(self) -> None:
-        """The process stops."""
+        """Close, because the process stops."""
         if not self.handshake_complete or not self._open:
             super().shutdown()
             return
         self.stop_keepalive()
-        self.queue.put_nowait({"type": "websocket.disconnect", "code": Code.GOING_AWAY})
-        self._send_close(Code.GOING_AWAY, STOPPING)
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.GOING_AWAY})
+        self._send_close(CloseCode.GOING_AWAY, _STOPPING)
         self.transport.close()
         self.loop.call_later(_LINGER_SECONDS / 2, self.transport.abort)
 
     def handle_connect(self, event: Any) -> None:
         super().handle_connect(event)
         if hasattr(self, "scope"):
-            self.scope["extensions"][DIRECT] = {"line": self}
+            self.scope["extensions"][EXTENSION] = {"protocol": self}
 
     async def send(self, message: Any) -> None:
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
-            self.handshake_complete = True  # it was refused, which is an end as good as any
+            self.handshake_complete = True  # refused with an HTTP response, which completes it too
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -117,12 +116,12 @@ class DirectWebSockets(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
 
 
-class ServerLine:
-    """The way through any ASGI server: a task sends what was written, and waits where the server does."""
+class AsgiTransport:
+    """Sends through any ASGI server: a task sends what was written, and waits where the server does."""
 
     def __init__(self, send: Callable[[Any], Any]) -> None:
-        self.on_drained: Callable[[], None] = _nothing
-        self.on_inbound: Callable[[], None] = _nothing
+        self.on_drained: Callable[[], None] = _ignore
+        self.on_inbound: Callable[[], None] = _ignore
         self._send = send
         self._queue: deque[dict[str, Any]] = deque()
         self._task: asyncio.Task[None] | None = None
@@ -133,20 +132,20 @@ class ServerLine:
         return bool(self._queue)
 
     def write(self, wire: bytes) -> None:
-        self._put(*({"type": "websocket.send", "text": text} for text in texts(wire)))
+        self._put(*({"type": "websocket.send", "text": text} for text in frame_texts(wire)))
 
     def finish(self, code: int, reason: str) -> None:
         if not self._finished:
             self._finished = True
             self._queue.append({"type": "websocket.close", "code": int(code), "reason": reason})
-            self._go()
+            self._start_sending()
 
     def _put(self, *messages: dict[str, Any]) -> None:
         if not self._finished:
             self._queue.extend(messages)
-            self._go()
+            self._start_sending()
 
-    def _go(self) -> None:
+    def _start_sending(self) -> None:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._drain())
 
@@ -154,7 +153,7 @@ class ServerLine:
         while self._queue:
             try:
                 await self._send(self._queue[0])
-            except (OSError, RuntimeError, WebSocketException):  # it has gone; whoever receives is told
+            except (OSError, RuntimeError, WebSocketException):  # disconnected; `receive` reports it
                 self._finished = True
                 self._queue.clear()
                 return

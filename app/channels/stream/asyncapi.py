@@ -1,6 +1,6 @@
 """The stream's half of the AsyncAPI document: both channels, and every frame with its JSON Schema.
 
-The schemas are those of the structs that frames are made from, so they cannot say anything else.
+The schemas are those of the structs that frames are encoded from, so that both always agree.
 """
 
 from inspect import cleandoc
@@ -42,7 +42,7 @@ DATA: dict[str, type[msgspec.Struct]] = {
     frames.SETTLEMENT: SettlementView,
     frames.SCOREBOARD: ScoreboardFrame,
 }
-_SAYS = {
+_SUMMARIES = {
     frames.ALIVE: "Every 10 seconds: all that was committed up to `meta.seq` has been sent. After 30 seconds "
     "without one, connect again: after 1 second, then after twice as long each time, 30 seconds at most.",
     frames.CREATED: "A match that is new.",
@@ -69,23 +69,23 @@ _KEY = {
         "since": {
             "type": "integer",
             "minimum": 0,
-            "description": "Go on after this `meta.seq`; when that is too long ago, a snapshot is sent.",
+            "description": "Resume after this `meta.seq`; when that is too long ago, a snapshot is sent.",
         },
     },
 }
 _CHANNELS = {
-    "everyMatch": ("/cs2/v1/stream", "All matches: looked at every 5 seconds."),
-    "oneMatch": ("/cs2/v1/stream/{match_id}", "One match: looked at every 2 seconds."),
+    "everyMatch": ("/cs2/v1/stream", "All matches: polled every 5 seconds."),
+    "oneMatch": ("/cs2/v1/stream/{match_id}", "One match: polled every 2 seconds."),
 }
 
 
-def stream() -> Json:
+def stream_document() -> Json:
     """`channels`, `operations` and `components` (messages, schemas, security) of an AsyncAPI 3.0 document;
     the server they belong to is named `stream`."""
     refs = {name: {"$ref": f"#/components/messages/{name}"} for name in map(_name, DATA)}
     schemas, named = _schemas()
     return {
-        "channels": {name: _channel(*said, refs) for name, said in _CHANNELS.items()},
+        "channels": {name: _channel(*one, refs) for name, one in _CHANNELS.items()},
         "operations": {
             f"send.{name}": {
                 "action": "send",
@@ -102,10 +102,10 @@ def stream() -> Json:
     }
 
 
-def _channel(address: str, says: str, refs: Json) -> Json:
+def _channel(address: str, description: str, refs: Json) -> Json:
     channel: Json = {
         "address": address,
-        "description": says,
+        "description": description,
         "servers": [{"$ref": "#/servers/stream"}],
         "messages": refs,
         "bindings": {"ws": {"method": "GET", "query": _KEY}},
@@ -118,7 +118,7 @@ def _channel(address: str, says: str, refs: Json) -> Json:
 def _message(kind: str, schema: Json) -> Json:
     message: Json = {
         "name": kind,
-        "summary": _SAYS[kind],
+        "summary": _SUMMARIES[kind],
         "contentType": "application/json",
         "payload": schema,
     }
@@ -141,13 +141,13 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
 
 
 def _data(kind: str, schema: Json) -> Json:
-    """A match is named by its id, whatever a key may see of it."""
+    """A match always has its id, whatever else a key may see of it."""
     return {"allOf": [schema, {"required": ["id"]}]} if DATA[kind] is MatchView else schema
 
 
 def _tidy(schema: Json) -> Json:
-    said = schema.get("description")
-    return schema | ({"description": cleandoc(said)} if isinstance(said, str) else {})
+    description = schema.get("description")
+    return schema | ({"description": cleandoc(description)} if isinstance(description, str) else {})
 
 
 def _name(kind: str) -> str:

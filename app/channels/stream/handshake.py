@@ -1,0 +1,65 @@
+"""What an upgrade request must pass before it is accepted: origin, rate, key, sport, parameters.
+
+The key is the query parameter `api_key`; headers do not count, because browsers cannot send them. Addresses
+with too many refused requests are rejected as on REST, and both share one count.
+"""
+
+from collections.abc import Collection
+from functools import partial
+from urllib.parse import parse_qsl
+
+from litestar.types import Scope
+
+from app.access.grants import Grants, Presented
+from app.access.rate_limit import Strangers, let_in
+from app.http.auth import address_of, admit
+from app.http.query import refuse_long, refuse_nul, refuse_unknown
+from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated
+
+KEY, SINCE = "api_key", "since"
+_MOST_DIGITS = 18
+
+
+async def authenticate(scope: Scope, grants: Grants, strangers: Strangers) -> Presented:
+    """The client's key and what it grants; raises the refusal."""
+    refuse_long(scope)
+    address = address_of(scope)
+    grant = await let_in(grants, strangers, address, partial(api_key, scope))
+    admit(grant, scope["route_handler"].opt)
+    refuse_nul(scope)
+    refuse_unknown(scope["query_string"], (KEY, SINCE))
+    return Presented(grant, address)
+
+
+def api_key(scope: Scope) -> str:
+    """The key in the query; raises `Unauthenticated` for none, `BadRequest` for two."""
+    keys = set(_parameter(scope, KEY)) - {""}
+    if not keys:
+        raise Unauthenticated("Send your API key as the query parameter api_key.")
+    if len(keys) > 1:
+        raise BadRequest("The query carries different keys as api_key: send one.")
+    return keys.pop()
+
+
+def resume_seq(scope: Scope) -> int | None:
+    """The seq after which a client resumes (`since`), None when it starts afresh; raises `Invalid`."""
+    values = _parameter(scope, SINCE)
+    if not values:
+        return None
+    text = values[-1]
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        what = "This must be the seq of a frame, a whole number."
+        raise Invalid(Field(("query", SINCE), what, "value_error", text))
+    return int(text)
+
+
+def check_origin(scope: Scope, allowed: Collection[str]) -> None:
+    """Raise `Forbidden` for a web page of an origin that is not allowed; programs send no origin."""
+    origins = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"origin"]
+    if "*" not in allowed and any(origin not in allowed for origin in origins):
+        raise Forbidden("Web pages of this origin may not connect; ask your account manager to add it.")
+
+
+def _parameter(scope: Scope, name: str) -> list[str]:
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    return [value for key, value in pairs if key == name]

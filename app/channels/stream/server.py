@@ -1,0 +1,200 @@
+"""Accepts the process's stream connections, runs the pollers they need, and closes those of ended keys."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from litestar.exceptions import WebSocketDisconnect
+from litestar.types import Receive, Scope, Send
+from uvicorn.protocols.utils import ClientDisconnected
+
+from app.access.grants import Grants, Presented
+from app.access.rate_limit import Strangers
+from app.channels.stream.config import StreamConfig
+from app.channels.stream.connection import CloseCode, StreamConnection
+from app.channels.stream.handshake import api_key, authenticate, check_origin, resume_seq
+from app.channels.stream.poller import Poller
+from app.channels.stream.transports import EXTENSION, AsgiTransport, RawFrameProtocol
+from app.domain.tenant import Grant
+from app.http import request_id
+from app.http.upgrade import fault, refuse
+from app.kit.clock import Clock
+from app.kit.errors import Refusal, TooManyRequests, Unavailable
+from app.kit.logging import bind, get_logger
+from app.kit.metrics import stream_connections
+from app.kit.patience import wait
+from app.store import matches
+from app.store.connections import Store
+
+_CHECK_SECONDS = 0.25
+_RETRY_AFTER = 30
+_CHANGED = "This key has just been changed; connect again."
+_REVOKED = "this key is not valid any more"
+log = get_logger(__name__)
+
+
+class StreamRequest(msgspec.Struct, frozen=True):
+    """An authenticated upgrade request. `match_id` None: all matches; `since` None: with a snapshot."""
+
+    presented: Presented
+    raw_key: str
+    match_id: UUID | None
+    since: int | None
+
+
+class RunningPoller(msgspec.Struct):
+    """A poller, its task, and the number of connections that use it."""
+
+    poller: Poller
+    task: asyncio.Task[None]
+    users: int = 0
+
+
+class StreamServer:
+    """`run` must be running for the connections of ended keys to be closed."""
+
+    def __init__(
+        self, store: Store, grants: Grants, strangers: Strangers, clock: Clock, config: StreamConfig
+    ) -> None:
+        self._store = store
+        self._grants = grants
+        self._strangers = strangers
+        self._clock = clock
+        self._config = config
+        self._pollers: dict[UUID | None, RunningPoller] = {}
+        self._connections: dict[StreamConnection, None] = {}
+        self._of_tenant: Counter[UUID] = Counter()
+        self._keys_changed = asyncio.Event()
+        grants.watch(self._keys_changed.set)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
+        """Refuse an upgrade, or accept it and stream until either side ends it. `ref` names a match."""
+        with bind(request_id=request_id.of(scope)):
+            try:
+                await self._admit(scope, receive, send, ref)
+            except Refusal as error:
+                await refuse(scope, send, error)
+            except (ClientDisconnected, WebSocketDisconnect):
+                log.debug("a client disconnected before its upgrade was accepted")
+            except Exception as error:
+                log.error("an upgrade failed", exc_info=error)
+                await refuse(scope, send, fault(scope))
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
+        check_origin(scope, self._config.origins)
+        presented = await authenticate(scope, self._grants, self._strangers)
+        since = resume_seq(scope)
+        match_id = None if ref is None else await self._match(presented.grant, ref)
+        with self._counted(presented.grant), bind(tenant=presented.grant.tenant.slug):
+            request = StreamRequest(presented, api_key(scope), match_id, since)
+            await self._stream(scope, receive, send, request)
+
+    async def run(self) -> None:
+        """Close the connections of keys that have ended, until cancelled."""
+        self._keys_changed.set()  # changes before the start are looked up at once
+        while True:
+            # While NOTIFY does not work, the keys are looked up at an interval.
+            await wait(self._keys_changed, None if self._grants.listening else _CHECK_SECONDS)
+            self._keys_changed.clear()
+            try:
+                await self._close_withdrawn()
+            except Unavailable as error:
+                log.warning("the keys of open streams cannot be looked up", error=error.detail)
+                await asyncio.sleep(_CHECK_SECONDS)
+                self._keys_changed.set()
+
+    async def close(self) -> None:
+        """Stop every poller."""
+        tasks = [running.task for running in self._pollers.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._pollers.clear()
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send, request: StreamRequest) -> None:
+        """Serve a connection from its upgrade to its end."""
+        extension: Any = (scope.get("extensions") or {}).get(EXTENSION)
+        transport: RawFrameProtocol | AsgiTransport = (
+            extension["protocol"] if extension else AsgiTransport(send)
+        )
+        connection = StreamConnection(request.presented, transport, self._config.backlog)
+        self._connections[connection] = None
+        running = self._acquire_poller(request.match_id)
+        accepted = False
+        try:
+            # Looked up again now that the connection is registered: from here on no change of keys is missed.
+            if await self._grants.of(request.raw_key, request.presented.address) != request.presented.grant:
+                raise Unavailable(_CHANGED, retry_after=1)
+            await running.poller.begin()
+            await receive()
+            await send({"type": "websocket.accept", "subprotocol": None, "headers": []})
+            accepted = True
+            if connection.closed:  # the key ended before a close frame could be sent
+                transport.finish(CloseCode.POLICY, _REVOKED)
+            transport.on_drained = connection.flush
+            transport.on_inbound = lambda: connection.count_inbound(asyncio.get_running_loop().time())
+            await running.poller.join(connection, request.since)
+            await self._read_until_disconnect(receive, connection)
+        except Exception as error:
+            if not accepted:
+                raise
+            log.error("a stream failed", exc_info=error)
+            connection.close(CloseCode.FAULT, "the service failed; connect again")
+        finally:
+            del self._connections[connection]
+            connection.closed = True
+            running.poller.leave(connection)
+            self._release_poller(request.match_id, running)
+
+    async def _read_until_disconnect(self, receive: Receive, connection: StreamConnection) -> None:
+        with stream_connections.track_inprogress():
+            while (await receive())["type"] != "websocket.disconnect":
+                connection.count_inbound(asyncio.get_running_loop().time())
+
+    async def _match(self, grant: Grant, ref: str) -> UUID:
+        """The match that `ref` names, if this key may see it; else `NotFound`, as on REST."""
+        async with self._store.reading() as tx:
+            return (await matches.by_ref(tx, ref, finished_only=grant.finished_only)).id
+
+    @contextmanager
+    def _counted(self, grant: Grant) -> Iterator[None]:
+        """Count a connection of the tenant; raises `TooManyRequests` when it has too many."""
+        tenant_id = grant.tenant.id
+        if self._of_tenant[tenant_id] >= self._config.connections:
+            what = f"A tenant may hold {self._config.connections} streams of one server: close one first."
+            raise TooManyRequests(what, retry_after=_RETRY_AFTER)
+        self._of_tenant[tenant_id] += 1
+        try:
+            yield
+        finally:
+            self._of_tenant[tenant_id] -= 1
+            if not self._of_tenant[tenant_id]:
+                del self._of_tenant[tenant_id]
+
+    def _acquire_poller(self, match_id: UUID | None) -> RunningPoller:
+        """The poller of a match or of all; it runs until every user has called `_release_poller`."""
+        running = self._pollers.get(match_id)
+        if running is None or running.task.done():
+            poller = Poller(self._store, match_id, self._config, self._clock)
+            running = self._pollers[match_id] = RunningPoller(poller, asyncio.create_task(poller.run()))
+        running.users += 1
+        return running
+
+    def _release_poller(self, match_id: UUID | None, running: RunningPoller) -> None:
+        running.users -= 1
+        if not running.users:
+            running.task.cancel()
+            if self._pollers.get(match_id) is running:
+                del self._pollers[match_id]
+
+    async def _close_withdrawn(self) -> None:
+        if not self._connections:
+            return
+        withdrawn = set(await self._grants.withdrawn({one.presented for one in self._connections}))
+        for connection in [one for one in self._connections if one.presented in withdrawn]:
+            connection.close(CloseCode.POLICY, _REVOKED)

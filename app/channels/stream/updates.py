@@ -1,0 +1,120 @@
+"""From rows of the change log to the updates that are sent, still the same for every client; pure.
+
+Every round, event and settlement is an update of its own. States are conflated: of several `market.updated`,
+`scoreboard.frame` or `match.updated` of one entity only the newest is sent, and none that shows nothing new.
+"""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from uuid import UUID
+
+import msgspec
+
+from app.channels.stream.match_state import (
+    MatchState,
+    decode_entry,
+    decode_event,
+    decode_market,
+    decode_round,
+    decode_round_live,
+)
+from app.domain import frames
+from app.domain.market import Market
+from app.store.changes import ChangeRow
+from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
+from app.wire.views.offers import market_view, settlement_view
+
+_encode = msgspec.json.Encoder().encode
+MatchStates = Mapping[UUID, MatchState]
+
+
+class Update(msgspec.Struct):
+    """One change, as far as it is the same for every client: `kind` of entity and its own `frame` ("": none).
+
+    `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
+    `entity` names the state that a newer update replaces; None: never replaced. `wire` caches the encoded
+    frame.
+    """
+
+    seq: int
+    at: int
+    match_id: UUID
+    kind: str
+    frame: str
+    data: bytes | None = None
+    entity: str | None = None
+    wire: bytes = b""
+
+
+def apply_changes(
+    rows: Sequence[ChangeRow], states: MatchStates, fresh: Container[UUID] = ()
+) -> list[Update]:
+    """Apply `rows` to `states` and return the updates, in order. The states of the matches in `fresh` were
+    read after the rows, so that for them it is unknown which rows show something new."""
+    updates: list[Update] = []
+    for row in rows:
+        state = states.get(row.match_id)
+        before = _market_before(row, state) if row.match_id not in fresh else None
+        if state:
+            state.apply(row)
+        update = _update(row, state)
+        if update is not None and not _nothing_new(row, before):
+            updates.append(update)
+    return conflate(updates)
+
+
+def _market_before(row: ChangeRow, state: MatchState | None) -> Market | None:
+    if state is None or row.frame != frames.MARKET_UPDATED:
+        return None
+    return state.markets.get(decode_market(row.body).key)
+
+
+def past_updates(rows: Sequence[ChangeRow], states: MatchStates) -> list[Update]:
+    """The updates of rows that are already applied to `states`."""
+    return conflate([one for row in rows if (one := _update(row, states.get(row.match_id)))])
+
+
+def conflate(updates: Sequence[Update]) -> list[Update]:
+    """Without the states that a later update of the same entity replaces."""
+    last = {one.entity: one.seq for one in updates}
+    return [one for one in updates if not _replaced(one, last)]
+
+
+def _replaced(update: Update, last: Mapping[str | None, int]) -> bool:
+    replaceable = update.frame in (frames.MARKET_UPDATED, frames.SCOREBOARD)
+    return replaceable and last[update.entity] != update.seq
+
+
+def _nothing_new(row: ChangeRow, before: Market | None) -> bool:
+    """Whether only fields of the market have changed that no client sees."""
+    if row.frame != frames.MARKET_UPDATED or before is None:
+        return False
+    return market_view(before) == market_view(decode_market(row.body))
+
+
+def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
+    if row.entity == "match" and not row.frame:
+        return None
+    update = Update(row.seq, row.at, row.match_id, row.entity, row.frame)
+    if row.entity == "market":
+        update.entity = f"{row.match_id}:{row.key}"
+    if row.entity == "scoreboard":
+        update.entity = f"{row.match_id}:scoreboard"
+        update.data = _encode(scoreboard_frame(state.match)) if state else None
+    elif row.frame and row.entity != "match":
+        update.data = _encode(_VIEWS[row.entity](row))
+    return update
+
+
+def _round(row: ChangeRow) -> object:
+    if row.frame == "round.started":
+        live = decode_round_live(row.body)
+        return RoundStarted(str(row.match_id), live.map, live.round)
+    return round_frame(row.match_id, decode_round(row.body))
+
+
+_VIEWS: dict[str, Callable[[ChangeRow], object]] = {
+    "market": lambda row: market_frame(row.match_id, decode_market(row.body)),
+    "event": lambda row: event_frame(row.match_id, decode_event(row.body)),
+    "round": _round,
+    "settlement": lambda row: settlement_view(row.match_id, row.number, decode_entry(row.body)),
+}
