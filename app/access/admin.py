@@ -17,7 +17,7 @@ from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
 from app.domain import frames
 from app.domain.ids import match_urn
-from app.domain.match import headline
+from app.domain.match import summarize
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, Field, Invalid
 from app.store import audit, changes, keys, matches, tenants
@@ -178,7 +178,7 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     changed = await change(tx, tenant.id, match.id)
     if changed:
         await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
-        told = Draft("match", match_urn(match.number), frames.UPDATED, "", _encode(headline(match)))
+        told = Draft("match", match_urn(match.number), frames.UPDATED, "", _encode(summarize(match)))
         await changes.append(tx, match, [told], now)
     return changed
 

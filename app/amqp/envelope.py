@@ -11,14 +11,14 @@ from app.amqp.frames import Message, marshal
 from app.domain.fixture_change import FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Market
-from app.domain.match import Headline
+from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
 from app.kit.logging import get_logger
 from app.store.changes import ChangeRow
 from app.wire.envelopes import feed
 
 log = get_logger(__name__)
-_headline = msgspec.json.Decoder(Headline).decode
+_summary = msgspec.json.Decoder(MatchSummary).decode
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 _fixture = msgspec.json.Decoder(FixtureChange).decode
@@ -101,7 +101,7 @@ def _body(product: int, rows: Sequence[ChangeRow]) -> bytes:
     row = rows[-1]
     match = match_urn(row.number)
     if row.message == "odds_change":
-        heads = [_headline(each.body) for each in rows if each.entity == "match"]
+        heads = [_summary(each.body) for each in rows if each.entity == "match"]
         markets = [_market(each.body) for each in rows if each.entity == "market"]
         return feed.odds_change(match, product, row.at, heads[-1] if heads else None, markets)
     if row.message == "fixture_change":

@@ -20,8 +20,8 @@ from app.kit.errors import Field, Invalid
 from app.store import audit as records
 from app.store import history, markets, matches
 from app.store import match_sources as senders
-from app.trading.audit import Difference
-from app.trading.audit import audit as differences
+from app.trading.settlement_audit import SettlementDifference
+from app.trading.settlement_audit import audit as differences
 
 
 @click.command("order")
@@ -131,5 +131,5 @@ async def audit(match: str) -> None:
     click.echo(said)
 
 
-def _line(each: Difference) -> str:
+def _line(each: SettlementDifference) -> str:
     return f"market {each.type_id} {each.specifiers}: {each.problem}"

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
+from app.domain.equipment_value import buy
 from app.domain.match import (
     MapPlay,
     Match,
@@ -23,7 +24,6 @@ from app.domain.match import (
     other_side,
     other_slot,
 )
-from app.domain.worth import buy
 
 RACES = (6, 9, 12)
 

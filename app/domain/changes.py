@@ -29,11 +29,11 @@ class RoundLive(Change, frozen=True):
     round: int
 
 
-class Happened(Change, frozen=True):
+class EventAdded(Change, frozen=True):
     event: TimelineEvent
 
 
-class Amended(Change, frozen=True):
+class EventAmended(Change, frozen=True):
     """An event told earlier, now known better (an assist that arrived later); same id."""
 
     event: TimelineEvent
@@ -79,7 +79,7 @@ class FormatChanged(Change, frozen=True):
     overtime_rounds: int
 
 
-class Altered(Change, frozen=True):
+class MatchChanged(Change, frozen=True):
     """Anything else that clients see or settlements rest on: pause, suspension, sides, names, schedule,
     format, rounds that nobody saw."""
 

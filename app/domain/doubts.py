@@ -26,7 +26,7 @@ def clear_doubt(match: Match, *kinds: str) -> Match:
     return _with(match, tuple(doubt for doubt in match.doubts if doubt.kind not in kinds))
 
 
-def keep_doubts(match: Match, *kinds: str) -> Match:
+def retain_doubts(match: Match, *kinds: str) -> Match:
     """Only doubts of these kinds stand on: the match is over, the others mean nothing any more."""
     return clear_doubt(match, *(doubt.kind for doubt in match.doubts if doubt.kind not in kinds))
 

@@ -56,21 +56,21 @@ class SideSwitched(Fact, frozen=True):
     side: Side
 
 
-class Left(Fact, frozen=True):
+class PlayerLeft(Fact, frozen=True):
     """A player went from the server, or to the spectators. `side` is where they were, where that is told."""
 
     player: Player
     side: Side | None = None
 
 
-class Joined(Fact, frozen=True):
+class PlayerJoined(Fact, frozen=True):
     """A player, or a bot that stands in for one, took a side."""
 
     player: Player
     side: Side
 
 
-class Sighted(Fact, frozen=True):
+class ItemAcquired(Fact, frozen=True):
     """A player bought or picked something up on a side: it shows the sides while they are open.
 
     `item` is what they have now and did not have before, in the game's spelling.
@@ -89,14 +89,14 @@ class Equipped(Fact, frozen=True):
     items: tuple[str, ...]
 
 
-class Parted(Fact, frozen=True):
+class ItemLost(Fact, frozen=True):
     """A player threw or dropped something."""
 
     player: Player
     item: str
 
 
-class Paid(Fact, frozen=True):
+class MoneyChanged(Fact, frozen=True):
     """What a player's money is now. The name may be missing: statistics tell the account only."""
 
     player: Player
@@ -214,11 +214,11 @@ class SourceLost(Fact, frozen=True):
     reason: str
 
 
-class SourceBack(Fact, frozen=True):
+class SourceRestored(Fact, frozen=True):
     """From here on no data is missing."""
 
 
-class SourceHeard(Fact, frozen=True):
+class SourceResumed(Fact, frozen=True):
     """Lines come again after a silence in which none was lost."""
 
 
@@ -226,9 +226,9 @@ class SourceChanged(Fact, frozen=True):
     """From here on another log source is followed."""
 
 
-class RivalClaims(Fact, frozen=True):
+class RivalSourceSeen(Fact, frozen=True):
     """A second log source sends play of this match."""
 
 
-class RivalsGone(Fact, frozen=True):
+class RivalSourcesGone(Fact, frozen=True):
     """No other source claims the match any more, or an operator decided against those that do."""

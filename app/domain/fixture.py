@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from app.domain import formats
-from app.domain.about import About, Veto
-from app.domain.changes import Altered
+from app.domain.changes import MatchChanged
 from app.domain.lifecycle import Moved, require, require_open
 from app.domain.match import MapPlay, Match, Slot, Status
+from app.domain.match_info import MatchInfo, Veto
 from app.domain.rating import require_ratings
 from app.domain.series import series_over
 from app.domain.sides import name_side
@@ -40,7 +40,7 @@ def set_teams(
         home_id=home_id,
         away_id=away_id,
     )
-    return require_ratings(match, allow_unrated=allow_unrated), (Altered(),)
+    return require_ratings(match, allow_unrated=allow_unrated), (MatchChanged(),)
 
 
 def rename_team(match: Match, slot: Slot, name: str) -> Moved:
@@ -52,7 +52,7 @@ def rename_team(match: Match, slot: Slot, name: str) -> Moved:
     if not match.over:
         match = name_side(match, "CT", match.team_ct)
         match = name_side(match, "T", match.team_t)
-    return match, (Altered(),)
+    return match, (MatchChanged(),)
 
 
 def set_format(
@@ -82,7 +82,7 @@ def set_format(
     if not before.format_status.open_maps:
         _require_undecided(before, match)
     changed = formats.format_of(before) != formats.format_of(match)
-    return match, (formats.format_of(before), Altered()) if changed else (Altered(),)
+    return match, (formats.format_of(before), MatchChanged()) if changed else (MatchChanged(),)
 
 
 def _require_undecided(before: Match, after: Match) -> None:
@@ -93,9 +93,9 @@ def _require_undecided(before: Match, after: Match) -> None:
         raise Conflict(f"map {new.number} stands {score}, decided in a format of {new.max_rounds}")
 
 
-def describe(match: Match, about: About) -> Moved:
+def describe(match: Match, about: MatchInfo) -> Moved:
     """Streams, the demo, the source; possible in every state. Vetoes are left as they are."""
-    return replace(match, about=replace(about, vetoes=match.about.vetoes)), (Altered(),)
+    return replace(match, about=replace(about, vetoes=match.about.vetoes)), (MatchChanged(),)
 
 
 def set_maps(match: Match, vetoes: Sequence[Veto]) -> Moved:
@@ -117,4 +117,4 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> Moved:
     match = replace(match, maps=maps, about=replace(match.about, vetoes=tuple(vetoes)))
     after = formats.in_new_format(match)
     _require_undecided(match, after)
-    return after, (Altered(),)
+    return after, (MatchChanged(),)

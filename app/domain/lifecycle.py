@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Altered, Change, MatchCancelled
-from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, keep_doubts, raise_doubt
+from app.domain.changes import Change, MatchCancelled, MatchChanged
+from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, raise_doubt, retain_doubts
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
@@ -13,20 +13,20 @@ Moved = tuple[Match, tuple[Change, ...]]
 def schedule(match: Match, at: int) -> Moved:
     """Set the planned start (Unix ms); a discovered match becomes an upcoming one."""
     require(match, "scheduled", Status.DISCOVERED, Status.UPCOMING)
-    return replace(match, status=Status.UPCOMING, scheduled_at=at), (Altered(),)
+    return replace(match, status=Status.UPCOMING, scheduled_at=at), (MatchChanged(),)
 
 
 def cancel(match: Match, at: int) -> Moved:
     """Call the match off, before or in play."""
     require_open(match, "cancelled")
     match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
-    return keep_doubts(match), (MatchCancelled(),)
+    return retain_doubts(match), (MatchCancelled(),)
 
 
 def suspend(match: Match, reason: str) -> Moved:
     """Take everything off offer until `unsuspend`, whatever the log says."""
     require_open(match, "suspended")
-    return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (Altered(),)
+    return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (MatchChanged(),)
 
 
 def unsuspend(match: Match) -> Moved:
@@ -34,7 +34,7 @@ def unsuspend(match: Match) -> Moved:
     require_open(match, "unsuspended")
     if not any(doubt.kind == OPERATOR for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
-    return clear_doubt(match, OPERATOR), (Altered(),)
+    return clear_doubt(match, OPERATOR), (MatchChanged(),)
 
 
 def require(match: Match, verb: str, *allowed: Status) -> None:

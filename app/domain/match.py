@@ -10,8 +10,9 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.about import About
+from app.domain.equipment_value import Carried
 from app.domain.loadout import Loadout
+from app.domain.match_info import MatchInfo
 from app.domain.player import Player as Player
 from app.domain.player import Side as Side
 from app.domain.player import Slot as Slot
@@ -19,7 +20,6 @@ from app.domain.player import other_side as other_side
 from app.domain.player import other_slot as other_slot
 from app.domain.score_rules import is_decided
 from app.domain.status import Status as Status
-from app.domain.worth import Carried
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
@@ -155,7 +155,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
         return is_decided(home, away, self.max_rounds, self.overtime_rounds)
 
 
-class Win(msgspec.Struct, frozen=True):
+class RoundResult(msgspec.Struct, frozen=True):
     """How the log says that a round ended; scores are by side, after the round."""
 
     side: Side
@@ -165,7 +165,7 @@ class Win(msgspec.Struct, frozen=True):
     at: int
 
 
-class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
+class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not
     seen. `events` are this round's facts so far, in order; `carried` is what players left the buy zone with.
 
@@ -185,7 +185,7 @@ class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     opened_at: int = 0
     knife: bool = False
     held: tuple[TimelineEvent, ...] = ()
-    won: Win | None = None
+    won: RoundResult | None = None
     break_over: bool = False
     dead: tuple[Player, ...] = ()
     defusers: tuple[Player, ...] = ()
@@ -193,14 +193,14 @@ class RoundPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     carried: tuple[Carried, ...] = ()
 
 
-class Seat(msgspec.Struct, frozen=True):
+class RosterEntry(msgspec.Struct, frozen=True):
     """Which team a player belongs to, as seen in play; outlives reconnects and changes of name."""
 
     account: int
     slot: Slot
 
 
-class OpenEnd(msgspec.Struct, frozen=True):
+class PendingMapEnd(msgspec.Struct, frozen=True):
     """The score that a map ended with, told by side while nobody knows who played which."""
 
     map: int
@@ -230,7 +230,7 @@ class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     confirmed_map: int = 0
 
 
-class Member(msgspec.Struct, frozen=True):
+class TeamPlayer(msgspec.Struct, frozen=True):
     """A player of one of the teams."""
 
     player: Player
@@ -240,8 +240,8 @@ class Member(msgspec.Struct, frozen=True):
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who of the map's players has left the server, and which bots stand in for them."""
 
-    away: tuple[Member, ...] = ()
-    bots: tuple[Member, ...] = ()
+    away: tuple[TeamPlayer, ...] = ()
+    bots: tuple[TeamPlayer, ...] = ()
 
 
 class OtherDeath(msgspec.Struct, frozen=True):
@@ -284,7 +284,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     score_away: int = 0
     winner: Slot | None = None
     maps: tuple[MapPlay, ...] = ()
-    current: RoundPlay | None = None
+    current: CurrentRound | None = None
     warmup: bool = False
     pause: str = ""
     suspended: str = ""
@@ -298,7 +298,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     last_seq: int = 0
     last_fact_at: int = 0
     doubts: tuple[Doubt, ...] = ()
-    roster: tuple[Seat, ...] = ()
+    roster: tuple[RosterEntry, ...] = ()
     loaded: str = ""
     team_ct: str = ""
     team_t: str = ""
@@ -306,7 +306,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     max_rounds: int = 24
     overtime_rounds: int = 6
     awarded: bool = False
-    about: About = About()
+    about: MatchInfo = MatchInfo()
     loadouts: tuple[Loadout, ...] = ()
     unfollowed: int = 0
     format_status: FormatStatus = FormatStatus()
@@ -315,7 +315,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     behind: bool = False
     presence: Presence = Presence()
     other_deaths: tuple[OtherDeath, ...] = ()
-    open_end: OpenEnd | None = None
+    open_end: PendingMapEnd | None = None
 
     @property
     def over(self) -> bool:
@@ -327,7 +327,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
         return next((play for play in self.maps if play.status == "live"), None)
 
 
-class Headline(msgspec.Struct, frozen=True, omit_defaults=True):
+class MatchSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     """What `<sport_event_status>` and the basic match shape need; kept with each match change."""
 
     number: int
@@ -344,9 +344,9 @@ class Headline(msgspec.Struct, frozen=True, omit_defaults=True):
     pause: str = ""
 
 
-def headline(match: Match) -> Headline:
+def summarize(match: Match) -> MatchSummary:
     """The short form of a match; its maps carry no rounds."""
-    return Headline(
+    return MatchSummary(
         number=match.number,
         status=match.status,
         home=match.home,

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Changes
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import Match, Member, Player, Presence, RoundPlay, Slot
+from app.domain.match import CurrentRound, Match, Player, Presence, Slot, TeamPlayer
 from app.domain.sides import slot_of
-from app.domain.timeline import bury
+from app.domain.timeline import mark_dead
 
 PLAYERS = "players"  #: the kind of the doubt that a team without anybody raises
 TEAM = 5
@@ -24,12 +24,12 @@ def able(match: Match, slot: Slot) -> int:
     return min(TEAM, max(0, TEAM - away + bots))
 
 
-def left(match: Match, fact: f.Left, changes: Changes) -> Match:
+def left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
     """Whoever leaves is missed; in a round in play as if they had died."""
     slot = slot_of(match, fact.player, fact.side) if fact.side else None
     if match.map is None or match.warmup or slot is None:
         return match
-    presence, member = match.presence, Member(fact.player, slot)
+    presence, member = match.presence, TeamPlayer(fact.player, slot)
     if not fact.player.account:
         bots = tuple(one for one in presence.bots if one.player != fact.player)
         match = replace(match, presence=replace(presence, bots=bots))
@@ -38,11 +38,11 @@ def left(match: Match, fact: f.Left, changes: Changes) -> Match:
     current = match.current
     if current is not None and current.phase == "live":
         dead = any(_same(one, fact.player) for one in current.dead)
-        return match if dead else bury(match, fact.player, fact.side or "CT")
+        return match if dead else mark_dead(match, fact.player, fact.side or "CT")
     return _counted(match)
 
 
-def joined(match: Match, fact: f.Joined, changes: Changes) -> Match:
+def joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match:
     slot = slot_of(match, fact.player, fact.side)
     if match.map is None or match.warmup or slot is None:
         return match
@@ -51,7 +51,7 @@ def joined(match: Match, fact: f.Joined, changes: Changes) -> Match:
     if fact.player.account or any(one.player == fact.player for one in presence.bots):
         presence = replace(presence, away=away)
     else:
-        presence = replace(presence, bots=(*presence.bots, Member(fact.player, slot)))
+        presence = replace(presence, bots=(*presence.bots, TeamPlayer(fact.player, slot)))
     return _counted(replace(match, presence=presence))
 
 
@@ -60,15 +60,15 @@ def _counted(match: Match) -> Match:
     current = match.current
     if current is None or current.phase != "freeze":
         return match
-    return replace(match, current=mustered(match, current))
+    return replace(match, current=with_available_players(match, current))
 
 
-def mustered(match: Match, current: RoundPlay) -> RoundPlay:
+def with_available_players(match: Match, current: CurrentRound) -> CurrentRound:
     """A round that is about to begin, with those who can play it."""
     return replace(current, alive_home=able(match, "home"), alive_away=able(match, "away"))
 
 
-def everybody_back(match: Match) -> Match:
+def reset_presence(match: Match) -> Match:
     """Another map, or the server anew: everybody connects again."""
     return replace(match, presence=Presence()) if match.presence != Presence() else match
 

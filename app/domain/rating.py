@@ -6,7 +6,7 @@ meanwhile is raised where the teams are named, and only there: a match that is o
 
 from msgspec.structs import replace
 
-from app.domain.changes import Altered
+from app.domain.changes import MatchChanged
 from app.domain.doubts import UNRATED, clear_doubt, raise_doubt
 from app.domain.lifecycle import Moved, require_open
 from app.domain.match import Match
@@ -28,7 +28,7 @@ def rate(match: Match, home: float | None, away: float | None, *, allow_unrated:
         home_strength=match.home_strength if home is None else home,
         away_strength=match.away_strength if away is None else away,
     )
-    return rated(clear_doubt(match, UNRATED) if allow_unrated else match), (Altered(),)
+    return rated(clear_doubt(match, UNRATED) if allow_unrated else match), (MatchChanged(),)
 
 
 def unrated(match: Match) -> bool:

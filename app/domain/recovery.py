@@ -14,7 +14,7 @@ MOST_ATTEMPTS = 5
 MOST_QUEUED = 64  #: event-level requests of one tenant that may wait or run at a time
 
 
-class Kind(StrEnum):
+class RecoveryKind(StrEnum):
     """Which of the four requests it was; each tells other things again."""
 
     CANONICAL = "canonical"
@@ -23,18 +23,18 @@ class Kind(StrEnum):
     EVENT_STATEFUL = "event_stateful"
 
 
-class State(StrEnum):
+class RecoveryState(StrEnum):
     SCHEDULED = "scheduled"
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RecoveryRequest(msgspec.Struct, frozen=True):
     """A request whose parameters fit. `after` in Unix ms, 0 for a full snapshot; `match_id` names the
     match of an event-level request, which may come without a `request_id` ("") to be given one."""
 
-    kind: Kind
+    kind: RecoveryKind
     request_id: str
     after: int = 0
     node_id: str | None = None
@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True):
         return self.node_id or IMPLICIT_SLOT
 
 
-class Job(msgspec.Struct, frozen=True):
+class RecoveryJob(msgspec.Struct, frozen=True):
     """An accepted request. `token` is the slot's at acceptance: whoever has an older one than the slot has
     lost it; an event-level request takes no slot and has 0. `attempts` counts the runs begun, the present one
     included, and tells one run's writes from another's. `steps` and `steps_done` are pages of work, the end
@@ -55,9 +55,9 @@ class Job(msgspec.Struct, frozen=True):
 
     id: int
     tenant_id: UUID
-    asked: Asked
+    request: RecoveryRequest
     token: int
-    state: State
+    state: RecoveryState
     scheduled_at: int
     started_at: int | None = None
     finished_at: int | None = None
@@ -73,7 +73,7 @@ class InFlight(msgspec.Struct, frozen=True):
     but its end has been told, and it is going to be free at once."""
 
     request_id: str
-    kind: Kind
+    kind: RecoveryKind
     after: int
     scheduled_at: int
     remaining: int

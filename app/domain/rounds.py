@@ -4,32 +4,39 @@ from msgspec.structs import replace
 
 from app.domain.changes import Changes, RoundFinished, RoundLive, RoundOpened, RoundsVoided
 from app.domain.doubts import SOURCE, clear_doubt, raise_doubt
+from app.domain.equipment_value import of_teams
 from app.domain.loadout import stood_up
-from app.domain.match import MapPlay, Match, Round, RoundPlay, Win
-from app.domain.presence import mustered
-from app.domain.sides import believe_score, is_break, leave_break, set_home_side, slot_on, update_map
-from app.domain.timeline import bomb_site, end_of_bomb, release_held
-from app.domain.worth import of_teams
+from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
+from app.domain.presence import with_available_players
+from app.domain.sides import (
+    infer_sides_from_score,
+    is_break,
+    open_sides_after_break,
+    set_home_side,
+    slot_on,
+    update_map,
+)
+from app.domain.timeline import add_bomb_event, bomb_site, release_held_events
 
 
 def open_round(match: Match, at: int, changes: Changes) -> Match:
     """The freeze time of the next round; the round in hand is over or void."""
-    match = leave_break(match)
+    match = open_sides_after_break(match)
     play = match.map
     if play is None:
         return match
     number = play.rounds_won + 1
     bare = not play.rounds_won or is_break(play)
-    current = mustered(match, fresh_round(match, play, number, at))
+    current = with_available_players(match, fresh_round(match, play, number, at))
     sheet = stood_up(match.loadouts, bare=bare)
     match = replace(match, current=current, loadouts=sheet)
     changes.append(RoundOpened(map=play.number, round=number))
     return match
 
 
-def fresh_round(match: Match, play: MapPlay, number: int, at: int) -> RoundPlay:
+def fresh_round(match: Match, play: MapPlay, number: int, at: int) -> CurrentRound:
     gap = any(doubt.kind == SOURCE for doubt in match.doubts)
-    return RoundPlay(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
+    return CurrentRound(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
 
 
 def go_live(match: Match, at: int, changes: Changes) -> Match:
@@ -55,17 +62,17 @@ def judge(match: Match, changes: Changes) -> Match:
     return _finish(match, won, changes)
 
 
-def _still_maybe_knife(current: RoundPlay) -> bool:
+def _still_maybe_knife(current: CurrentRound) -> bool:
     return current.knife and not current.break_over
 
 
-def _believe_result(match: Match, play: MapPlay, won: Win) -> Match:
+def _believe_result(match: Match, play: MapPlay, won: RoundResult) -> Match:
     """While the sides are open, the score before this round may show them."""
     ct_before, t_before = won.ct_score - (won.side == "CT"), won.t_score - (won.side == "T")
-    return believe_score(match, ct_before, t_before) if play.home_side is None else match
+    return infer_sides_from_score(match, ct_before, t_before) if play.home_side is None else match
 
 
-def _after(play: MapPlay, won: Win) -> tuple[int, int]:
+def _after(play: MapPlay, won: RoundResult) -> tuple[int, int]:
     home_won = slot_on(play, won.side) == "home"
     return play.home_score + home_won, play.away_score + (not home_won)
 
@@ -81,8 +88,8 @@ def disagree(match: Match, ct_score: int, t_score: int) -> Match:
     return raise_doubt(match, "score", f"score told CT {ct_score}, T {t_score} disagrees with {ours} counted")
 
 
-def _finish(match: Match, won: Win, changes: Changes) -> Match:
-    match = end_of_bomb(release_held(match, changes), won, changes)
+def _finish(match: Match, won: RoundResult, changes: Changes) -> Match:
+    match = add_bomb_event(release_held_events(match, changes), won, changes)
     play, current = match.map, match.current
     winner = slot_on(play, won.side) if play else None
     if play is None or current is None or winner is None:
@@ -141,13 +148,13 @@ def void_all(match: Match, changes: Changes) -> Match:
     return void_after(match, 0, 0, changes, replayed=True)
 
 
-def void_in_hand(match: Match, changes: Changes) -> Match:
+def void_current_round(match: Match, changes: Changes) -> Match:
     """The round in hand is not going to be finished."""
     play = match.map
     return void_after(match, play.home_score, play.away_score, changes) if play else match
 
 
-def replay_in_hand(match: Match, changes: Changes) -> Match:
+def replay_current_round(match: Match, changes: Changes) -> Match:
     """The round in hand is played again."""
     play = match.map
     return void_after(match, play.home_score, play.away_score, changes, replayed=True) if play else match
@@ -218,7 +225,7 @@ def catch_up(match: Match, ct_score: int, t_score: int, at: int, changes: Change
     in_freeze = current is None or current.phase == "freeze"
     if home_score < play.home_score or away_score < play.away_score or (in_freeze and is_break(ahead)):
         return disagree(match, ct_score, t_score)
-    match = void_in_hand(match, changes)
+    match = void_current_round(match, changes)
     numbers = range(play.rounds_won + 1, home_score + away_score + 1)
     ahead = replace(ahead, unseen=(*play.unseen, *numbers))
     ahead = replace(ahead, side_before_break=ahead.home_side if is_break(ahead) else None)
@@ -228,19 +235,19 @@ def catch_up(match: Match, ct_score: int, t_score: int, at: int, changes: Change
 
 def lose_round(match: Match, ct_score: int, t_score: int, changes: Changes) -> Match:
     """A result whose score skips rounds: which round it was is unclear, and so is what happened in it."""
-    match = void_in_hand(match, changes)
+    match = void_current_round(match, changes)
     play = match.map
     if play is not None:
-        current = RoundPlay(map=play.number, number=ct_score + t_score, phase="over")
+        current = CurrentRound(map=play.number, number=ct_score + t_score, phase="over")
         match = replace(match, current=current)
     return disagree(match, ct_score, t_score)
 
 
-def _after_unseen(play: MapPlay) -> RoundPlay:
-    return RoundPlay(map=play.number, number=play.rounds_won, phase="over")
+def _after_unseen(play: MapPlay) -> CurrentRound:
+    return CurrentRound(map=play.number, number=play.rounds_won, phase="over")
 
 
-def drop_unjudged(match: Match) -> Match:
+def drop_uncounted_result(match: Match) -> Match:
     """Play goes on although nobody could say who won: the round is not ours to count."""
     current = match.current
     if current is None or current.won is None:

@@ -12,12 +12,12 @@ from app.domain.rounds import (
     go_back,
     judge,
     open_round,
-    replay_in_hand,
+    replay_current_round,
     scores_by_team,
     void_all,
 )
 from app.domain.series import may_start, name_map, playing, start_map, was_played
-from app.domain.sides import believe_score
+from app.domain.sides import infer_sides_from_score
 
 
 def score_reported(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
@@ -39,7 +39,7 @@ def _out_of_play(match: Match, changes: Changes) -> Match:
     """`RoundsPlayed: -1`: whatever goes on, it does not count."""
     if match.map is None or match.restarting:
         return replace(match, warmup=True)
-    return replace(replay_in_hand(match, changes), warmup=True)
+    return replace(replay_current_round(match, changes), warmup=True)
 
 
 def _after_knives(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
@@ -59,7 +59,7 @@ def _then_open(match: Match, at: int, changes: Changes) -> Match:
 
 def _compare(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
     """Check the score told against the rounds counted; one that went back is a restored backup."""
-    match = believe_score(match, fact.ct_score, fact.t_score)
+    match = infer_sides_from_score(match, fact.ct_score, fact.t_score)
     play, current = match.map, match.current
     if play is None or (current is not None and current.won is not None):
         return match
@@ -85,5 +85,5 @@ def _agree(match: Match, at: int, changes: Changes) -> Match:
     anew = match.restarting and current is not None and current.phase != "freeze"
     match = replace(clear_doubt(match, "score", "restart"), restarting=False)
     if anew:
-        return open_round(replay_in_hand(match, changes), at, changes)
+        return open_round(replay_current_round(match, changes), at, changes)
     return match if match.current else open_round(match, at, changes)

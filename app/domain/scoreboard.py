@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import loadout
 from app.domain.changes import Changes
+from app.domain.equipment_value import worth
 from app.domain.loadout import Sheet
 from app.domain.match import Match
 from app.domain.series import playing
-from app.domain.worth import worth
 
 
-def gained(match: Match, fact: f.Sighted) -> Match:
+def gained(match: Match, fact: f.ItemAcquired) -> Match:
     if not (fact.item and _counts(match)):
         return match
     return _with(match, loadout.with_item(match.loadouts, fact.player, fact.side, fact.item))
@@ -36,11 +36,11 @@ def _carrying(match: Match, fact: f.Equipped) -> Match:
     return replace(match, current=replace(current, carried=carried))
 
 
-def parted(match: Match, fact: f.Parted, changes: Changes) -> Match:
+def parted(match: Match, fact: f.ItemLost, changes: Changes) -> Match:
     return _with(match, loadout.without_item(match.loadouts, fact.player, fact.item))
 
 
-def paid(match: Match, fact: f.Paid, changes: Changes) -> Match:
+def paid(match: Match, fact: f.MoneyChanged, changes: Changes) -> Match:
     if not _counts(match):
         return match
     return _with(match, loadout.updated(match.loadouts, fact.player, fact.side, money=fact.money))

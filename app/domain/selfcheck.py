@@ -13,31 +13,31 @@ from typing import NamedTuple
 Quotes = dict[str, int]
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     MISSING = "missing"  #: open, and the client does not know it
     EXTRA = "extra"  #: the client has it open, and it is settled, voided, withdrawn, or not the client's
     STALE = "stale"  #: open on both sides, suspended on one only
     WRONG_PRICE = "wrong_price"  #: active on both sides, at other odds
 
 
-class Difference(NamedTuple):
+class QuoteDifference(NamedTuple):
     """`yours` and `ours` as in `Quotes`, None where the market is not open."""
 
-    kind: Kind
+    kind: DifferenceKind
     market: str
     yours: int | None
     ours: int | None
 
 
-def differences(yours: Quotes, ours: Quotes) -> Iterator[Difference]:
+def differences(yours: Quotes, ours: Quotes) -> Iterator[QuoteDifference]:
     """What one match's quotes of a client lack, have too many or have wrong; one for a market at most."""
     for market, told in yours.items():
         held = ours.get(market)
         if held is None:
-            yield Difference(Kind.EXTRA, market, told, None)
+            yield QuoteDifference(DifferenceKind.EXTRA, market, told, None)
         elif (told > 0) is not (held > 0):
-            yield Difference(Kind.STALE, market, told, held)
+            yield QuoteDifference(DifferenceKind.STALE, market, told, held)
         elif told != held and told > 0:
-            yield Difference(Kind.WRONG_PRICE, market, told, held)
+            yield QuoteDifference(DifferenceKind.WRONG_PRICE, market, told, held)
     for market in ours.keys() - yours.keys():
-        yield Difference(Kind.MISSING, market, None, ours[market])
+        yield QuoteDifference(DifferenceKind.MISSING, market, None, ours[market])

@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, MatchStarted
-from app.domain.doubts import clear_doubt, keep_doubts, raise_doubt
+from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
-from app.domain.match import MapPlay, Match, OpenEnd, Presence, Slot, Status
+from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Slot, Status
 from app.domain.sides import name_side, use_named_side
 
 
@@ -119,7 +119,7 @@ def finish_match(match: Match, at: int, changes: Changes, winner: Slot | None = 
     format outlives it: what depends on it waits for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)
     changes.append(MatchFinished(winner=winner))
-    match = keep_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT)
+    match = retain_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT)
     return replace(match, status=Status.FINISHED, winner=winner, finished_at=at)
 
 
@@ -131,7 +131,7 @@ def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes
         return match
     score = _final_score(play, ct_score, t_score)
     if score is None:
-        match = replace(match, open_end=OpenEnd(play.number, ct_score, t_score))
+        match = replace(match, open_end=PendingMapEnd(play.number, ct_score, t_score))
         return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
     known = play.number not in match.format_status.open_maps
     if known and not (play.decides(*score) or sum(score) >= play.max_rounds):

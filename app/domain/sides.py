@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import MapPlay, Match, Player, Seat, Side, Slot, other_side
+from app.domain.match import MapPlay, Match, Player, RosterEntry, Side, Slot, other_side
 
 Sighting = tuple[Player, Side]
 
@@ -99,7 +99,7 @@ def _believe_line(match: Match, home_side: Side) -> Match:
     return set_home_side(match, home_side) if told_new and play.home_side is None else match
 
 
-def believe_score(match: Match, ct_score: int, t_score: int) -> Match:
+def infer_sides_from_score(match: Match, ct_score: int, t_score: int) -> Match:
     """While the sides are open, an uneven score that equals ours one way round shows them."""
     play = match.map
     if play is None or play.home_side is not None or ct_score == t_score:
@@ -113,18 +113,18 @@ def believe_score(match: Match, ct_score: int, t_score: int) -> Match:
 
 def witness(match: Match, sightings: Iterable[Sighting]) -> Match:
     """Take in players seen on a side in play: known ones show the sides, new ones get a seat."""
-    match = believe_players(match, sightings)
+    match = infer_sides_from_players(match, sightings)
     play, current = match.map, match.current
     if play is None or current is None or play.home_side is None or current.phase != "live":
         return match
     for player, side in sightings:
         slot = slot_on(play, side)
         if player.account and slot and seat(match, player) is None:
-            match = replace(match, roster=(*match.roster, Seat(player.account, slot)))
+            match = replace(match, roster=(*match.roster, RosterEntry(player.account, slot)))
     return match
 
 
-def believe_players(match: Match, sightings: Iterable[Sighting]) -> Match:
+def infer_sides_from_players(match: Match, sightings: Iterable[Sighting]) -> Match:
     """One known player shows sides that are open; it takes one of each team to overrule known ones."""
     play = match.map
     if play is None:
@@ -148,7 +148,7 @@ def _home_side(slot: Slot, side: Side) -> Side:
     return side if slot == "home" else other_side(side)
 
 
-def leave_break(match: Match) -> Match:
+def open_sides_after_break(match: Match) -> Match:
     """At the freeze after a possible change of sides: open, unless the players have shown it."""
     play = match.map
     if play is None or play.side_before_break is None or play.home_side != play.side_before_break:

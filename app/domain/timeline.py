@@ -6,9 +6,18 @@ Nobody dies twice in a round, so a repeated line adds nothing.
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Amended, Changes, Happened
+from app.domain.changes import Changes, EventAdded, EventAmended
 from app.domain.loadout import fallen, is_knife
-from app.domain.match import FactType, Match, OtherDeath, Player, RoundPlay, Side, TimelineEvent, Win
+from app.domain.match import (
+    CurrentRound,
+    FactType,
+    Match,
+    OtherDeath,
+    Player,
+    RoundResult,
+    Side,
+    TimelineEvent,
+)
 from app.domain.sides import slot_of, update_map, witness
 
 
@@ -17,9 +26,9 @@ def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     if current is None or fact.victim in current.dead:
         return match
     match = witness(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
-    match = bury(match, fact.victim, fact.victim_side)
+    match = mark_dead(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
-        match = release_held(match, changes)
+        match = release_held_events(match, changes)
     return happen(
         match,
         changes,
@@ -41,7 +50,7 @@ def died(match: Match, fact: f.Died, changes: Changes) -> Match:
     if slot is not None:
         death = OtherDeath(current.map, current.number, fact.victim, slot)
         match = replace(match, other_deaths=(*match.other_deaths, death))
-    return bury(match, fact.victim, fact.side)
+    return mark_dead(match, fact.victim, fact.side)
 
 
 def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
@@ -80,7 +89,7 @@ def exploded(match: Match, fact: f.BombExploded, changes: Changes, *, late: bool
     return happen(match, changes, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
 
 
-def end_of_bomb(match: Match, won: Win, changes: Changes) -> Match:
+def add_bomb_event(match: Match, won: RoundResult, changes: Changes) -> Match:
     """A round won by the bomb or by its defusal tells that event too, where no line of its own did."""
     if won.reason == "bomb":
         return exploded(match, f.BombExploded(at=won.at), changes, late=False)
@@ -92,7 +101,7 @@ def end_of_bomb(match: Match, won: Win, changes: Changes) -> Match:
     return happen(match, changes, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
 
 
-def bomb_site(current: RoundPlay) -> str:
+def bomb_site(current: CurrentRound) -> str:
     """Where the bomb was planted this round; "" when it was not."""
     plants = (event for event in current.events + current.held if event.type == "bomb_planted")
     return next((event.site for event in plants), "")
@@ -141,22 +150,22 @@ def happen(
     match = replace(match, next_fact=match.next_fact + 1)
     if current.knife:
         return replace(match, current=replace(current, held=(*current.held, event)))
-    changes.append(Happened(event=event))
+    changes.append(EventAdded(event=event))
     match = replace(match, current=replace(current, events=(*current.events, event)))
     return _add_to_finished(match, event) if event.late else match
 
 
-def release_held(match: Match, changes: Changes) -> Match:
+def release_held_events(match: Match, changes: Changes) -> Match:
     """The round is no knife round: tell what was held back."""
     current = match.current
     if current is None or not current.knife:
         return match
-    changes.extend(Happened(event=event) for event in current.held)
+    changes.extend(EventAdded(event=event) for event in current.held)
     events = (*current.events, *current.held)
     return replace(match, current=replace(current, knife=False, held=(), events=events))
 
 
-def bury(match: Match, victim: Player, side: Side) -> Match:
+def mark_dead(match: Match, victim: Player, side: Side) -> Match:
     current, slot = match.current, slot_of(match, victim, side)
     if current is None:
         return match
@@ -181,11 +190,11 @@ def _amend(match: Match, event: TimelineEvent, changes: Changes) -> Match:
     held = tuple(event if old.id == event.id else old for old in current.held)
     match = replace(match, current=replace(current, events=events, held=held))
     for index, change in enumerate(changes):
-        if isinstance(change, Happened | Amended) and change.event.id == event.id:
+        if isinstance(change, EventAdded | EventAmended) and change.event.id == event.id:
             changes[index] = replace(change, event=event)
             return match
     if any(known.id == event.id for known in events):
-        changes.append(Amended(event=event))
+        changes.append(EventAmended(event=event))
     return match
 
 
@@ -198,5 +207,5 @@ def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
     return update_map(match, replace(play, rounds=(*play.rounds[:-1], last)))
 
 
-def _seen(current: RoundPlay, kind: FactType) -> bool:
+def _seen(current: CurrentRound, kind: FactType) -> bool:
     return any(event.type == kind for event in current.events + current.held)

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, timeline
-from app.domain.changes import Altered, Change, Changes
+from app.domain.changes import Change, Changes, MatchChanged
 from app.domain.doubts import SILENT, SOURCE, clear_doubt, raise_doubt
-from app.domain.match import Match, RoundPlay, Win
+from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.rounds import (
-    drop_unjudged,
+    drop_uncounted_result,
     go_live,
     judge,
     lose_round,
     open_round,
-    replay_in_hand,
+    replay_current_round,
     void_all,
-    void_in_hand,
+    void_current_round,
 )
 from app.domain.score import score_reported
 from app.domain.series import (
@@ -35,8 +35,8 @@ from app.domain.series import (
     start_map,
     was_played,
 )
-from app.domain.sides import believe_players, name_side, switch, update_map
-from app.domain.unfollowed import count_unfollowed
+from app.domain.sides import infer_sides_from_players, name_side, switch, update_map
+from app.domain.unfollowed import count_unfollowed_round
 
 _LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, told late
 
@@ -49,11 +49,11 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
         if match.over:
             break
         before = match
-        match = count_unfollowed(before, _HANDLERS[type(fact)](match, fact, changes), fact)
+        match = count_unfollowed_round(before, _HANDLERS[type(fact)](match, fact, changes), fact)
         match = presence.check(formats.check(match))
         newest = max(newest, fact.at)
         if match is not before and _visible(match) != _visible(before):
-            changes.append(Altered())
+            changes.append(MatchChanged())
     return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(changes)
 
 
@@ -88,7 +88,7 @@ def _ended(match: Match, loaded: str) -> bool:
 
 def _restarted(match: Match) -> Match:
     """The server came up again on the map being played: what counts is told with the next score."""
-    match = presence.everybody_back(match)
+    match = presence.reset_presence(match)
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
@@ -122,7 +122,7 @@ def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
     return open_round(void_all(match, changes), fact.at, changes)
 
 
-def _untouched(current: RoundPlay | None) -> bool:
+def _untouched(current: CurrentRound | None) -> bool:
     """A first round in its freeze time, with nothing in it."""
     return current is not None and current.number == 1 and current.phase == "freeze" and not current.dead
 
@@ -144,12 +144,12 @@ def side_named(match: Match, fact: f.SideNamed, changes: Changes) -> Match:
     return judge(name_side(match, fact.side, fact.team), changes)
 
 
-def sighted(match: Match, fact: f.Sighted, changes: Changes) -> Match:
+def item_acquired(match: Match, fact: f.ItemAcquired, changes: Changes) -> Match:
     match = scoreboard.gained(match, fact)
     play, current = playing(match), match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
         return match
-    return believe_players(match, ((fact.player, fact.side),))
+    return infer_sides_from_players(match, ((fact.player, fact.side),))
 
 
 def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match:
@@ -166,15 +166,15 @@ def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Mat
         return _freeze_after_round(match, current, fact.at, changes)
     if current.phase == "live":
         # Where data is missing, its end may be what is missing.
-        drop = void_in_hand if current.gap else replay_in_hand
+        drop = void_current_round if current.gap else replay_current_round
         return open_round(drop(match, changes), fact.at, changes)
     return replace(match, current=replace(current, opened_at=fact.at))
 
 
-def _freeze_after_round(match: Match, current: RoundPlay, at: int, changes: Changes) -> Match:
+def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: Changes) -> Match:
     if current.won is not None and current.knife:
         return replace(match, current=replace(current, break_over=True, opened_at=at))
-    return open_round(drop_unjudged(match), at, changes)
+    return open_round(drop_uncounted_result(match), at, changes)
 
 
 def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match:
@@ -188,7 +188,7 @@ def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match
         match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
     match = _confirm(replace(match, open_end=None), changes)
     if match.current is None or match.current.phase == "over":
-        match = open_round(drop_unjudged(match), fact.at, changes)
+        match = open_round(drop_uncounted_result(match), fact.at, changes)
     if match.current is None or match.current.phase == "live":
         return match
     return go_live(clear_doubt(match, "restart"), fact.at, changes)
@@ -233,7 +233,7 @@ def round_won(match: Match, fact: f.RoundWon, changes: Changes) -> Match:
     total = fact.ct_score + fact.t_score
     if total <= play.rounds_won:
         return match
-    won = Win(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
+    won = RoundResult(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
     if total != play.rounds_won + 1:
         return lose_round(match, fact.ct_score, fact.t_score, changes)
     return judge(replace(match, current=replace(current, phase="over", won=won)), changes)
@@ -262,11 +262,11 @@ def source_lost(match: Match, fact: f.SourceLost, changes: Changes) -> Match:
     return raise_doubt(match, SOURCE, fact.reason)
 
 
-def source_back(match: Match, fact: f.SourceBack, changes: Changes) -> Match:
+def source_restored(match: Match, fact: f.SourceRestored, changes: Changes) -> Match:
     return clear_doubt(match, SOURCE)
 
 
-def source_heard(match: Match, fact: f.SourceHeard, changes: Changes) -> Match:
+def source_resumed(match: Match, fact: f.SourceResumed, changes: Changes) -> Match:
     return clear_doubt(match, SILENT)
 
 
@@ -278,11 +278,11 @@ def source_changed(match: Match, fact: f.SourceChanged, changes: Changes) -> Mat
     return replace(match, handed_over=True)
 
 
-def rival_claims(match: Match, fact: f.RivalClaims, changes: Changes) -> Match:
+def rival_source_seen(match: Match, fact: f.RivalSourceSeen, changes: Changes) -> Match:
     return raise_doubt(match, "rival", "a second game server claims the match")
 
 
-def rivals_gone(match: Match, fact: f.RivalsGone, changes: Changes) -> Match:
+def rival_sources_gone(match: Match, fact: f.RivalSourcesGone, changes: Changes) -> Match:
     return clear_doubt(match, "rival")
 
 
@@ -300,13 +300,13 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.RestoreAnnounced: restore_announced,
     f.SideNamed: side_named,
     f.Equipped: scoreboard.equipped,
-    f.Parted: scoreboard.parted,
-    f.Paid: scoreboard.paid,
+    f.ItemLost: scoreboard.parted,
+    f.MoneyChanged: scoreboard.paid,
     f.Hurt: scoreboard.hurt,
     f.SideSwitched: side_switched,
-    f.Left: presence.left,
-    f.Joined: presence.joined,
-    f.Sighted: sighted,
+    f.PlayerLeft: presence.left,
+    f.PlayerJoined: presence.joined,
+    f.ItemAcquired: item_acquired,
     f.FreezeStarted: freeze_started,
     f.RoundStarted: round_started,
     f.Killed: killed,
@@ -323,9 +323,9 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.Resumed: resumed,
     f.MapEnded: map_ended,
     f.SourceLost: source_lost,
-    f.SourceBack: source_back,
-    f.SourceHeard: source_heard,
+    f.SourceRestored: source_restored,
+    f.SourceResumed: source_resumed,
     f.SourceChanged: source_changed,
-    f.RivalClaims: rival_claims,
-    f.RivalsGone: rivals_gone,
+    f.RivalSourceSeen: rival_source_seen,
+    f.RivalSourcesGone: rival_sources_gone,
 }

@@ -13,17 +13,17 @@ UNFOLLOWED = "unfollowed"  #: the kind of doubt that is raised
 ENOUGH = 2
 
 
-def count_unfollowed(before: Match, match: Match, fact: f.Fact) -> Match:
+def count_unfollowed_round(before: Match, match: Match, fact: f.Fact) -> Match:
     """`match`, which `fact` made of `before`, with its count of rounds in a row that were won uncounted."""
     if match.over or _standing(match) != _standing(before):
-        return forget_unfollowed(match)
+        return reset_unfollowed_rounds(match)
     if not isinstance(fact, f.RoundWon) or match.warmup or _repeated(match, fact) or _away(match):
         return match
     match = replace(match, unfollowed=match.unfollowed + 1)
     return _doubted(match) if match.unfollowed >= ENOUGH else match
 
 
-def forget_unfollowed(match: Match) -> Match:
+def reset_unfollowed_rounds(match: Match) -> Match:
     """Why rounds could not be counted is no more: they are counted anew."""
     return clear_doubt(replace(match, unfollowed=0), UNFOLLOWED) if match.unfollowed else match
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from app.domain.about import Stream, Veto
 from app.domain.entrants import MOST_STRENGTH
 from app.domain.match import Slot
+from app.domain.match_info import Veto, VideoStream
 from app.domain.settlement import VoidWindow
 
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
@@ -102,8 +102,8 @@ class StreamGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(max_length=120)] = ""
 
     @property
-    def stream(self) -> Stream:
-        return Stream(self.url, self.language, self.name)
+    def stream(self) -> VideoStream:
+        return VideoStream(self.url, self.language, self.name)
 
 
 class Describe(Command, frozen=True, tag="describe"):

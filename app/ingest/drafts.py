@@ -1,7 +1,7 @@
 """What a transaction tells the channels, as rows of the change log; pure.
 
 The order is part of the contract: events and rounds, the scoreboard, the fixture change, settlements in
-ledger order, and last the group that one `odds_change` carries (the match's headline, then every changed
+ledger order, and last the group that one `odds_change` carries (the match's summary, then every changed
 market).
 """
 
@@ -13,7 +13,7 @@ from app.domain import changes as c
 from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus, offer_name
-from app.domain.match import Match, Status, headline
+from app.domain.match import Match, Status, summarize
 from app.domain.settlement import LedgerEntry
 from app.store.changes import Draft
 
@@ -41,9 +41,9 @@ def compose(
 
 def _happenings(change: c.Change) -> Iterable[Draft]:
     match change:
-        case c.Happened(event):
+        case c.EventAdded(event):
             yield Draft("event", str(event.id), f"event.{event.type}", "", _encode(event))
-        case c.Amended(event):
+        case c.EventAmended(event):
             yield Draft("event", str(event.id), "", "", _encode(event))
         case c.RoundLive():
             yield Draft("round", f"{change.map}:{change.round}", "round.started", "", _encode(change))
@@ -97,9 +97,9 @@ def _odds(
     book: Book,
     markets: Sequence[Market],
 ) -> Iterable[Draft]:
-    told = headline(after)
+    told = summarize(after)
     frame = _match_frame(before, after, changes)
-    if markets or before is None or told != headline(before):
+    if markets or before is None or told != summarize(before):
         yield Draft("match", match_urn(after.number), frame, "odds_change", _encode(told))
     elif frame:
         yield Draft("match", match_urn(after.number), frame, "", _encode(told))
@@ -113,14 +113,14 @@ def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]
         return "match.created"
     if after.status is Status.FINISHED and before.status is not Status.FINISHED:
         return "match.finished"
-    changed = headline(after) != headline(before) or _beside_headline(after) != _beside_headline(before)
+    changed = summarize(after) != summarize(before) or _beyond_summary(after) != _beyond_summary(before)
     # Events that count no more have no frame of their own.
     voided = any(isinstance(change, c.RoundsVoided) for change in changes)
     return "match.updated" if changed or voided else ""
 
 
-def _beside_headline(match: Match) -> tuple[object, ...]:
-    """What the match resource shows and its headline does not."""
+def _beyond_summary(match: Match) -> tuple[object, ...]:
+    """What the match resource shows and its summary does not."""
     times = (match.scheduled_at, match.started_at, match.finished_at)
     return match.suspended, times, match.best_of, match.event, match.about, match.other_deaths
 

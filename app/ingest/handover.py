@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.domain.changes import Change
-from app.domain.facts import RivalClaims, RivalsGone, SourceChanged
+from app.domain.facts import RivalSourceSeen, RivalSourcesGone, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import claims, cs2log, record
@@ -32,7 +32,7 @@ async def refuse(tx: Tx, match: Match, batch: Batch, judged: Judgement, now: int
         return
     detail = f"{claims.named(sender)} sends play and changes nothing: {sender.why}"
     await alerts.begin(tx, _rival(match.id, sender), detail, now)
-    after, changes = fold(match, [RivalClaims(at=now)])
+    after, changes = fold(match, [RivalSourceSeen(at=now)])
     await record.suspend(tx, match, after, changes, reason=after.suspended, now=now)
 
 
@@ -50,7 +50,7 @@ async def forget_rivals(tx: Tx, match: Match, before: int, now: int) -> tuple[Ma
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
     await tx.write(match_sources.saving(match.id, [replace(each, claims=False) for each in gone]))
     await _end_alerts(tx, match.id, now)
-    return fold(match, [RivalsGone(at=now)])
+    return fold(match, [RivalSourcesGone(at=now)])
 
 
 async def follow(tx: Tx, match: Match, name: str, now: int) -> tuple[Match, Sequence[Change], list[Write]]:
@@ -69,7 +69,7 @@ async def follow(tx: Tx, match: Match, name: str, now: int) -> tuple[Match, Sequ
         )
     await _end_alerts(tx, match.id, now)
     moved = chosen.state != "followed"
-    after, changes = fold(match, [RivalsGone(at=now), *([SourceChanged(at=now)] if moved else [])])
+    after, changes = fold(match, [RivalSourcesGone(at=now), *([SourceChanged(at=now)] if moved else [])])
     return after, changes, [*_decided(match.id, known, chosen), *(await _from_here(tx, match, chosen, moved))]
 
 

@@ -14,9 +14,9 @@ from app.domain.match import Match
 from app.domain.series import next_map
 from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, NotFound
-from app.trading import desk
-from app.trading.desk import Decision
+from app.trading import manual_settlement
 from app.trading.engine import Reaction
+from app.trading.manual_settlement import Decision
 from app.trading.rules import NOT_PLAYED
 
 Key = tuple[int, str]
@@ -29,7 +29,7 @@ def settled(key: Key, result: Result, reason: str) -> Hand:
     """Close a market with this result, whatever was its result before."""
 
     def decide(market: Market) -> Decision:
-        return desk.settle(market, won=result is Result.WON, reason=reason)
+        return manual_settlement.settle(market, won=result is Result.WON, reason=reason)
 
     return lambda book: _closed(_find(book, key), decide, reason)
 
@@ -40,12 +40,14 @@ def voided(key: Key, void_reason_id: int, reason: str) -> Hand:
 
 def bets_voided(key: Key, window: VoidWindow, void_reason_id: int, reason: str) -> Hand:
     """Void the bets of a window; that they are not yet is the caller's to see."""
-    return _about_bets(key, lambda market: desk.void_bets(market, window, void_reason_id, reason))
+    return _about_bets(
+        key, lambda market: manual_settlement.void_bets(market, window, void_reason_id, reason)
+    )
 
 
 def bets_taken_back(key: Key, window: VoidWindow, reason: str) -> Hand:
     """Let void bets of a window stand again; that they are void is the caller's to see."""
-    return _about_bets(key, lambda market: desk.take_bets_back(market, window, reason))
+    return _about_bets(key, lambda market: manual_settlement.take_bets_back(market, window, reason))
 
 
 def _about_bets(key: Key, decide: Decide) -> Hand:
@@ -64,7 +66,7 @@ def rolled_back(key: Key, reason: str, *, release: bool) -> Hand:
         market = _find(book, key)
         if market.held and release:
             return Reaction((replace(market, settled_by=keeper),))
-        opened, entry = desk.roll_back(market, reason)
+        opened, entry = manual_settlement.roll_back(market, reason)
         return Reaction((replace(opened, settled_by=keeper),), (entry,))
 
     return act
@@ -115,7 +117,7 @@ def _void_open(which: Callable[[Market], bool], reason: str) -> Hand:
 
 
 def _voiding(void_reason_id: int, reason: str) -> Decide:
-    return lambda market: desk.void(market, void_reason_id, reason)
+    return lambda market: manual_settlement.void(market, void_reason_id, reason)
 
 
 def _closed(market: Market, decide: Decide, reason: str) -> Reaction:
@@ -123,11 +125,11 @@ def _closed(market: Market, decide: Decide, reason: str) -> Reaction:
     if market.open:
         closed, entry = decide(market)
         return Reaction((closed,), (entry,))
-    opened, taken_back = desk.roll_back(market, reason)
+    opened, taken_back = manual_settlement.roll_back(market, reason)
     closed, entry = decide(opened)
     same = (market.result, market.void_reason_id) == (closed.result, closed.void_reason_id)
     if same and market.settled_by == entry.settled_by:
-        raise Conflict(f"{desk.named(market)} is {market.result} by hand already.")
+        raise Conflict(f"{manual_settlement.named(market)} is {market.result} by hand already.")
     return Reaction((closed,), (taken_back, entry))
 
 

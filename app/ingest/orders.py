@@ -6,10 +6,10 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain import awards, fixture, lifecycle, rating, sides_by_hand
-from app.domain.about import About
-from app.domain.changes import Altered, Change
+from app.domain.changes import Change, MatchChanged
 from app.domain.market import Result
 from app.domain.match import Match
+from app.domain.match_info import MatchInfo
 from app.domain.settlement import VoidWindow
 from app.ingest import commands as c
 from app.ingest import hands
@@ -21,7 +21,7 @@ class Order(msgspec.Struct, frozen=True):
     """What becomes of the match, what changed, and what is done to its markets by hand."""
 
     after: Match
-    changes: tuple[Change, ...] = (Altered(),)
+    changes: tuple[Change, ...] = (MatchChanged(),)
     hand: Hand = hands.untouched
 
 
@@ -97,7 +97,7 @@ def _(command: c.SetMaps, match: Match, now: int) -> Order:
 
 @carried_out.register
 def _(command: c.Describe, match: Match, now: int) -> Order:
-    about = About(
+    about = MatchInfo(
         streams=tuple(given.stream for given in command.streams),
         demo_url=command.demo_url,
         external_id=command.external_id,

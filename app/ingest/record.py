@@ -112,7 +112,11 @@ def _rounds(changes: Iterable[c.Change]) -> list[Round]:
 
 def _events(changes: Iterable[c.Change]) -> list[TimelineEvent]:
     """The latest telling of each event."""
-    told = {change.event.id: change.event for change in changes if isinstance(change, c.Happened | c.Amended)}
+    told = {
+        change.event.id: change.event
+        for change in changes
+        if isinstance(change, c.EventAdded | c.EventAmended)
+    }
     return list(told.values())
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from app.domain.doubts import SILENT, SOURCE
-from app.domain.facts import Fact, FreezeStarted, SourceBack, SourceHeard, SourceLost
+from app.domain.facts import Fact, FreezeStarted, SourceLost, SourceRestored, SourceResumed
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, offsets, pace, record
@@ -80,9 +80,9 @@ class Run:
         whole = begin_of_round(self.facts) if self.source.broken else 0
         if whole is not None and (self.source.broken or SOURCE in doubted):
             self.source = replace(self.source, broken=False)
-            self.facts.insert(whole, SourceBack(at=self._time_at(whole)))
+            self.facts.insert(whole, SourceRestored(at=self._time_at(whole)))
         if SILENT in doubted:
-            self.facts.insert(0, SourceHeard(at=self._time_at(0)))
+            self.facts.insert(0, SourceResumed(at=self._time_at(0)))
 
     def _time_at(self, index: int) -> int:
         return self.facts[index].at if index < len(self.facts) else self.arrived_at

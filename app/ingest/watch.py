@@ -5,9 +5,9 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.domain.changes import Altered, Change
+from app.domain.changes import Change, MatchChanged
 from app.domain.doubts import AWAY, SILENT, raise_doubt
-from app.domain.facts import SourceBack, SourceHeard, SourceLost
+from app.domain.facts import SourceLost, SourceRestored, SourceResumed
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import handover, offsets, record, silence
@@ -60,7 +60,7 @@ async def lift(store: Store, now: int, terms: Terms) -> int:
         waiting = await sources.suspended_before_play(tx, AWAY)
 
     async def back(tx: Tx, match: Match) -> None:
-        after, changes = fold(match, [SourceBack(at=now), SourceHeard(at=now)])
+        after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
         await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
 
     return await _each(store, waiting, back)
@@ -70,7 +70,7 @@ async def forget_rivals(store: Store, now: int, terms: Terms) -> int:
     """Lift the suspension of matches whose rival sources have been silent for long; how many."""
     before = now - terms.takeover_millis
     async with store.reading() as tx:
-        waiting = await match_sources.rivals_gone(tx, before)
+        waiting = await match_sources.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
         after, changes = await handover.forget_rivals(tx, match, before, now)
@@ -163,7 +163,7 @@ async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
     if match.over:
         return
     after = raise_doubt(match, SILENT, reason)
-    await _suspend(tx, match, after, (Altered(),), reason, now)
+    await _suspend(tx, match, after, (MatchChanged(),), reason, now)
 
 
 async def _lose(tx: Tx, match: Match, reason: str, now: int) -> None:

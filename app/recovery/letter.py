@@ -6,7 +6,7 @@ import msgspec
 
 from app.domain.ids import match_urn
 from app.domain.market import Market
-from app.domain.match import Headline
+from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
 from app.wire.envelopes import feed
 
@@ -19,7 +19,7 @@ class Letter(msgspec.Struct, frozen=True):
     number: int
     at: int
     seq: int
-    status: Headline | None = None
+    status: MatchSummary | None = None
     markets: Sequence[Market] = ()
     entries: Sequence[LedgerEntry] = ()
     change_type: int = 0

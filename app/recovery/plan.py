@@ -16,8 +16,8 @@ import msgspec
 
 from app.domain.fixture_change import FixtureChange
 from app.domain.market import Market
-from app.domain.match import headline
-from app.domain.recovery import Asked, Job, Kind
+from app.domain.match import summarize
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.recovery.letter import Letter
 from app.store import markets, replays, tenants
@@ -52,8 +52,8 @@ class Replay:
     """One run of a job, step by step; a new run begins with a new one. Every read may raise
     `Unavailable`, after which the same step can be read again."""
 
-    def __init__(self, store: Store, job: Job) -> None:
-        self._store, self._tenant_id, self._asked = store, job.tenant_id, job.asked
+    def __init__(self, store: Store, job: RecoveryJob) -> None:
+        self._store, self._tenant_id, self._asked = store, job.tenant_id, job.request
         self._read_at: dict[UUID, int] = {}
         self._numbers: dict[UUID, int] = {}
 
@@ -61,7 +61,7 @@ class Replay:
         """All steps, in order."""
         asked = self._asked
         if asked.match_id is not None:
-            phase = Phase.ODDS if asked.kind is Kind.EVENT_ODDS else Phase.SETTLED
+            phase = Phase.ODDS if asked.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
             return [Step(phase, (asked.match_id,))]
         async with self._store.reading() as tx:
             present = await replays.present(tx, self._tenant_id)
@@ -94,7 +94,7 @@ class Replay:
         async with self._store.transaction() as tx:
             stamped = await replays.stamp(tx, await self._booked(tx, match_ids), now)
             active = await markets.active_of(tx, [match.id for match in stamped])
-            with_results = self._asked.kind is not Kind.EVENT_ODDS
+            with_results = self._asked.kind is not RecoveryKind.EVENT_ODDS
             over = [match.id for match in stamped if match.over and with_results]
             ended = await markets.ended_of(tx, over)
         for match in stamped:
@@ -104,7 +104,7 @@ class Replay:
     async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Letter]:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
-            if self._asked.kind is Kind.EVENT_STATEFUL:
+            if self._asked.kind is RecoveryKind.EVENT_STATEFUL:
                 for match in await replays.places(tx, match_ids):
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
@@ -121,8 +121,8 @@ class Replay:
         return await tenants.booked(tx, self._tenant_id, match_ids)
 
 
-def _plan(asked: Asked, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
-    everything = asked.kind is Kind.GLOBAL
+def _plan(asked: RecoveryRequest, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
+    everything = asked.kind is RecoveryKind.GLOBAL
     if everything and asked.after:
         yield Step(Phase.FIXTURES)
     yield from _pages(Phase.ODDS, present, PAGE)
@@ -139,7 +139,7 @@ def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]
 
 def _odds(match: Stamped, told: Sequence[Market]) -> Letter:
     return Letter(
-        "odds_change", match.number, match.stamp, match.seq, status=headline(match.match), markets=told
+        "odds_change", match.number, match.stamp, match.seq, status=summarize(match.match), markets=told
     )
 
 

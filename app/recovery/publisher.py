@@ -10,7 +10,7 @@ from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchang
 
 from app.amqp import broker_lifecycle, routing
 from app.amqp.reconnect import Login
-from app.domain.recovery import Job
+from app.domain.recovery import RecoveryJob
 from app.recovery.letter import Letter
 
 _SECONDS = 15.0
@@ -33,7 +33,7 @@ class Post:
 
     WINDOW: ClassVar[int] = 32  #: envelopes that wait for the broker's confirm at once
 
-    def __init__(self, login: Login, slug: str, job: Job) -> None:
+    def __init__(self, login: Login, slug: str, job: RecoveryJob) -> None:
         self._job, self._sent = job, 0
         self._exchange = RabbitExchange(login.exchange, ExchangeType.TOPIC, durable=True, declare=False)
         self._url = login.address.url(slug)
@@ -47,7 +47,7 @@ class Post:
 
     async def send(self, letters: Sequence[tuple[Letter, bytes]]) -> None:
         """Publish these, in order, and wait until all are confirmed."""
-        node = self._job.asked.node_id
+        node = self._job.request.node_id
         try:
             async with asyncio.TaskGroup() as group:
                 for letter, body in letters:
@@ -61,7 +61,7 @@ class Post:
     async def complete(self, body: bytes, at: int) -> bool:
         """Publish the end, which some queue of the tenant must take; whether one did."""
         try:
-            await self._publish(routing.complete(self._job.asked.node_id), body, at, {}, mandatory=True)
+            await self._publish(routing.complete(self._job.request.node_id), body, at, {}, mandatory=True)
         except PublishError:
             return False
         except broker_lifecycle.FAILURES as error:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.recovery import MOST_QUEUED, Asked, InFlight, Job, Kind
+from app.domain.recovery import MOST_QUEUED, InFlight, RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
@@ -45,7 +45,9 @@ class Desk(msgspec.Struct, frozen=True):
     window: int
 
 
-def read(kind: Kind, given: Given, match_id: UUID | None, *, now: int, window: int) -> Asked:
+def read(
+    kind: RecoveryKind, given: Given, match_id: UUID | None, *, now: int, window: int
+) -> RecoveryRequest:
     """The request, if its parameters fit; raises `Invalid` with every field that does not.
 
     An event-level request may come without a request id: it is given one when it is written.
@@ -59,18 +61,18 @@ def read(kind: Kind, given: Given, match_id: UUID | None, *, now: int, window: i
     if wrong:
         raise Invalid(*wrong)
     after = 0 if event else int((given.after or "").lstrip("0") or 0)
-    return Asked(kind, given.request_id or "", after, given.node_id, match_id)
+    return RecoveryRequest(kind, given.request_id or "", after, given.node_id, match_id)
 
 
 async def accept(
     desk: Desk,
     tenant: Tenant,
-    kind: Kind,
+    kind: RecoveryKind,
     given: Given,
     match_ref: str | None = None,
     *,
     finished_only: bool = False,
-) -> Job:
+) -> RecoveryJob:
     """The job, durable, for a request that is accepted.
 
     `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
@@ -92,7 +94,9 @@ async def accept(
     return accepted
 
 
-async def _accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given) -> tuple[Asked, Job | InFlight]:
+async def _accept(
+    desk: Desk, tenant: Tenant, kind: RecoveryKind, given: Given
+) -> tuple[RecoveryRequest, RecoveryJob | InFlight]:
     now = desk.clock()
     async with desk.store.transaction() as tx:
         asked = read(kind, given, None, now=now, window=desk.window)
@@ -101,8 +105,8 @@ async def _accept(desk: Desk, tenant: Tenant, kind: Kind, given: Given) -> tuple
 
 
 async def _queue(
-    desk: Desk, tenant: Tenant, kind: Kind, given: Given, match_ref: str, finished_only: bool
-) -> Job:
+    desk: Desk, tenant: Tenant, kind: RecoveryKind, given: Given, match_ref: str, finished_only: bool
+) -> RecoveryJob:
     now = desk.clock()
     async with desk.store.transaction() as tx:
         match_id = await _booked(tx, tenant, match_ref, finished_only)
@@ -123,7 +127,7 @@ async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
         raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
 
 
-async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None = None) -> Job:
+async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None = None) -> RecoveryJob:
     """The tenant's newest recovery with that request id; raises `NotFound`."""
     async with desk.store.reading() as tx:
         job = await jobs.find(tx, tenant.id, request_id, node_id)
@@ -181,7 +185,7 @@ def _field(name: str, what: str, kind: str, given: str, ctx: dict[str, int] | No
     return Field(("query", name), what, kind, given, ctx)
 
 
-def _busy(asked: Asked, present: InFlight) -> Conflict:
+def _busy(asked: RecoveryRequest, present: InFlight) -> Conflict:
     """Says which request is in flight, and when to try again: clients wait for its end."""
     seconds = -(-present.remaining // 1000)
     whose = f"node_id {asked.node_id}" if asked.node_id else "requests without node_id"

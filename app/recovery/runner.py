@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from app.amqp.reconnect import Login
-from app.domain.recovery import MOST_ATTEMPTS, Job, State
+from app.domain.recovery import MOST_ATTEMPTS, RecoveryJob, RecoveryState
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
@@ -82,7 +82,7 @@ class Replayer:
         busy = Counter(self._running.values())
         return [tenant_id for tenant_id in self._slugs if busy[tenant_id] < _JOBS_A_TENANT]
 
-    async def _take(self) -> Job | None:
+    async def _take(self) -> RecoveryJob | None:
         self._slugs = self._reachable()
         tenants = self._free()
         if not tenants:
@@ -90,23 +90,25 @@ class Replayer:
         async with self._store.transaction() as tx:
             return await jobs.take(tx, self._holder, tenants, list(self._running), self._clock())
 
-    async def _serve(self, job: Job, slug: str) -> None:
+    async def _serve(self, job: RecoveryJob, slug: str) -> None:
         """One run of a job, to whatever end."""
-        told = log.bind(tenant=slug, recovery=job.asked.request_id, node=job.asked.slot, attempt=job.attempts)
+        told = log.bind(
+            tenant=slug, recovery=job.request.request_id, node=job.request.slot, attempt=job.attempts
+        )
         try:
             if await patiently("looking at a recovery's slot", lambda: self._given_up(job)):
                 raise Undelivered(job.error or "the process that ran it died, again and again")
             count = await self._replay(job, slug)
             done = await patiently("ending a recovery", lambda: self._complete(job))
-            metrics.recoveries.labels(State.COMPLETED.value).inc()
-            told.info("recovery told", kind=job.asked.kind.value, envelopes=count, ours=done)
+            metrics.recoveries.labels(RecoveryState.COMPLETED.value).inc()
+            told.info("recovery told", kind=job.request.kind.value, envelopes=count, ours=done)
         except Exception as error:  # whatever it is, one job must not stop the others
             await self._failed(told, job, error)
         finally:
             self._running.pop(job.id, None)
             self._wake.set()
 
-    async def _replay(self, job: Job, slug: str) -> int:
+    async def _replay(self, job: RecoveryJob, slug: str) -> int:
         """Tell everything again, and that it is complete; how many envelopes that took."""
         count = 0
         replay = Replay(self._store, job)
@@ -123,13 +125,13 @@ class Replayer:
             await self._end(post, job)
         return count
 
-    async def _end(self, post: Post, job: Job) -> None:
+    async def _end(self, post: Post, job: RecoveryJob) -> None:
         """Publish that it is complete; raises `Unheard` when no queue takes it, again and again."""
         for pause in (0.0, *_END_PAUSES):
             await asyncio.sleep(pause)
             self._check_lease(job)
             now = self._clock()
-            if await post.complete(feed.snapshot_complete(self._product, now, job.asked.request_id), now):
+            if await post.complete(feed.snapshot_complete(self._product, now, job.request.request_id), now):
                 return
         raise Unheard(_UNHEARD)
 
@@ -137,13 +139,13 @@ class Replayer:
         async with self._reading:
             return await patiently("reading for a recovery", lambda: replay.letters(step, self._clock()))
 
-    async def _publish(self, post: Post, job: Job, letters: list[Letter]) -> None:
+    async def _publish(self, post: Post, job: RecoveryJob, letters: list[Letter]) -> None:
         for start in range(0, len(letters), post.WINDOW):
             self._check_lease(job)
             page = letters[start : start + post.WINDOW]
-            await post.send([(each, each.body(self._product, job.asked.request_id)) for each in page])
+            await post.send([(each, each.body(self._product, job.request.request_id)) for each in page])
 
-    async def _progress(self, job: Job, steps: int, done: int, envelopes: int) -> None:
+    async def _progress(self, job: RecoveryJob, steps: int, done: int, envelopes: int) -> None:
         async def keep() -> bool:
             async with self._store.reading() as tx:  # one statement is whole by itself
                 return await jobs.progress(tx, job, steps, done, envelopes)
@@ -151,37 +153,37 @@ class Replayer:
         if not await patiently("keeping a recovery's progress", keep):
             raise Undelivered("another process runs this recovery")
 
-    async def _complete(self, job: Job) -> bool:
+    async def _complete(self, job: RecoveryJob) -> bool:
         async with self._store.transaction() as tx:
             return await jobs.complete(tx, job, self._clock())
 
-    async def _given_up(self, job: Job) -> bool:
+    async def _given_up(self, job: RecoveryJob) -> bool:
         """Whether the job has had its attempts, without an end, and its time."""
         if job.attempts <= MOST_ATTEMPTS:
             return False
         async with self._store.reading() as tx:
             return not await jobs.timely(tx, job)
 
-    async def _failed(self, told: Any, job: Job, error: Exception) -> None:
+    async def _failed(self, told: Any, job: RecoveryJob, error: Exception) -> None:
         """Keep and say why a run ended; of what is a mistake of ours, the log alone says what it was."""
         ours = not isinstance(error, Undelivered)
         why = "this run of the recovery failed within the service" if ours else str(error)
         excused, final = isinstance(error, Away), isinstance(error, Unheard)
 
-        async def keep() -> State:
+        async def keep() -> RecoveryState:
             async with self._store.transaction() as tx:
                 pause, now = self._pause(job), self._clock()
                 return await jobs.fail(tx, job, why, pause, now, excused=excused, final=final)
 
         state = await patiently("keeping a recovery's failure", keep)
         metrics.recoveries.labels(state.value).inc()
-        say = told.error if ours or state is State.FAILED else told.warning
+        say = told.error if ours or state is RecoveryState.FAILED else told.warning
         cause = {"exc_info": error} if ours else {"cause": repr(error.__cause__)}
         say("recovery failed", state=state.value, error=why, **cause)
 
-    def _pause(self, job: Job) -> int:
+    def _pause(self, job: RecoveryJob) -> int:
         return int(min(_MOST_PAUSE_MILLIS, _FIRST_PAUSE_MILLIS * 2 ** min(job.attempts, 10)))
 
-    def _check_lease(self, job: Job) -> None:
+    def _check_lease(self, job: RecoveryJob) -> None:
         if not self._held(job.tenant_id):
             raise Away("the tenant is not ours any more")

@@ -26,7 +26,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     `entity`: match, round, event, scoreboard, market or settlement; `key` names it within the match. `frame`
     is the WebSocket frame's type or "", `message` the feed message that tells it or "". `body` is the domain
-    struct as msgspec's JSON: Market, TimelineEvent; of a match Headline, or FixtureChange under
+    struct as msgspec's JSON: Market, TimelineEvent; of a match MatchSummary, or FixtureChange under
     `fixture_change`; of a round RoundLive when it begins, else Round; of a scoreboard nothing (`{}`), for it
     is read from the match. A settlement has its `entry` instead, whose `id` and `at` are yet to be given.
     """

@@ -19,11 +19,11 @@ from app.domain.recovery import (
     MOST_ATTEMPTS,
     MOST_QUEUED,
     SLOT_MILLIS,
-    Asked,
     InFlight,
-    Job,
-    Kind,
-    State,
+    RecoveryJob,
+    RecoveryKind,
+    RecoveryRequest,
+    RecoveryState,
 )
 from app.store import signals
 from app.store.sql import NOW
@@ -50,7 +50,7 @@ _COLUMNS = """j.id, j.tenant_id, j.kind, j.request_id, j.after, j.node_id, j.of_
 _INSERT = f"""
 INSERT INTO recovery_job AS j
     (tenant_id, kind, request_id, after, node_id, of_match, token, state, scheduled_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, '{State.SCHEDULED}', $8)
+VALUES ($1, $2, $3, $4, $5, $6, $7, '{RecoveryState.SCHEDULED}', $8)
 RETURNING {_COLUMNS}
 """
 _SLOW_MILLIS = 60_000  #: a run that may take its process with it, as those before did, begins so seldom
@@ -62,7 +62,7 @@ DELETE FROM recovery_slot s WHERE tenant_id = $1 AND expires_at <= {NOW} AND NOT
     SELECT FROM recovery_job j WHERE j.tenant_id = $1 AND coalesce(j.node_id, $2) = s.node
 )
 """
-_OPEN = f"state IN ('{State.SCHEDULED}', '{State.RUNNING}')"
+_OPEN = f"state IN ('{RecoveryState.SCHEDULED}', '{RecoveryState.RUNNING}')"
 _NO_SLOT = 0  #: the token of event-level requests; slots count from 1
 _NEW_IDS_MILLIS = 1_000  #: an id that was made for a request is not made again so soon
 _LOCK_TENANT = "SELECT id FROM tenant WHERE id = $1 FOR NO KEY UPDATE"
@@ -71,7 +71,7 @@ SELECT {_COLUMNS} FROM recovery_job j
 WHERE j.tenant_id = $1 AND j.of_match IS NOT NULL AND (j.{_OPEN} OR j.scheduled_at >= $2) ORDER BY j.id
 """
 _TAKE = f"""
-UPDATE recovery_job j SET state = '{State.RUNNING}', holder = $1, attempts = attempts + 1,
+UPDATE recovery_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attempts = attempts + 1,
     due_at = CASE WHEN attempts < {MOST_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
     started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0
 WHERE j.id = (
@@ -91,22 +91,23 @@ SELECT EXISTS (
     SELECT FROM recovery_slot WHERE tenant_id = $1 AND node = $2 AND token = $3 AND expires_at > {NOW}
 )
 """
-_MINE = f"id = $1 AND attempts = $2 AND state = '{State.RUNNING}'"
+_MINE = f"id = $1 AND attempts = $2 AND state = '{RecoveryState.RUNNING}'"
 _PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_MINE}"
 _POSTPONE = f"""
-UPDATE recovery_job SET state = '{State.SCHEDULED}', holder = NULL, error = $3, due_at = {NOW} + $4::bigint
+UPDATE recovery_job
+SET state = '{RecoveryState.SCHEDULED}', holder = NULL, error = $3, due_at = {NOW} + $4::bigint
 WHERE {_MINE}
 """
 _END = f"""
 UPDATE recovery_job SET state = $3, holder = NULL, error = $4, finished_at = $5,
-    steps_done = CASE WHEN $3 = '{State.COMPLETED}' THEN steps ELSE steps_done END
+    steps_done = CASE WHEN $3 = '{RecoveryState.COMPLETED}' THEN steps ELSE steps_done END
 WHERE {_MINE}
 """
 
 
 async def accept(
-    tx: Tx, tenant_id: UUID, asked: Asked, now: int, lifetime: int = SLOT_MILLIS
-) -> Job | InFlight:
+    tx: Tx, tenant_id: UUID, asked: RecoveryRequest, now: int, lifetime: int = SLOT_MILLIS
+) -> RecoveryJob | InFlight:
     """Take the slot for `lifetime` ms and write the job, or answer what is in flight there.
 
     Two that ask at once wait for each other: the second one sees what became of the first. Jobs that ended
@@ -118,26 +119,26 @@ async def accept(
     return await _write(tx, tenant_id, asked, token, now)
 
 
-async def queue(tx: Tx, tenant_id: UUID, asked: Asked, now: int) -> Job | None:
+async def queue(tx: Tx, tenant_id: UUID, asked: RecoveryRequest, now: int) -> RecoveryJob | None:
     """Write the job of an event-level request, which waits for those of its tenant that were accepted before
     it, and for nothing else. A request that is queued or run already is that job. None where `MOST_QUEUED`
     of the tenant's wait or run.
     """
     await tx.execute(_LOCK_TENANT, tenant_id)
     recent = [_job(row) for row in await tx.fetch(_QUEUED, tenant_id, now - _NEW_IDS_MILLIS)]
-    waiting = [job for job in recent if job.state in (State.SCHEDULED, State.RUNNING)]
+    waiting = [job for job in recent if job.state in (RecoveryState.SCHEDULED, RecoveryState.RUNNING)]
     for job in waiting:
-        if job.asked == asked:
+        if job.request == asked:
             return job
     if len(waiting) >= MOST_QUEUED:
         return None
     if not asked.request_id:
-        used = {job.asked.request_id for job in recent}
+        used = {job.request.request_id for job in recent}
         asked = replace(asked, request_id=next(str(n) for n in count(now) if str(n) not in used))
     return await _write(tx, tenant_id, asked, _NO_SLOT, now)
 
 
-async def _write(tx: Tx, tenant_id: UUID, asked: Asked, token: int, now: int) -> Job:
+async def _write(tx: Tx, tenant_id: UUID, asked: RecoveryRequest, token: int, now: int) -> RecoveryJob:
     await tx.execute(_FORGET, tenant_id, now - _KEPT_MILLIS)
     (row,) = await tx.fetch(
         _INSERT,
@@ -157,7 +158,7 @@ async def _write(tx: Tx, tenant_id: UUID, asked: Asked, token: int, now: int) ->
 
 async def take(
     tx: Tx, holder: str, tenants: Collection[UUID], running: Collection[int], now: int
-) -> Job | None:
+) -> RecoveryJob | None:
     """The longest waiting job of `tenants`, of which `holder` must hold the lease, as its new run; None
     when none is due. An event-level one is due when all that its tenant requested before it have ended.
     `running` are the ids that this process works on already: any other one that was begun was lost with its
@@ -166,40 +167,40 @@ async def take(
     return _job(row) if row else None
 
 
-async def progress(tx: Tx, job: Job, steps: int, done: int, envelopes: int) -> bool:
+async def progress(tx: Tx, job: RecoveryJob, steps: int, done: int, envelopes: int) -> bool:
     """Keep how far this run has come; False when it is not the job's run any more."""
     return bool(await tx.execute(_PROGRESS, job.id, job.attempts, steps, done, envelopes))
 
 
-async def complete(tx: Tx, job: Job, now: int) -> bool:
+async def complete(tx: Tx, job: RecoveryJob, now: int) -> bool:
     """The job is done: free its slot, if it still has it. False when this run is not the job's any more."""
-    return await _end(tx, job, State.COMPLETED, "", now)
+    return await _end(tx, job, RecoveryState.COMPLETED, "", now)
 
 
 async def fail(
-    tx: Tx, job: Job, error: str, pause: int, now: int, *, excused: bool = False, final: bool = False
-) -> State:
+    tx: Tx, job: RecoveryJob, error: str, pause: int, now: int, *, excused: bool = False, final: bool = False
+) -> RecoveryState:
     """This run went wrong: run the job again after `pause` ms, or give it up for good when it has had its
     attempts, or another would be of no use (`final`). The job's state then. A run is `excused` that could not
     be told for reasons outside the job: it is not the job's last one while the job has its slot."""
     if final or (job.attempts >= MOST_ATTEMPTS and not (excused and await timely(tx, job))):
-        await _end(tx, job, State.FAILED, error, now)
-        return State.FAILED
+        await _end(tx, job, RecoveryState.FAILED, error, now)
+        return RecoveryState.FAILED
     await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)
-    return State.SCHEDULED
+    return RecoveryState.SCHEDULED
 
 
-async def timely(tx: Tx, job: Job) -> bool:
+async def timely(tx: Tx, job: RecoveryJob) -> bool:
     """Whether the job has its slot still; for an event-level one, which has none, as long a time since its
     first run began."""
-    if job.asked.match_id is not None and job.token == _NO_SLOT:
+    if job.request.match_id is not None and job.token == _NO_SLOT:
         ends = (job.started_at or job.scheduled_at) + SLOT_MILLIS
         return bool(await tx.value(f"SELECT $1::bigint > {NOW}", ends))
-    kept: bool = await tx.value(_TIMELY, job.tenant_id, job.asked.slot, job.token)
+    kept: bool = await tx.value(_TIMELY, job.tenant_id, job.request.slot, job.token)
     return kept
 
 
-async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = None) -> Job | None:
+async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = None) -> RecoveryJob | None:
     """The tenant's newest job with that request id (and node id, unless None)."""
     row = await tx.row(
         f"""
@@ -214,25 +215,27 @@ async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = N
     return _job(row) if row else None
 
 
-async def _end(tx: Tx, job: Job, state: State, error: str, now: int) -> bool:
+async def _end(tx: Tx, job: RecoveryJob, state: RecoveryState, error: str, now: int) -> bool:
     ended = await tx.execute(_END, job.id, job.attempts, state, error, now)
     if ended:
-        await tx.execute(_FREE_SLOT, job.tenant_id, job.asked.slot, job.token)
+        await tx.execute(_FREE_SLOT, job.tenant_id, job.request.slot, job.token)
     return bool(ended)
 
 
-async def _in_flight(tx: Tx, tenant_id: UUID, asked: Asked) -> InFlight:
+async def _in_flight(tx: Tx, tenant_id: UUID, asked: RecoveryRequest) -> InFlight:
     row = await tx.row(_IN_FLIGHT, tenant_id, asked.slot, IMPLICIT_SLOT)
     if row is None:
         raise LookupError(f"slot {asked.slot!r} of tenant {tenant_id} is held by no job")
-    return InFlight(**dict(row) | {"kind": Kind(row["kind"])})
+    return InFlight(**dict(row) | {"kind": RecoveryKind(row["kind"])})
 
 
-def _job(row: Row) -> Job:
-    asked = Asked(Kind(row["kind"]), row["request_id"], row["after"], row["node_id"], row["of_match"])
+def _job(row: Row) -> RecoveryJob:
+    asked = RecoveryRequest(
+        RecoveryKind(row["kind"]), row["request_id"], row["after"], row["node_id"], row["of_match"]
+    )
     told = {"kind", "request_id", "after", "node_id", "of_match", "state"}
-    return Job(
-        asked=asked,
-        state=State(row["state"]),
+    return RecoveryJob(
+        request=asked,
+        state=RecoveryState(row["state"]),
         **{name: value for name, value in row.items() if name not in told},
     )

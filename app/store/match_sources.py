@@ -69,7 +69,7 @@ def saving(match_id: UUID, changed: Sequence[MatchSource]) -> list[Write]:
     return [Write(write, (match_id, msgspec.json.encode(changed)))]
 
 
-async def rivals_gone(tx: Tx, before: int) -> list[UUID]:
+async def rival_sources_gone(tx: Tx, before: int) -> list[UUID]:
     """Matches with an open alert about rivals none of which has sent since `before` (ms)."""
     rows = await tx.fetch(
         """

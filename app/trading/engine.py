@@ -5,21 +5,21 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.changes import Altered, Change, MapFinished, MatchCancelled, MatchFinished, RoundsVoided
+from app.domain.changes import Change, MapFinished, MatchCancelled, MatchChanged, MatchFinished, RoundsVoided
 from app.domain.doubts import public_reason
 from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.trading import format_change, replayed_rounds
 from app.trading import margin as pricing
-from app.trading import reformat, replayed
-from app.trading.evidence import Evidence, gather
+from app.trading.match_facts import Evidence, gather
 from app.trading.offers import Offer, moved, wanted
+from app.trading.registry import RULES
 from app.trading.settling import CLOSED, outdated, roll_back, settle, verdict
-from app.trading.spec import parse
-from app.trading.tables import RULES
+from app.trading.specifiers import parse
 
 #: Changes after which something settled may no longer hold.
-_REVERSING = (RoundsVoided, MapFinished, MatchFinished, MatchCancelled, Altered)
+_REVERSING = (RoundsVoided, MapFinished, MatchFinished, MatchCancelled, MatchChanged)
 _OFF_OFFER = "not on offer now"
 
 
@@ -44,8 +44,8 @@ def react(
     evidence = gather(match, changes)
     after = dict(book)
     entries = _taken_back(evidence, changes, after)
-    played_again = replayed.affected(replayed.voids(changes).values(), book, after)
-    closed, reoffered = reformat.change(match, evidence, changes, after, now)
+    played_again = replayed_rounds.affected(replayed_rounds.voids(changes).values(), book, after)
+    closed, reoffered = format_change.change(match, evidence, changes, after, now)
     entries += closed
     entries += _settled(evidence, after)
     reason = _silence(match, quoting)
@@ -53,8 +53,8 @@ def react(
         _suspend(after, (), reason)
     else:
         _quote(evidence, after, now, margin)
-    entries += reformat.windows(reoffered, after)
-    entries += replayed.entries(played_again, after, now)
+    entries += format_change.windows(reoffered, after)
+    entries += replayed_rounds.entries(played_again, after, now)
     changed = tuple(market for key, market in after.items() if key in played_again or book.get(key) != market)
     return Reaction(changed, in_order(entries))
 

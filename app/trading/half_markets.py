@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import partial
 
 from app.domain.match import MapPlay
-from app.trading.chain import chance_of, mixture, reaches_first, scores_after
-from app.trading.evidence import Evidence
+from app.trading.forecast import Outlook
 from app.trading.map_markets import TEAMS, Lines, Truth, ids, on_focus, single_line, team_lines, wins
-from app.trading.outlook import Outlook
+from app.trading.map_scores import chance_of, mixture, reaches_first, scores_after
+from app.trading.match_facts import Evidence
+from app.trading.match_phase import focus_map, round_in_hand
 from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
-from app.trading.spec import Spec
-from app.trading.stage import focus_map, round_in_hand
+from app.trading.specifiers import Spec
 
 
 def _race_lines(play: MapPlay) -> Iterable[Spec]:

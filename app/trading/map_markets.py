@@ -5,12 +5,12 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from app.domain.match import MapPlay, Round
-from app.trading.chain import Score, chance_of, reachable
-from app.trading.evidence import Evidence
-from app.trading.outlook import Outlook
+from app.trading.forecast import Outlook
+from app.trading.map_scores import Score, chance_of, reachable
+from app.trading.match_facts import Evidence
+from app.trading.match_phase import focus_map
 from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void, without_team
-from app.trading.spec import Spec
-from app.trading.stage import focus_map
+from app.trading.specifiers import Spec
 
 TEAMS = ("home", "away")
 _HANDICAPS = (-4.5, -2.5, 2.5, 4.5)

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import Match
-from app.trading import series
-from app.trading.chain import chance_of
-from app.trading.evidence import Evidence
+from app.trading import match_scores
+from app.trading.forecast import Outlook
 from app.trading.map_markets import TEAMS, Truth, covers, exceeds, handicap_pair, keep, negated, wins
-from app.trading.outlook import Outlook
+from app.trading.map_scores import chance_of
+from app.trading.match_facts import Evidence
+from app.trading.match_phase import focus_map
 from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
-from app.trading.spec import EMPTY, Spec
-from app.trading.stage import focus_map
+from app.trading.specifiers import EMPTY, Spec
 
 Lines = Callable[[Match], Iterable[Spec]]
 
@@ -44,8 +44,8 @@ def _score_lines(match: Match) -> Iterable[Spec]:
     return (Spec(home_maps=home, away_maps=away) for home, away in sorted(_still_possible(match)))
 
 
-def _still_possible(match: Match) -> frozenset[series.Score]:
-    return series.reachable(*_score(match), match.best_of, series.maps_left(match))
+def _still_possible(match: Match) -> frozenset[match_scores.Score]:
+    return match_scores.reachable(*_score(match), match.best_of, match_scores.maps_left(match))
 
 
 def _is_score(spec: Spec, home: int, away: int) -> bool:
@@ -64,7 +64,7 @@ def _ends(match: Match) -> tuple[int, ...]:
     return tuple(play.end_id for play in match.maps if play.status == "finished" and play.end_id is not None)
 
 
-def _score(match: Match) -> series.Score:
+def _score(match: Match) -> match_scores.Score:
     """Maps won; of a match that was cut short only those that were played to the end."""
     if not match.awarded:
         return match.score_home, match.score_away

@@ -6,11 +6,11 @@ import msgspec
 
 from app.domain.market import Book, Market, MarketStatus
 from app.trading import margin
-from app.trading.evidence import Evidence
-from app.trading.outlook import Outlook
+from app.trading.forecast import Outlook
+from app.trading.match_facts import Evidence
+from app.trading.registry import RULES
 from app.trading.settling import CLOSED
-from app.trading.spec import Spec
-from app.trading.tables import RULES
+from app.trading.specifiers import Spec
 
 #: Outside these a price says little and costs much: such a book is withheld.
 _LEAST, _MOST = 0.02, 0.98

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
-from app.trading import duel, model
-from app.trading.evidence import Evidence, Place
-from app.trading.outlook import Outlook
+from app.trading import kill_model, model
+from app.trading.forecast import Outlook
+from app.trading.match_facts import Evidence, Place
+from app.trading.match_phase import following_round, round_on_offer, round_to_come
 from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
-from app.trading.spec import Spec
-from app.trading.stage import following_round, round_on_offer, round_to_come
+from app.trading.specifiers import Spec
 
 TEAMS = ("home", "away")
 _KILL_LINES = (6.5, 7.5)
@@ -95,7 +95,7 @@ def _first_kill(
 
 
 def _opening_price(outlook: Outlook, spec: Spec) -> float:
-    chance = duel.first_kill(outlook.round_logit(spec.map), outlook.home_is_ct(spec.map))
+    chance = kill_model.first_kill(outlook.round_logit(spec.map), outlook.home_is_ct(spec.map))
     return _of_team(chance, spec)
 
 
@@ -130,13 +130,13 @@ def _occurs(
 
 def _plant_price(outlook: Outlook, spec: Spec) -> float:
     ct = outlook.ct_wins(spec.map, spec.round)
-    return duel.shifted(_PLANTED, _PLANT_LEAN, 0.5 - ct)
+    return kill_model.shifted(_PLANTED, _PLANT_LEAN, 0.5 - ct)
 
 
 def _ending_prices(outlook: Outlook, spec: Spec) -> dict[WinReason, float]:
     """The ways a round can end; they sum to 1."""
     planted = _plant_price(outlook, spec)
-    defused = planted * duel.shifted(
+    defused = planted * kill_model.shifted(
         _DEFUSED_OF_PLANTED, _DEFUSE_LEAN, outlook.ct_wins(spec.map, spec.round) - 0.5
     )
     exploded, time = (planted - defused) * _EXPLODED_OF_HELD, (1 - planted) * _TIME_OF_UNPLANTED
@@ -157,12 +157,14 @@ def _ended_by(reason: WinReason, evidence: Evidence, spec: Spec) -> Verdict | No
 def _over_price(outlook: Outlook, spec: Spec) -> float:
     current = outlook.playing
     in_hand = current is not None and (current.map, current.number) == _place(spec)
-    home, away = (current.alive_home, current.alive_away) if current and in_hand else (duel.PLAYERS,) * 2
+    home, away = (
+        (current.alive_home, current.alive_away) if current and in_hand else (kill_model.PLAYERS,) * 2
+    )
     seen = sum(event.counts for event in outlook.events) if in_hand else 0
-    chances = duel.more_kills(
+    chances = kill_model.more_kills(
         home, away, round(outlook.round_logit(spec.map), 2), outlook.planter if in_hand else 0
     )
-    return duel.more_than(chances, spec.threshold - seen)
+    return kill_model.more_than(chances, spec.threshold - seen)
 
 
 def _under_price(outlook: Outlook, spec: Spec) -> float:

@@ -6,9 +6,9 @@ from typing import Literal
 import msgspec
 
 from app.domain.market import Result
-from app.trading.evidence import Evidence
-from app.trading.outlook import Outlook
-from app.trading.spec import Spec
+from app.trading.forecast import Outlook
+from app.trading.match_facts import Evidence
+from app.trading.specifiers import Spec
 
 NOT_PLAYED = 4  #: the void reason of an offer whose event never took place
 NO_RESULT = 14  #: the void reason of an event that was played but gives no answer

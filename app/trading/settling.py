@@ -4,9 +4,9 @@ from msgspec.structs import replace
 
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy, VoidWindow
-from app.trading.evidence import Evidence
+from app.trading.match_facts import Evidence
 from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Verdict, void
-from app.trading.spec import Spec
+from app.trading.specifiers import Spec
 
 _LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
 CLOSED = tuple(_LEDGER)

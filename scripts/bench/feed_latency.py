@@ -24,7 +24,7 @@ from app import settings as configuration
 from app.broker.management import Management
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.kit.clock import system_clock
 from app.recovery import request
 from app.recovery.request import Desk, Given
@@ -130,7 +130,7 @@ async def recovery(rig: Rig) -> float:
     ear.complete.clear()
     began = time.perf_counter()
     given = Given("0", str(time.time_ns()))
-    await request.accept(desk, rig.told[0], Kind.CANONICAL, given)
+    await request.accept(desk, rig.told[0], RecoveryKind.CANONICAL, given)
     await ear.complete.wait()
     return time.perf_counter() - began
 

@@ -23,11 +23,11 @@ from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.simulator.series import Plan, simulate
 from app.simulator.world import world
-from app.trading.evidence import compose, gather
-from app.trading.outlook import Outlook
+from app.trading.forecast import Outlook
+from app.trading.match_facts import compose, gather
+from app.trading.registry import RULES
 from app.trading.settling import verdict
-from app.trading.spec import Spec
-from app.trading.tables import RULES
+from app.trading.specifiers import Spec
 from scripts.bench.pricing_plot import draw
 
 BEGIN = 1_790_000_000_000
@@ -113,7 +113,7 @@ def _play(plan: Plan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
     events: list[TimelineEvent] = []
     for fact in read("\n".join(line.text for line in lines) + "\n", BEGIN).facts:
         match, told = fold(match, (fact,))
-        events += [change.event for change in told if isinstance(change, c.Happened)]
+        events += [change.event for change in told if isinstance(change, c.EventAdded)]
         if any(isinstance(change, c.RoundOpened) for change in told):
             quotes += _quotes(match)
     return match, quotes, events

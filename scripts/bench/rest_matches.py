@@ -4,7 +4,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 from app.domain.market import Market, MarketStatus
-from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, Side, Slot, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, Player, Round, Side, Slot, Status, TimelineEvent
 from app.store import history, markets, matches
 from app.store.connections import open_store
 
@@ -90,7 +90,7 @@ def live(number: int) -> Match:
         scheduled_at=_BEGAN,
         started_at=_BEGAN,
         maps=(play,),
-        current=RoundPlay(1, ROUNDS + 1, "live", started_at=_BEGAN + 3_100_000),
+        current=CurrentRound(1, ROUNDS + 1, "live", started_at=_BEGAN + 3_100_000),
     )
 
 

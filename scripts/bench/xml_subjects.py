@@ -16,7 +16,7 @@ from xsdata.formats.dataclass.serializers import XmlSerializer
 from xsdata.formats.dataclass.serializers.writers import LxmlEventWriter, XmlEventWriter
 
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Headline, MapPlay, Status
+from app.domain.match import MapPlay, MatchSummary, Status
 from app.wire.envelopes import feed
 from app.wire.generated import feed as models
 
@@ -29,7 +29,7 @@ JSON = "msgspec.json.encode"
 
 EVENT, PRODUCT, STAMP = "od:match:4711", 2, 1_900_000_000_123
 
-HEADLINE = Headline(
+HEADLINE = MatchSummary(
     number=4711,
     status=Status.LIVE,
     home="Northern Lights",

@@ -9,7 +9,7 @@ from app.domain.ids import match_urn
 from app.domain.match import Status
 from app.store import history, matches
 from app.store.connections import Store
-from app.trading.audit import audit
+from app.trading.settlement_audit import audit
 from scripts.soak.bookmakers import Bookmaker
 
 _PATIENCE_SECONDS = 180.0

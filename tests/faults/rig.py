@@ -27,7 +27,7 @@ from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import Watch
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match, Status, headline
+from app.domain.match import Match, Status, summarize
 from app.domain.tenant import Tenant
 from app.settings import Settings
 from app.store import changes, cursors, matches, tenants
@@ -246,7 +246,7 @@ class Rig:
         odds = Decimal(101 + self.told[match.id] % 900) / 100
         market = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, odds, float(1 / odds))
         drafts = [
-            Draft("match", str(match.id), "match.updated", "odds_change", encode(headline(match))),
+            Draft("match", str(match.id), "match.updated", "odds_change", encode(summarize(match))),
             Draft("market", market.specifiers, "market.updated", "odds_change", encode(market)),
         ]
         async with self.store.transaction() as tx:

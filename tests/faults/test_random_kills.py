@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.domain.recovery import Job, Kind
+from app.domain.recovery import RecoveryJob, RecoveryKind
 from app.settings import Settings
 from app.store import history, markets
 from app.store.connections import Store
@@ -28,7 +28,7 @@ from tests.support.web import issuing, serving
 pytestmark = pytest.mark.anyio
 SEEDS = int(os.environ.get("MATCHFEED_FAULT_SEEDS", "2"))
 KILLS = 2
-KINDS = (Kind.CANONICAL, Kind.GLOBAL)
+KINDS = (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -63,7 +63,7 @@ async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
     assert all(each.repeats <= KILLS * rig.settings.feed_window for each in told)
 
 
-async def done(store: Store, jobs: list[Job]) -> None:
+async def done(store: Store, jobs: list[RecoveryJob]) -> None:
     """Every recovery completes, and its slot is free for the next one."""
     for job in jobs:
         assert (await ended(store, job)).state == "completed"

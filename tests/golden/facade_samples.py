@@ -6,10 +6,10 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.about import Stream
 from app.domain.catalogue import MarketType, MatchStatus, Specifier, Text, VoidReason
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
+from app.domain.match_info import VideoStream
 from app.domain.tenant import Grant, Tenant
 from app.wire.envelopes import answers, dictionaries, entrants, events
 from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
@@ -35,10 +35,13 @@ TOURNAMENT = Tournament(
 )
 BARE = Tournament(6, "Untitled")
 
-STREAMS = (Stream("https://live.example/main?a=1&b=2", "en", "Main stage"), Stream("https://live.example/b"))
+STREAMS = (
+    VideoStream("https://live.example/main?a=1&b=2", "en", "Main stage"),
+    VideoStream("https://live.example/b"),
+)
 LIVE_EVENT = events.Event(
     id=UUID(int=4711),
-    headline=LIVE,
+    summary=LIVE,
     tournament=TOURNAMENT,
     home=HOME,
     away=AWAY,
@@ -48,8 +51,8 @@ LIVE_EVENT = events.Event(
 )
 UPCOMING_EVENT = events.Event(UUID(int=4712), UPCOMING, BARE, HOME, AWAY)
 WATCHED_EVENT = msgspec.structs.replace(LIVE_EVENT, streams=STREAMS)
-FINISHED_EVENT = msgspec.structs.replace(LIVE_EVENT, headline=FINISHED)
-CANCELLED_EVENT = msgspec.structs.replace(UPCOMING_EVENT, headline=CANCELLED, booked=False)
+FINISHED_EVENT = msgspec.structs.replace(LIVE_EVENT, summary=FINISHED)
+CANCELLED_EVENT = msgspec.structs.replace(UPCOMING_EVENT, summary=CANCELLED, booked=False)
 
 MAP = Specifier("map", "integer", "Number of the map, counted from 1.")
 THRESHOLD = Specifier("threshold", "decimal", "The line.")

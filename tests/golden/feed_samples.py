@@ -6,13 +6,13 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Headline, MapPlay, Status
+from app.domain.match import MapPlay, MatchSummary, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.wire.envelopes import feed
 
 EVENT, PRODUCT, STAMP, REQUEST = "od:match:4711", 2, 1_932_912_000_125, "9" * 64
 
-LIVE = Headline(
+LIVE = MatchSummary(
     number=4711,
     status=Status.LIVE,
     home="Northern Lights",
@@ -27,7 +27,7 @@ LIVE = Headline(
     ),
     round=11,
 )
-FINISHED = Headline(
+FINISHED = MatchSummary(
     number=4711,
     status=Status.FINISHED,
     home="Northern Lights",
@@ -43,8 +43,8 @@ FINISHED = Headline(
         MapPlay(number=3, status="finished", home_score=14, away_score=16, winner="away"),
     ),
 )
-UPCOMING = Headline(number=4711, status=Status.UPCOMING, home="Northern Lights", away="Iron Tide")
-CANCELLED = Headline(number=4711, status=Status.CANCELLED, home="Northern Lights", away="Iron Tide")
+UPCOMING = MatchSummary(number=4711, status=Status.UPCOMING, home="Northern Lights", away="Iron Tide")
+CANCELLED = MatchSummary(number=4711, status=Status.CANCELLED, home="Northern Lights", away="Iron Tide")
 
 MARKETS = [
     Market(13, "map=2|round=11|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.51),

@@ -8,10 +8,10 @@ import httpx
 import msgspec
 from lxml import etree
 
-from app.domain.about import About, Stream
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
-from app.domain.match import MapPlay, Match, RoundPlay, Status
+from app.domain.match import CurrentRound, MapPlay, Match, Status
+from app.domain.match_info import MatchInfo, VideoStream
 from app.store import entrants, matches
 from app.store.connections import Store
 
@@ -93,7 +93,7 @@ TOURNAMENT = Tournament(
     "https://img.example/5.svg",
     team_ids=(11,),
 )
-STREAMS = (Stream("https://live.example/main?a=1&b=2", "en", "Main stage"),)
+STREAMS = (VideoStream("https://live.example/main?a=1&b=2", "en", "Main stage"),)
 
 
 async def furnish(
@@ -138,11 +138,11 @@ def _match(
         finished_at=APRIL_2031 + 9_000_000 if status is Status.FINISHED else None,
         winner="away" if status is Status.FINISHED else None,
         maps=(play,) if begun else (),
-        current=RoundPlay(1, 13, "live") if status is Status.LIVE else None,
+        current=CurrentRound(1, 13, "live") if status is Status.LIVE else None,
         home_id=home.id if linked else None,
         away_id=away.id if linked else None,
         tournament_id=tournament.id if linked else None,
-        about=About(streams=STREAMS),
+        about=MatchInfo(streams=STREAMS),
     )
 
 

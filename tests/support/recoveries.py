@@ -1,6 +1,6 @@
 """Recoveries as a tenant asks for them, and how they end."""
 
-from app.domain.recovery import Job, Kind, State
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.recovery import request
@@ -19,21 +19,23 @@ async def recover(
     *,
     after: int = 0,
     node_id: str | None = None,
-    kind: Kind = Kind.CANONICAL,
-) -> Job:
+    kind: RecoveryKind = RecoveryKind.CANONICAL,
+) -> RecoveryJob:
     """Ask for a recovery; a small `after` counts from the window's edge, to which it is raised."""
     now = system_clock()
     given = Given(str(max(after, now - WINDOW) if after else 0), request_id, node_id)
     return await request.accept(Desk(store, system_clock, WINDOW), tenant, kind, given)
 
 
-async def ended(store: Store, job: Job) -> Job:
+async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
     """The job once it has come to an end."""
 
-    async def look() -> Job:
+    async def look() -> RecoveryJob:
         async with store.reading() as tx:
-            found = await jobs.find(tx, job.tenant_id, job.asked.request_id, job.asked.node_id)
+            found = await jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
         assert found
         return found
 
-    return await eventually(look, lambda seen: seen.state in (State.COMPLETED, State.FAILED), 60)
+    return await eventually(
+        look, lambda seen: seen.state in (RecoveryState.COMPLETED, RecoveryState.FAILED), 60
+    )

@@ -134,7 +134,7 @@ class Story:
             rows = drafts.compose(before, after, happened, book, markets_changed, entries)
             await tx.write([matches.saving(after)])
             rounds = [one.round for one in happened if isinstance(one, c.RoundFinished)]
-            events = [one.event for one in happened if isinstance(one, c.Happened)]
+            events = [one.event for one in happened if isinstance(one, c.EventAdded)]
             await tx.write(history.adding(match.id, rounds, events))
             await tx.write(markets.saving(match.id, markets_changed))
             self.at = (await changes.append(tx, after, rows, self._now())).last_stamp

@@ -9,7 +9,7 @@ from litestar.params import FromPath, QueryParameter
 from app.channels.facade import asked
 from app.channels.facade.facade import Facade
 from app.domain import scopes
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.http.answer import Answer, as_xml
 from app.http.auth import Caller
 from app.kit.errors import NotFound
@@ -20,9 +20,9 @@ from app.wire.envelopes.dialect import ACCEPTED_STATUS
 
 _ASKING = asked.opt(scopes.RECOVERY)
 _ACTION = {
-    Kind.GLOBAL: "recovery of {0}",
-    Kind.EVENT_ODDS: "odds recovery of {0}",
-    Kind.EVENT_STATEFUL: "recovery of settlements and cancellations of {0}",
+    RecoveryKind.GLOBAL: "recovery of {0}",
+    RecoveryKind.EVENT_ODDS: "odds recovery of {0}",
+    RecoveryKind.EVENT_STATEFUL: "recovery of settlements and cancellations of {0}",
 }
 #: The words in a product's place that other paths begin with.
 _WORDS = ("descriptions", "schemas", "sports")
@@ -50,7 +50,7 @@ async def everything(
 ) -> Answer[Any]:
     """Have the present markets, and what changed since `after`, told again over AMQP."""
     asked.product(product, facade.producer)
-    return await _accept(desk, request, Kind.GLOBAL, Given(after, request_id, node_id))
+    return await _accept(desk, request, RecoveryKind.GLOBAL, Given(after, request_id, node_id))
 
 
 @post(
@@ -67,7 +67,7 @@ async def odds(
 ) -> Answer[Any]:
     """Have the active odds of one match told again; without a request id, one is made and told."""
     asked.product(product, facade.producer)
-    return await _accept(desk, request, Kind.EVENT_ODDS, Given(None, request_id, node_id), event_id)
+    return await _accept(desk, request, RecoveryKind.EVENT_ODDS, Given(None, request_id, node_id), event_id)
 
 
 @post(
@@ -86,20 +86,22 @@ async def stateful(
 ) -> Answer[Any]:
     """Have the settlements and cancellations of one match told again; an id is made where none was sent."""
     asked.product(product, facade.producer)
-    return await _accept(desk, request, Kind.EVENT_STATEFUL, Given(None, request_id, node_id), event_id)
+    return await _accept(
+        desk, request, RecoveryKind.EVENT_STATEFUL, Given(None, request_id, node_id), event_id
+    )
 
 
 async def _accept(
-    desk: Desk, request: Caller, kind: Kind, given: Given, event_id: str | None = None
+    desk: Desk, request: Caller, kind: RecoveryKind, given: Given, event_id: str | None = None
 ) -> Answer[Any]:
     grant = request.auth
     job = await recovery.accept(desk, grant.tenant, kind, given, event_id, finished_only=grant.finished_only)
     taken_on = Acknowledgement(
-        request_id=job.asked.request_id,
+        request_id=job.request.request_id,
         action=_ACTION[kind].format(event_id or "all matches"),
         scheduled_at=job.scheduled_at,
-        node_id=job.asked.node_id,
-        after=job.asked.after if event_id is None else None,
+        node_id=job.request.node_id,
+        after=job.request.after if event_id is None else None,
     )
     return as_xml(accepted(taken_on), ACCEPTED_STATUS)
 

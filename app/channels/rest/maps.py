@@ -11,7 +11,7 @@ from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine
 from app.domain.catalogue import MapInfo
 from app.domain.sports import CS2
-from app.domain.window import begin
+from app.domain.time_filter import begin
 from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER

@@ -11,7 +11,7 @@ from app.channels.rest.reader import Reader, visible
 from app.channels.rest.telling import HOT, KEPT, opt, told
 from app.domain import scopes
 from app.domain.ids import match_urn
-from app.domain.match import Match, headline
+from app.domain.match import Match, summarize
 from app.domain.tenant import Grant
 from app.http import answer, media
 from app.http.answer import Answer
@@ -91,7 +91,7 @@ async def offers(
         match = await visible(tx, request.auth, match_id)
         found = await markets.active(tx, match.id)
     if media.of(request.scope) is Format.XML:
-        head = headline(match) if Group.READ in groups(request.auth.scopes) else None
+        head = summarize(match) if Group.READ in groups(request.auth.scopes) else None
         name = match_urn(match.number)
         document = feed.odds_change(name, reader.product, match.last_stamp, head, found)
         return answer.as_xml(document, about=match.id)

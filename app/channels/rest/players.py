@@ -11,7 +11,7 @@ from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
 from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.domain.ids import entrant_number
-from app.domain.window import begin
+from app.domain.time_filter import begin
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
 from app.store import entrants, statistics

@@ -13,7 +13,7 @@ from app.domain import catalogue, scopes
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
 from app.domain.match import Match
-from app.domain.window import begin
+from app.domain.time_filter import begin
 from app.http.auth import Caller
 from app.store import entrants, lineups, meetings, statistics
 from app.store.transaction import Tx

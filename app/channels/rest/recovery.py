@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.domain import scopes
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.http.auth import Caller
 from app.recovery import request as recovery
 from app.recovery.request import Desk, Given
@@ -37,7 +37,7 @@ async def initiate(
 ) -> Single[RecoveryView]:
     """Have the present markets, and what was settled or voided since `after`, told again over AMQP."""
     given = Given(after, request_id, node_id)
-    job = await recovery.accept(desk, request.auth.tenant, Kind.CANONICAL, given)
+    job = await recovery.accept(desk, request.auth.tenant, RecoveryKind.CANONICAL, given)
     return Single(recovery_view(job))
 
 

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.domain.ids import match_number, match_urn, match_uuid
-from app.domain.selfcheck import Difference, Quotes, differences
+from app.domain.selfcheck import QuoteDifference, Quotes, differences
 from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
@@ -38,7 +38,7 @@ _PAGE = 100  #: matches read at a time: other requests have their turn between t
 _SHOWN_PROBLEMS = 20
 _CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "heavy": True}
 Named = dict[int | UUID, HeldMatch]  #: what the caller has, by a match's number or id
-Compared = tuple[str, UnsetType | bool, Difference]
+Compared = tuple[str, UnsetType | bool, QuoteDifference]
 
 
 @post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=_BODY_BYTES)

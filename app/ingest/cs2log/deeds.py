@@ -82,14 +82,14 @@ def assisted(message: str, at: int) -> Read:
     return f.Assisted(at=at, assister=assister[0], victim=victim[0])
 
 
-def sighted(message: str, at: int) -> Read:
+def item_acquired(message: str, at: int) -> Read:
     """What is bought is picked up too, and told twice; only what is worn is not."""
     found = _GAINED.match(message)
     actor = _in_play(found[1]) if found else None
     if found is None or actor is None:
         return True
     item = found[3] if found[2] == "picked up" or found[3].startswith("item_") else ""
-    return f.Sighted(at=at, player=actor[0], side=actor[1], item=item)
+    return f.ItemAcquired(at=at, player=actor[0], side=actor[1], item=item)
 
 
 def left(message: str, at: int) -> Read:
@@ -103,13 +103,17 @@ def left(message: str, at: int) -> Read:
 def parted(message: str, at: int) -> Read:
     found = _PARTED.match(message)
     actor = _in_play(found[1]) if found else None
-    return f.Parted(at=at, player=actor[0], item=found[2]) if found and actor else True
+    return f.ItemLost(at=at, player=actor[0], item=found[2]) if found and actor else True
 
 
 def paid(message: str, at: int) -> Read:
     found = _MONEY.match(message)
     actor = _in_play(found[1]) if found else None
-    return f.Paid(at=at, player=actor[0], side=actor[1], money=int(found[2])) if found and actor else True
+    return (
+        f.MoneyChanged(at=at, player=actor[0], side=actor[1], money=int(found[2]))
+        if found and actor
+        else True
+    )
 
 
 def attacked(message: str, at: int) -> Read:
@@ -127,7 +131,7 @@ def row(message: str, at: int) -> Read:
     if found is None:
         return True
     side: Side = "T" if found[2] == "2" else "CT"
-    return f.Paid(at=at, player=Player(int(found[1]), ""), side=side, money=int(found[3]))
+    return f.MoneyChanged(at=at, player=Player(int(found[1]), ""), side=side, money=int(found[3]))
 
 
 def died(message: str, at: int) -> Read:
@@ -158,16 +162,16 @@ def switched(message: str, at: int) -> Read:
     if found is None or actor is None:
         return found is not None
     if side is None:
-        return f.Left(at=at, player=actor[0], side=from_side) if from_side else True
+        return f.PlayerLeft(at=at, player=actor[0], side=from_side) if from_side else True
     if from_side is None:
-        return f.Joined(at=at, player=actor[0], side=side)
+        return f.PlayerJoined(at=at, player=actor[0], side=side)
     return f.SideSwitched(at=at, player=actor[0], side=side)
 
 
 def disconnected(message: str, at: int) -> Read:
     found = _DISCONNECTED.match(message)
     actor = _in_play(found[1]) if found else None
-    return f.Left(at=at, player=actor[0], side=actor[1]) if actor else True
+    return f.PlayerLeft(at=at, player=actor[0], side=actor[1]) if actor else True
 
 
 def _in_play(token: str) -> tuple[Player, Side] | None:
@@ -180,8 +184,8 @@ _VERBS: dict[str, Callable[[str, int], Read]] = {
     "killed": killed,
     "assisted": assisted,
     "flash-assisted": assisted,
-    "picked": sighted,
-    "purchased": sighted,
+    "picked": item_acquired,
+    "purchased": item_acquired,
     "attacked": attacked,
     "left": left,
     "threw": parted,

@@ -5,8 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
-    """`domain.recovery.Job`, a column a field. `holder` is the feed process that runs it; it may be taken
-    up from `due_at` on."""
+    """`domain.recovery.RecoveryJob`, a column a field. `holder` is the feed process that runs it; a run may
+    begin from `due_at` on."""
 
     id = BigInt(primary_key=True)
     tenant_id = UUID()

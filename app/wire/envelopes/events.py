@@ -6,11 +6,11 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.about import Stream
 from app.domain.catalogue import Locale
 from app.domain.entrants import Competitor, Tournament
 from app.domain.ids import competitor_urn, match_urn
-from app.domain.match import Headline, Match, Status, headline
+from app.domain.match import Match, MatchSummary, Status, summarize
+from app.domain.match_info import VideoStream
 from app.wire.envelopes import given, state
 from app.wire.envelopes.entrants import competitor_element, tournament_element
 from app.wire.fields import Group, Groups
@@ -33,7 +33,7 @@ class Event(msgspec.Struct, frozen=True):
     `booked` says whether the tenant gets its odds on the feed."""
 
     id: UUID
-    headline: Headline
+    summary: MatchSummary
     tournament: Tournament
     home: Competitor
     away: Competitor
@@ -41,7 +41,7 @@ class Event(msgspec.Struct, frozen=True):
     scheduled_at: int | None = None
     started_at: int | None = None
     booked: bool = True
-    streams: tuple[Stream, ...] = ()
+    streams: tuple[VideoStream, ...] = ()
 
 
 class FixtureChanged(msgspec.Struct, frozen=True):
@@ -62,10 +62,10 @@ def event(
 ) -> Event:
     """`match` as XML tells it, with its entrants, to a key that opens these groups of fields."""
     read = Group.READ in opened
-    head = headline(match)
+    head = summarize(match)
     return Event(
         id=match.id,
-        headline=head if read else msgspec.structs.replace(head, maps=(), round=None),
+        summary=head if read else msgspec.structs.replace(head, maps=(), round=None),
         tournament=tournament,
         home=home,
         away=away,
@@ -113,7 +113,7 @@ def _sport_event(found: Event, locale: Locale) -> facade.SportEvent:
 
 def _common(found: Event, locale: Locale) -> dict[str, Any]:
     """What a fixture and an event in a schedule or summary share."""
-    head = found.headline
+    head = found.summary
     live_odds = (
         facade.LiveOdds.BOOKED if found.booked and head.status in _TO_COME else facade.LiveOdds.NOT_AVAILABLE
     )
@@ -140,7 +140,7 @@ def _extra_info(found: Event) -> facade.ExtraInfo:
     return facade.ExtraInfo(info=tuple([facade.Info(key=key, value=value) for key, value in facts.items()]))
 
 
-def _channels(streams: Sequence[Stream]) -> facade.TvChannels | None:
+def _channels(streams: Sequence[VideoStream]) -> facade.TvChannels | None:
     channels = [
         facade.TvChannel(name=one.name or url, language=one.language or None, stream_url=url)
         for one in streams
@@ -150,7 +150,7 @@ def _channels(streams: Sequence[Stream]) -> facade.TvChannels | None:
 
 
 def _status(found: Event) -> facade.SummaryStatus:
-    head = found.headline
+    head = found.summary
     board = state.scoreboard(head)
     return facade.SummaryStatus(
         status=_WORD[head.status],
@@ -166,7 +166,7 @@ def _status(found: Event) -> facade.SummaryStatus:
 
 def _winner_id(found: Event) -> str | None:
     """Told once the match is closed; the id under which the winner stands among the competitors."""
-    head = found.headline
+    head = found.summary
     if head.status is not Status.FINISHED or head.winner is None:
         return None
     return competitor_urn(found.home.id if head.winner == "home" else found.away.id)

@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 
 from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Headline
+from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
 from app.wire.envelopes import state
 from app.wire.generated import common, feed
@@ -22,7 +22,7 @@ def odds_change(
     event_id: str,
     product: int,
     timestamp: int,
-    status: Headline | None,
+    status: MatchSummary | None,
     markets: Sequence[Market],
     request_id: str | None = None,
 ) -> bytes:
@@ -195,7 +195,7 @@ def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMark
     )
 
 
-def event_status(head: Headline) -> feed.EventStatus:
+def event_status(head: MatchSummary) -> feed.EventStatus:
     """The state of a match as the feed tells it."""
     code = common.StatusCode(head.status.code)
     board = state.scoreboard(head)
@@ -212,7 +212,7 @@ def event_status(head: Headline) -> feed.EventStatus:
 
 
 _offers = Kept[Market](lambda market: feed.render_odds_market(odds_market(market)), entries=16_384)
-_states = Kept[Headline](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
+_states = Kept[MatchSummary](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
 
 
 def forget() -> None:

@@ -1,7 +1,7 @@
 """Where a match stands, in the parts that the feed and the facade share."""
 
 from app.domain.ids import competitor_urn
-from app.domain.match import Headline, MapPlay, Slot, Status
+from app.domain.match import MapPlay, MatchSummary, Slot, Status
 from app.wire.generated import common
 
 _TEAM: dict[Slot, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
@@ -12,7 +12,7 @@ _PLAY = {
 }
 
 
-def winner_id(head: Headline) -> str | None:
+def winner_id(head: MatchSummary) -> str | None:
     """Told once the match is closed, and only when the winner is a competitor that we know."""
     if head.status is not Status.FINISHED or head.winner is None:
         return None
@@ -20,7 +20,7 @@ def winner_id(head: Headline) -> str | None:
     return None if number is None else competitor_urn(number)
 
 
-def period_scores(head: Headline) -> common.PeriodScores | None:
+def period_scores(head: MatchSummary) -> common.PeriodScores | None:
     """One row a map, None while no map is known."""
     if not head.maps:
         return None
@@ -40,7 +40,7 @@ def _period_score(play: MapPlay) -> common.PeriodScore:
     )
 
 
-def scoreboard(head: Headline) -> common.Scoreboard | None:
+def scoreboard(head: MatchSummary) -> common.Scoreboard | None:
     """The map being played, None while none is."""
     play = next((play for play in head.maps if play.status == "live"), None)
     if head.status is not Status.LIVE or play is None:

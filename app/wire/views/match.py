@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.about import Stream
 from app.domain.ids import match_urn
 from app.domain.loadout import Loadout
 from app.domain.market import Market
 from app.domain.match import MapPlay, Match, Player, Round, Side, TimelineEvent, other_side
+from app.domain.match_info import VideoStream
 from app.domain.sides import slot_of
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
@@ -211,7 +211,7 @@ def _internals(parts: MatchParts) -> dict[str, Any]:
     }
 
 
-def stream_view(stream: Stream) -> StreamView:
+def stream_view(stream: VideoStream) -> StreamView:
     return StreamView(url=stream.url, language=stream.language or None, name=stream.name or None)
 
 

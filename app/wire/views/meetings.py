@@ -7,7 +7,7 @@ import msgspec
 from app.domain.analytics import TeamLine, total
 from app.domain.entrants import Competitor
 from app.domain.match import Match, Slot, other_slot
-from app.domain.window import TimeFilter
+from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import NamedView, named_team
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.statistics import share

@@ -7,7 +7,7 @@ import msgspec
 from app.domain.analytics import PlayerTally, total
 from app.domain.entrants import Competitor, Player
 from app.domain.ids import player_urn
-from app.domain.window import TimeFilter
+from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import PlayerView, player_fields
 from app.wire.views.statistics import ALL, PlayerMapView, player_map_view, player_rows
 

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.recovery import Job, Kind, State
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 
 
 class RecoveryView(msgspec.Struct, frozen=True):
@@ -29,8 +29,8 @@ class RecoveryStateView(msgspec.Struct, frozen=True):
 
     request_id: str
     after: int
-    kind: Kind
-    state: State
+    kind: RecoveryKind
+    state: RecoveryState
     scheduled_at: int
     attempts: int
     progress: ProgressView
@@ -40,13 +40,13 @@ class RecoveryStateView(msgspec.Struct, frozen=True):
     error: str | UnsetType = UNSET
 
 
-def recovery_view(job: Job) -> RecoveryView:
-    asked = job.asked
+def recovery_view(job: RecoveryJob) -> RecoveryView:
+    asked = job.request
     return RecoveryView(asked.request_id, asked.after, job.scheduled_at, asked.node_id or UNSET)
 
 
-def recovery_state_view(job: Job) -> RecoveryStateView:
-    asked = job.asked
+def recovery_state_view(job: RecoveryJob) -> RecoveryStateView:
+    asked = job.request
     return RecoveryStateView(
         request_id=asked.request_id,
         after=asked.after,

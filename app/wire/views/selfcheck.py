@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from app.domain.market import offer_name
-from app.domain.selfcheck import Difference, Quotes
+from app.domain.selfcheck import QuoteDifference, Quotes
 from app.kit.errors import Field
 
 MATCHES, MARKETS = 5_000, 50_000  #: a digest holds so many at most
@@ -113,7 +113,7 @@ def _market_problems(place: int, held: HeldMatch) -> Iterator[Field]:
         yield Field(("body", "matches", place, "markets"), "A market is named twice.", "twice", held.match)
 
 
-def difference_view(match: str, found: Difference, behind: bool | UnsetType) -> DifferenceView:
+def difference_view(match: str, found: QuoteDifference, behind: bool | UnsetType) -> DifferenceView:
     type_id, _, specifiers = found.market.partition(":")
     return DifferenceView(
         kind=found.kind,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.about import About, Stream
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.match import MapPlay, Status
+from app.domain.match_info import MatchInfo, VideoStream
 from app.store import matches
 from app.store.connections import Store
 from tests.support.facade import LOCALES, PATHS, World, document, furnish
@@ -79,7 +79,7 @@ maps = st.builds(
     winner=st.sampled_from([None, "home", "away"]),
     home_side=st.sampled_from([None, "CT", "T"]),
 )
-streams = st.builds(Stream, url=addresses, language=text, name=text)
+streams = st.builds(VideoStream, url=addresses, language=text, name=text)
 fields = st.fixed_dictionaries(
     {
         "home": text,
@@ -90,7 +90,7 @@ fields = st.fixed_dictionaries(
         "started_at": moments,
         "maps": st.lists(maps, max_size=3).map(tuple),
         "winner": st.sampled_from([None, "home", "away"]),
-        "about": st.builds(About, streams=st.lists(streams, max_size=3).map(tuple)),
+        "about": st.builds(MatchInfo, streams=st.lists(streams, max_size=3).map(tuple)),
     }
 )
 
@@ -142,7 +142,7 @@ async def test_sparse_data(client: httpx.AsyncClient, key: dict[str, str], store
         "scheduled_at": None,
         "started_at": None,
         "maps": (),
-        "about": About(),
+        "about": MatchInfo(),
         "winner": None,
     }
     world = await furnish(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.loadout import Loadout
-from app.domain.match import Seat, Status
+from app.domain.match import RosterEntry, Status
 from app.settings import Settings
 from app.store import entrants
 from app.store.connections import Store
@@ -142,7 +142,7 @@ async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
     """Each has a profile, which stays when the match has made them known, and which nobody may read who sees
     finished matches only."""
     seen = {
-        "roster": (Seat(7, "away"), Seat(8, "away"), Seat(9, "home")),
+        "roster": (RosterEntry(7, "away"), RosterEntry(8, "away"), RosterEntry(9, "home")),
         "loadouts": (Loadout(7, "ember", "T"), Loadout(8, "quill", "T"), Loadout(9, "k0va", "CT")),
     }
     world = await furnish(store, told=seen)

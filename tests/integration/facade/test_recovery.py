@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
-from app.domain.recovery import MOST_QUEUED, Kind
+from app.domain.recovery import MOST_QUEUED, RecoveryKind
 from app.store import jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
@@ -21,7 +21,7 @@ Headers = dict[str, str]
 ALL = "/v1/live/recovery/initiate_request"
 ODDS = "/v1/live/odds/events/{event}/initiate_request"
 STATEFUL = "/v1/live/stateful_messages/events/{event}/initiate_request"
-EVENTS = {ODDS: Kind.EVENT_ODDS, STATEFUL: Kind.EVENT_STATEFUL}
+EVENTS = {ODDS: RecoveryKind.EVENT_ODDS, STATEFUL: RecoveryKind.EVENT_STATEFUL}
 
 
 def now() -> int:
@@ -83,7 +83,7 @@ async def test_everything_is_acknowledged(ask: Asking) -> None:
         "after": str(after),
     }
     job = await ask.job("12345678901234567890")
-    assert (job.asked.kind, job.asked.after, job.asked.node_id) == (Kind.GLOBAL, after, "3")
+    assert (job.request.kind, job.request.after, job.request.node_id) == (RecoveryKind.GLOBAL, after, "3")
 
 
 @pytest.mark.parametrize("product", ["live", "2"])
@@ -111,7 +111,7 @@ async def test_one_match_may_go_without_an_id_and_is_told_one(ask: Asking, match
         assert int(said["request_id"]) > 0
         assert "after" not in said
         job = await ask.job(said["request_id"])
-        assert (job.asked.kind, job.asked.match_id) == (EVENTS[path], match.id)
+        assert (job.request.kind, job.request.match_id) == (EVENTS[path], match.id)
     assert taken_on(await ask(path.format(event=match.id), request_id="77"))["request_id"] == "77"
 
 

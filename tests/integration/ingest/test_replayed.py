@@ -9,7 +9,7 @@ from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets
 from app.store.connections import Store
-from app.trading.audit import audit
+from app.trading.settlement_audit import audit
 from app.wire.views.offers import settlement_view
 from tests.integration.ingest.conftest import Server
 from tests.support import logs

@@ -8,7 +8,7 @@ from app.simulator.series import Plan
 from app.simulator.world import world
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
-from app.trading.audit import audit
+from app.trading.settlement_audit import audit
 from tests.integration.ingest.conftest import NOW, TERMS
 from tests.support.season import play
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app.amqp.envelope import Envelope, Press
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
-from app.domain.recovery import Asked, Job, Kind, State
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.tenant import Tenant
 from app.recovery.letter import Letter
 from app.recovery.plan import Replay
@@ -105,9 +105,9 @@ class Played:
                         offered[key] = str(market.odds) if market.status == 1 else "suspended"
         return offered, results, statuses
 
-    async def replayed(self, tenant: Tenant, kind: Kind, after: int) -> list[Letter]:
+    async def replayed(self, tenant: Tenant, kind: RecoveryKind, after: int) -> list[Letter]:
         """What a recovery replays of these matches; other examples leave some of theirs open."""
-        job = Job(1, tenant.id, Asked(kind, REQUEST, after), 1, State.RUNNING, 0)
+        job = RecoveryJob(1, tenant.id, RecoveryRequest(kind, REQUEST, after), 1, RecoveryState.RUNNING, 0)
         replay, now = Replay(self.store, job), self.story.at + MINUTE
         letters = [letter for step in await replay.steps() for letter in await replay.letters(step, now)]
         return [letter for letter in letters if letter.number in self.open]
@@ -149,7 +149,7 @@ async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth
         book.hear(envelope.message.body, envelope.seq, envelope.prev_seq)
     after, book.request = book.after, REQUEST
     book.suspend()
-    letters = await played.replayed(tenant, Kind(kind), after)
+    letters = await played.replayed(tenant, RecoveryKind(kind), after)
     for letter in letters:
         book.hear(letter.body(PRODUCT, REQUEST), letter.seq)
     book.hear(feed.snapshot_complete(PRODUCT, played.story.at + MINUTE, REQUEST))
@@ -178,7 +178,7 @@ async def test_a_match_is_replayed_by_when_it_was_closed_and_not_by_its_logs_tim
     after = played.story.at
     await played.act("finish", 1, 0, late=600)
     assert list(closed(before)) == [match_urn(played.matches[0].number)]
-    for kind in (Kind.CANONICAL, Kind.GLOBAL):
+    for kind in (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL):
         letters = await played.replayed(tenant, kind, after)
         assert {letter.number for letter in letters} == {match.number for match in played.matches[1:]}
 
@@ -194,5 +194,5 @@ async def test_live_odds_are_what_changed_and_replayed_ones_the_full_list(
         if each.name == "odds_change" and each.message.routing_key.endswith(f".{played.matches[0].number}.-")
     ]
     assert live == [[], [offer(1).specifiers], [offer(2).specifiers], [offer(1).specifiers]]
-    (replayed, *_) = await played.replayed(tenant, Kind.CANONICAL, 0)
+    (replayed, *_) = await played.replayed(tenant, RecoveryKind.CANONICAL, 0)
     assert [market.specifiers for market in replayed.markets] == [offer(2).specifiers]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
-from app.domain.recovery import Asked, Job, Kind, State
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
 from app.recovery.letter import Letter
@@ -19,17 +19,19 @@ from tests.support.story import Story, offer
 pytestmark = pytest.mark.anyio
 
 
-def job(tenant: Tenant, kind: Kind = Kind.CANONICAL, after: int = 0, match: Match | None = None) -> Job:
-    asked = Asked(kind, "7", after, None, match.id if match else None)
-    return Job(1, tenant.id, asked, 1, State.RUNNING, 0)
+def job(
+    tenant: Tenant, kind: RecoveryKind = RecoveryKind.CANONICAL, after: int = 0, match: Match | None = None
+) -> RecoveryJob:
+    asked = RecoveryRequest(kind, "7", after, None, match.id if match else None)
+    return RecoveryJob(1, tenant.id, asked, 1, RecoveryState.RUNNING, 0)
 
 
-async def told(store: Store, wanted: Job, now: int = 0) -> list[Letter]:
+async def told(store: Store, wanted: RecoveryJob, now: int = 0) -> list[Letter]:
     replay = Replay(store, wanted)
     return [letter for step in await replay.steps() for letter in await replay.letters(step, now)]
 
 
-async def told_of(match: Match, store: Store, wanted: Job, now: int) -> list[Letter]:
+async def told_of(match: Match, store: Store, wanted: RecoveryJob, now: int) -> list[Letter]:
     return [letter for letter in await told(store, wanted, now) if letter.number == match.number]
 
 
@@ -119,7 +121,7 @@ async def test_only_the_latest_transition_of_a_market_is_told(
         (offer(1).specifiers, Result.LOST)
     ]
     assert {letter.message for letter in canonical} == {"odds_change", "bet_settlement"}
-    everything = await told(store, job(tenant, Kind.GLOBAL, after))
+    everything = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
     assert [letter.message for letter in everything] == [
         "odds_change",
         "bet_settlement",
@@ -149,11 +151,11 @@ async def test_void_bets_are_told_beside_what_became_of_their_market(
     }
     assert letters[1].at < voided_at, "the stamp that it had"
     assert [market.specifiers for market in letters[0].markets] == [offer(2).specifiers]
-    everything = await told(store, job(tenant, Kind.GLOBAL, after))
+    everything = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
     assert everything[1:3] == letters[1:]
     (back,) = everything[3:]
     assert (back.message, [each.void_window for each in back.entries]) == ("rollback_bet_cancel", [late])
-    stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
+    stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
     windows = [each.void_window for letter in stateful for each in letter.entries]
     assert sorted(windows, key=str) == sorted([VoidWindow(1, 2), early, early, None], key=str)
 
@@ -169,7 +171,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1), offer(2))
         await story.take_back(match, offer(2))
-    letters = await told(store, job(tenant, Kind.GLOBAL, after))
+    letters = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
     order = ["fixture_change", "odds_change", "bet_settlement", "rollback_bet_settlement"]
     assert [letter.message for letter in letters] == sorted((f.message for f in letters), key=order.index)
     fixtures = by_message(letters, "fixture_change")
@@ -181,7 +183,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
     assert {letter.number for letter in by_message(letters, "odds_change")} == {
         match.number for match in (early, started, called_off, live)
     }
-    full = await told(store, job(tenant, Kind.GLOBAL))
+    full = await told(store, job(tenant, RecoveryKind.GLOBAL))
     assert {letter.message for letter in full} == {"odds_change"}
 
 
@@ -199,14 +201,14 @@ async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
     await story.take_back(begun, offer(4))
     await story.finish(begun)
     now = story.at + 60_000
-    letters = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now)
+    letters = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now)
     assert [letter.message for letter in letters] == [
         *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
         *("rollback_bet_settlement", "rollback_bet_cancel"),
     ], "the end of the match is no fixture change"
     assert letters[0].change_type == 1
     assert letters[1].at == now and all(letter.at < now for letter in (letters[0], *letters[2:]))
-    later = await told_of(begun, store, job(tenant, Kind.GLOBAL, after), now + 60_000)
+    later = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now + 60_000)
     assert [letters[0], *letters[2:]] == [later[0], *later[2:]]
 
 
@@ -226,15 +228,15 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     assert {market.status for market in odds.markets} == {MarketStatus.SETTLED, MarketStatus.CANCELLED}
 
 
-@pytest.mark.parametrize("kind", [Kind.GLOBAL, Kind.EVENT_ODDS, Kind.EVENT_STATEFUL])
+@pytest.mark.parametrize("kind", [RecoveryKind.GLOBAL, RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL])
 async def test_a_match_that_was_given_back_after_the_request_is_not_told(
-    store: Store, tenant: Tenant, story: Story, kind: Kind
+    store: Store, tenant: Tenant, story: Story, kind: RecoveryKind
 ) -> None:
     match = await story.match()
     await story.offer(match, offer(1), offer(2))
     after = story.at
     await story.settle(match, offer(1))
-    replay = Replay(store, job(tenant, kind, after, None if kind is Kind.GLOBAL else match))
+    replay = Replay(store, job(tenant, kind, after, None if kind is RecoveryKind.GLOBAL else match))
     steps = await replay.steps()
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
@@ -251,7 +253,7 @@ async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story
         await story.settle(match, offer(2))
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, given_back.id)
-    for kind in (Kind.CANONICAL, Kind.GLOBAL):
+    for kind in (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL):
         assert {letter.number for letter in await told(store, job(tenant, kind, after))} == {kept.number}
 
 
@@ -263,9 +265,9 @@ async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant,
         await story.void(each, offer(2))
         await story.settle(each, offer(3))
         await story.take_back(each, offer(3))
-    (odds,) = await told(store, job(tenant, Kind.EVENT_ODDS, match=match))
+    (odds,) = await told(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
     assert (odds.message, odds.number, len(odds.markets)) == ("odds_change", match.number, 2)
-    stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
+    stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
     assert [(letter.message, letter.number) for letter in stateful] == [
         ("bet_settlement", match.number),
         ("bet_cancel", match.number),
@@ -281,11 +283,11 @@ async def test_the_odds_of_an_ended_match_are_an_empty_list(
     await story.settle(match, offer(1))
     await story.void(match, offer(2))
     await (story.cancel(match) if cancelled else story.finish(match))
-    (odds,) = await told(store, job(tenant, Kind.EVENT_ODDS, match=match))
+    (odds,) = await told(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
     assert (odds.message, list(odds.markets)) == ("odds_change", [])
     assert odds.status and odds.status.status is (Status.CANCELLED if cancelled else Status.FINISHED)
     assert b"<odds/>" in odds.body(1, "7")
-    stateful = await told(store, job(tenant, Kind.EVENT_STATEFUL, match=match))
+    stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
     assert [letter.message for letter in stateful] == ["bet_settlement", "bet_cancel"]
 
 
@@ -332,5 +334,5 @@ async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
 
 async def test_a_match_that_is_gone_is_left_out(store: Store, tenant: Tenant) -> None:
     gone = Match(uuid4(), 1, "Northwind", "Harbour", "Test Cup")
-    for kind in (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL):
+    for kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL):
         assert await told(store, job(tenant, kind, match=gone)) == []

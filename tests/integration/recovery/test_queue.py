@@ -5,7 +5,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.domain.recovery import MOST_ATTEMPTS, MOST_QUEUED, Asked, Job, Kind, State
+from app.domain.recovery import (
+    MOST_ATTEMPTS,
+    MOST_QUEUED,
+    RecoveryJob,
+    RecoveryKind,
+    RecoveryRequest,
+    RecoveryState,
+)
 from app.domain.tenant import Tenant
 from app.store import jobs, tenants
 from app.store.connections import Store
@@ -15,16 +22,18 @@ pytestmark = pytest.mark.anyio
 MATCH = UUID(int=7)
 
 
-def event(request_id: str = "", node_id: str | None = None, kind: Kind = Kind.EVENT_ODDS) -> Asked:
-    return Asked(kind, request_id, node_id=node_id, match_id=MATCH)
+def event(
+    request_id: str = "", node_id: str | None = None, kind: RecoveryKind = RecoveryKind.EVENT_ODDS
+) -> RecoveryRequest:
+    return RecoveryRequest(kind, request_id, node_id=node_id, match_id=MATCH)
 
 
-async def queue(store: Store, tenant_id: UUID, what: Asked) -> Job | None:
+async def queue(store: Store, tenant_id: UUID, what: RecoveryRequest) -> RecoveryJob | None:
     async with store.transaction() as tx:
         return await jobs.queue(tx, tenant_id, what, 1_000)
 
 
-async def queued(store: Store, tenant_id: UUID, what: Asked) -> Job:
+async def queued(store: Store, tenant_id: UUID, what: RecoveryRequest) -> RecoveryJob:
     job = await queue(store, tenant_id, what)
     assert job
     return job
@@ -49,7 +58,7 @@ async def test_neither_kind_of_request_waits_for_the_other(store: Store, tenant:
 
 async def test_first_come_first_served_one_at_a_time(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    kinds = (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL)
+    kinds = (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL)
     wanted = [
         (await queued(store, tenant.id, event(str(n), str(n % 3 + 1), kinds[n % 2]))).id for n in range(1, 7)
     ]
@@ -67,9 +76,9 @@ async def test_the_next_one_runs_when_one_has_failed_for_good(store: Store, tena
     second = await queued(store, tenant.id, event("2"))
     for attempt in range(1, MOST_ATTEMPTS + 1):
         job = await take(store, tenant.id)
-        assert job and (job.asked.request_id, job.attempts) == ("1", attempt)
+        assert job and (job.request.request_id, job.attempts) == ("1", attempt)
         last = await fail(store, job)
-    assert last is State.FAILED
+    assert last is RecoveryState.FAILED
     job = await take(store, tenant.id)
     assert job and job.id == second.id
 
@@ -89,14 +98,14 @@ async def test_the_same_request_again_is_the_same_recovery(store: Store, tenant:
     first = await queued(store, tenant.id, event("1", "5"))
     again = await asyncio.gather(*(queued(store, tenant.id, event("1", "5")) for _ in range(3)))
     assert {job.id for job in again} == {first.id}
-    others = [event("2", "5"), event("1", "6"), event("1", "5", Kind.EVENT_STATEFUL)]
+    others = [event("2", "5"), event("1", "6"), event("1", "5", RecoveryKind.EVENT_STATEFUL)]
     assert len({(await queued(store, tenant.id, each)).id for each in others} - {first.id}) == 3
 
 
 async def test_requests_of_one_moment_are_given_ids_of_their_own(store: Store, tenant: Tenant) -> None:
     made = await asyncio.gather(*(queued(store, tenant.id, event()) for _ in range(5)))
-    assert len({job.asked.request_id for job in made}) == 5
-    assert all(int(job.asked.request_id) > 0 for job in made)
+    assert len({job.request.request_id for job in made}) == 5
+    assert all(int(job.request.request_id) > 0 for job in made)
 
 
 async def test_so_many_may_wait_and_no_more(store: Store, tenant: Tenant) -> None:
@@ -119,10 +128,10 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_a_slot_would
     for _ in range(MOST_ATTEMPTS + 1):
         async with store.transaction() as tx:
             job = await jobs.take(tx, "feed-1", [tenant.id], (), now)
-        assert job and await fail(store, job, excused=True) is State.SCHEDULED
+        assert job and await fail(store, job, excused=True) is RecoveryState.SCHEDULED
         async with store.transaction() as tx:
             await tx.execute("UPDATE recovery_job SET due_at = 0")
     async with store.transaction() as tx:
         await tx.execute("UPDATE recovery_job SET started_at = 1")
         job = await jobs.take(tx, "feed-1", [tenant.id], (), now)
-    assert job and await fail(store, job, excused=True) is State.FAILED
+    assert job and await fail(store, job, excused=True) is RecoveryState.FAILED

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from app.domain.recovery import Job, Kind
+from app.domain.recovery import RecoveryJob, RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.recovery import request
@@ -22,8 +22,8 @@ def desk(desk: Desk) -> Desk:
     return replace(desk, clock=lambda: NOW)
 
 
-async def ask(desk: Desk, tenant: Tenant, **given: str) -> Job:
-    return await request.accept(desk, tenant, Kind.CANONICAL, Given(**given))
+async def ask(desk: Desk, tenant: Tenant, **given: str) -> RecoveryJob:
+    return await request.accept(desk, tenant, RecoveryKind.CANONICAL, Given(**given))
 
 
 async def refused(desk: Desk, tenant: Tenant, **given: str) -> list[Field]:
@@ -36,8 +36,8 @@ async def refused(desk: Desk, tenant: Tenant, **given: str) -> list[Field]:
 async def test_accepted(desk: Desk, tenant: Tenant, after: str | None) -> None:
     given = {"request_id": "7" * 64, "node_id": "12"} | ({"after": after} if after is not None else {})
     job = await ask(desk, tenant, **given)
-    assert job.asked.after == int(after or 0)
-    assert (job.asked.request_id, job.asked.node_id, job.scheduled_at) == ("7" * 64, "12", NOW)
+    assert job.request.after == int(after or 0)
+    assert (job.request.request_id, job.request.node_id, job.scheduled_at) == ("7" * 64, "12", NOW)
     assert (await request.find(desk, tenant, "7" * 64)).id == job.id
 
 
@@ -91,12 +91,12 @@ async def test_in_flight(desk: Desk, tenant: Tenant) -> None:
 
 async def test_an_event_request(store: Store, desk: Desk, tenant: Tenant, story: Story) -> None:
     match = await story.match()
-    job = await request.accept(desk, tenant, Kind.EVENT_ODDS, Given(), f"od:match:{match.number}")
-    assert int(job.asked.request_id) > 0
-    assert (job.asked.match_id, job.asked.kind) == (match.id, Kind.EVENT_ODDS)
+    job = await request.accept(desk, tenant, RecoveryKind.EVENT_ODDS, Given(), f"od:match:{match.number}")
+    assert int(job.request.request_id) > 0
+    assert (job.request.match_id, job.request.kind) == (match.id, RecoveryKind.EVENT_ODDS)
     with pytest.raises(NotFound):
-        await request.accept(desk, tenant, Kind.EVENT_ODDS, Given(), "od:match:404")
+        await request.accept(desk, tenant, RecoveryKind.EVENT_ODDS, Given(), "od:match:404")
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
     with pytest.raises(NotFound):
-        await request.accept(desk, tenant, Kind.EVENT_STATEFUL, Given(node_id="2"), str(match.id))
+        await request.accept(desk, tenant, RecoveryKind.EVENT_STATEFUL, Given(node_id="2"), str(match.id))

@@ -5,7 +5,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.domain.recovery import MOST_ATTEMPTS, Asked, InFlight, Job, Kind, State
+from app.domain.recovery import (
+    MOST_ATTEMPTS,
+    InFlight,
+    RecoveryJob,
+    RecoveryKind,
+    RecoveryRequest,
+    RecoveryState,
+)
 from app.domain.tenant import Tenant
 from app.store import cursors, jobs, tenants
 from app.store.connections import Store
@@ -14,18 +21,22 @@ pytestmark = pytest.mark.anyio
 HOLDER = "feed-1"
 
 
-def asked(request_id: str = "7", node_id: str | None = None, after: int = 0) -> Asked:
-    return Asked(Kind.CANONICAL, request_id, after, node_id)
+def asked(request_id: str = "7", node_id: str | None = None, after: int = 0) -> RecoveryRequest:
+    return RecoveryRequest(RecoveryKind.CANONICAL, request_id, after, node_id)
 
 
-async def accept(store: Store, tenant_id: UUID, what: Asked, lifetime: int = 60_000) -> Job | InFlight:
+async def accept(
+    store: Store, tenant_id: UUID, what: RecoveryRequest, lifetime: int = 60_000
+) -> RecoveryJob | InFlight:
     async with store.transaction() as tx:
         return await jobs.accept(tx, tenant_id, what, 1_000, lifetime)
 
 
-async def accepted(store: Store, tenant_id: UUID, what: Asked, lifetime: int = 60_000) -> Job:
+async def accepted(
+    store: Store, tenant_id: UUID, what: RecoveryRequest, lifetime: int = 60_000
+) -> RecoveryJob:
     job = await accept(store, tenant_id, what, lifetime)
-    assert isinstance(job, Job)
+    assert isinstance(job, RecoveryJob)
     return job
 
 
@@ -39,17 +50,17 @@ async def lease(store: Store, holder: str = HOLDER) -> None:
 
 async def take(
     store: Store, tenant_id: UUID, holder: str = HOLDER, running: tuple[int, ...] = ()
-) -> Job | None:
+) -> RecoveryJob | None:
     async with store.transaction() as tx:
         return await jobs.take(tx, holder, [tenant_id], running, 2_000)
 
 
-async def complete(store: Store, job: Job) -> bool:
+async def complete(store: Store, job: RecoveryJob) -> bool:
     async with store.transaction() as tx:
         return await jobs.complete(tx, job, 3_000)
 
 
-async def fail(store: Store, job: Job, pause: int = 0, *, excused: bool = False) -> State:
+async def fail(store: Store, job: RecoveryJob, pause: int = 0, *, excused: bool = False) -> RecoveryState:
     async with store.transaction() as tx:
         return await jobs.fail(tx, job, "the reason", pause, 3_000, excused=excused)
 
@@ -64,9 +75,9 @@ async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenan
 
 async def test_of_many_at_once_one_is_accepted(store: Store, tenant: Tenant) -> None:
     outcomes = await asyncio.gather(*(accept(store, tenant.id, asked(str(n))) for n in range(1, 9)))
-    (winner,) = [each for each in outcomes if isinstance(each, Job)]
+    (winner,) = [each for each in outcomes if isinstance(each, RecoveryJob)]
     others = [each for each in outcomes if isinstance(each, InFlight)]
-    assert {each.request_id for each in others} == {winner.asked.request_id}
+    assert {each.request_id for each in others} == {winner.request.request_id}
 
 
 async def test_nodes_and_tenants_have_slots_of_their_own(store: Store, tenant: Tenant) -> None:
@@ -132,11 +143,11 @@ async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant)
         job = await take(store, tenant.id)
         assert job
         states.append(await fail(store, job))
-    assert states == [State.SCHEDULED] * (MOST_ATTEMPTS - 1) + [State.FAILED]
+    assert states == [RecoveryState.SCHEDULED] * (MOST_ATTEMPTS - 1) + [RecoveryState.FAILED]
     assert await take(store, tenant.id) is None
     async with store.reading() as tx:
         seen = await jobs.find(tx, tenant.id, "7")
-    assert seen and (seen.state, seen.error) == (State.FAILED, "the reason")
+    assert seen and (seen.state, seen.error) == (RecoveryState.FAILED, "the reason")
     await accepted(store, tenant.id, asked("8"))
 
 
@@ -148,12 +159,12 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_the_job_has_
     for attempt in range(1, 2 * MOST_ATTEMPTS):
         job = await take(store, tenant.id)
         assert job and job.attempts == attempt
-        assert await fail(store, job, excused=True) is State.SCHEDULED
+        assert await fail(store, job, excused=True) is RecoveryState.SCHEDULED
     job = await take(store, tenant.id)
     assert job
     async with store.transaction() as tx:
         await tx.execute("UPDATE recovery_slot SET expires_at = 0")
-    assert await fail(store, job, excused=True) is State.FAILED
+    assert await fail(store, job, excused=True) is RecoveryState.FAILED
 
 
 async def test_a_job_that_ended_its_processes_is_begun_seldom(store: Store, tenant: Tenant) -> None:
@@ -168,7 +179,7 @@ async def test_a_failed_run_waits_before_the_next(store: Store, tenant: Tenant) 
     await lease(store)
     await accepted(store, tenant.id, asked())
     job = await take(store, tenant.id)
-    assert job and await fail(store, job, pause=60_000) is State.SCHEDULED
+    assert job and await fail(store, job, pause=60_000) is RecoveryState.SCHEDULED
     assert await take(store, tenant.id) is None
 
 

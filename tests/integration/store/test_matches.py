@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from app.domain.match import MapPlay, Player, Round, RoundPlay, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Player, Round, Status, TimelineEvent
 from app.kit.errors import Conflict, NotFound
 from app.store import changes, history, markets, matches
 from app.store.changes import Draft
@@ -30,7 +30,7 @@ KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=15, offset_ms=5, acto
 
 async def test_the_whole_state_comes_back(store: Store, new_match: NewMatch) -> None:
     play = MapPlay(number=1, name="de_dust2", status="live", rounds=(ROUND,), home_side="T")
-    current = RoundPlay(map=1, number=2, phase="live", events=(KILL,))
+    current = CurrentRound(map=1, number=2, phase="live", events=(KILL,))
     match = await new_match(maps=(play,), current=current, home_strength=0.25, pause="technical")
     async with store.reading() as tx:
         assert await matches.get(tx, match.id) == match

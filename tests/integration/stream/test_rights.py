@@ -11,7 +11,7 @@ import pytest
 
 from app.domain import changes as c
 from app.domain.market import MarketStatus
-from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, Player, Round, TimelineEvent
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, subscribed, until_alive
 from tests.support.web import IssueKey
@@ -44,10 +44,14 @@ async def everything_happens(story: Story) -> Match:
     match = await story.match()
     playing = {
         "maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),),
-        "current": RoundPlay(1, 1, "live"),
+        "current": CurrentRound(1, 1, "live"),
     }
     bombs = [TimelineEvent(3 + number, kind, 1, 1, 6, 6, site="A") for number, kind in enumerate(BOMB)]
-    happened = (c.RoundLive(map=1, round=1), c.Happened(event=KILL), *(c.Happened(event=b) for b in bombs))
+    happened = (
+        c.RoundLive(map=1, round=1),
+        c.EventAdded(event=KILL),
+        *(c.EventAdded(event=b) for b in bombs),
+    )
     await story.happen(match, *happened, c.RoundFinished(round=PLAYED), **playing)
     await story.offer(match, offer(1))
     await story.offer(match, offer(1, status=MarketStatus.SUSPENDED))
@@ -102,9 +106,9 @@ async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story
     match = await story.match()
     playing = {
         "maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),),
-        "current": RoundPlay(1, 1, "live"),
+        "current": CurrentRound(1, 1, "live"),
     }
-    await story.happen(match, c.Happened(event=KILL), c.RoundFinished(round=PLAYED), **playing)
+    await story.happen(match, c.EventAdded(event=KILL), c.RoundFinished(round=PLAYED), **playing)
     await story.offer(match, offer(1))
     async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
         for size in range(len(FIELDS) + 1):

@@ -2,14 +2,14 @@
 
 from app.domain.analytics import PlayerTally, TeamLine, players_on_maps, teams_on_maps, total
 from app.domain.awards import award_map, award_match
-from app.domain.changes import Happened, RoundFinished
+from app.domain.changes import EventAdded, RoundFinished
 from app.domain.match import Match, Round, TimelineEvent
 from tests.unit.domain.play import HOME, Server, new_match
 
 
 def counted(server: Server) -> tuple[Match, list[Round], list[TimelineEvent]]:
     rounds = [change.round for change in server.changes_of(RoundFinished)]
-    return server.match, rounds, [change.event for change in server.changes_of(Happened)]
+    return server.match, rounds, [change.event for change in server.changes_of(EventAdded)]
 
 
 def played() -> Server:

@@ -7,8 +7,8 @@ import pytest
 
 from app.domain.catalogue import LOCALES, Catalogue, Locale, MarketType, load
 from app.domain.match import Status
-from app.trading.spec import Spec, parse
-from app.trading.tables import RULES
+from app.trading.registry import RULES
+from app.trading.specifiers import Spec, parse
 
 SAMPLES = {
     "map": "2",

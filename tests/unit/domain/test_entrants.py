@@ -14,7 +14,7 @@ from app.domain.entrants import (
     dated,
 )
 from app.domain.ids import competitor_urn, entrant_number, player_urn, tournament_urn
-from app.domain.window import begin
+from app.domain.time_filter import begin
 
 
 @given(st.integers(1, 10**18 - 1))

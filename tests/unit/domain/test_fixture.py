@@ -3,10 +3,10 @@
 import pytest
 
 from app.domain import fixture
-from app.domain.about import About, Stream, Veto
 from app.domain.awards import award_map
 from app.domain.lifecycle import cancel
 from app.domain.match import Status
+from app.domain.match_info import MatchInfo, Veto, VideoStream
 from app.kit.errors import Conflict
 from tests.unit.domain.play import AWAY, HOME, Server, new_match
 
@@ -84,7 +84,9 @@ def test_a_map_in_play_is_not_chosen_away() -> None:
 
 def test_what_is_said_about_a_match_keeps_its_vetoes() -> None:
     match, _ = fixture.set_maps(new_match(3), CHOSEN)
-    about = About(streams=(Stream("https://example.test/one"),), demo_url="https://example.test/demo")
+    about = MatchInfo(
+        streams=(VideoStream("https://example.test/one"),), demo_url="https://example.test/demo"
+    )
     match, _ = fixture.describe(match, about)
     assert match.about.demo_url and match.about.vetoes == CHOSEN
 

@@ -7,6 +7,7 @@ from app.domain import fixture
 from app.domain.changes import FormatChanged
 from app.domain.formats import FORMAT
 from app.domain.match import Match
+from app.domain.match_info import Veto
 from app.kit.errors import Conflict
 from tests.unit.domain.play import TEAMS, Server, new_match
 
@@ -22,7 +23,7 @@ def by_operator(rounds: int) -> Match:
 def sight_all(server: Server) -> None:
     for slot in ("home", "away"):
         for player in TEAMS[slot]:
-            server.report(f.Sighted(at=server.now, player=player, side=server.side_of(slot)))
+            server.report(f.ItemAcquired(at=server.now, player=player, side=server.side_of(slot)))
 
 
 def play(server: Server, rounds: int) -> None:
@@ -48,7 +49,7 @@ def test_the_log_sets_a_format_that_nobody_else_set() -> None:
 
 
 def test_the_log_sets_the_format_of_maps_that_were_planned() -> None:
-    match, _ = fixture.set_maps(new_match(1), (fixture.Veto("pick", "de_mirage", "home"),))
+    match, _ = fixture.set_maps(new_match(1), (Veto("pick", "de_mirage", "home"),))
     server = Server(match)
     server.report(f.FormatSet(at=1, max_rounds=30))
     assert server.match.maps[0].max_rounds == 30
@@ -116,7 +117,7 @@ def test_a_map_in_its_format_raises_no_doubt(rounds: int) -> None:
 def test_players_who_show_that_sides_did_change_end_the_doubt() -> None:
     """One player seen too early on the old side is overruled by the others."""
     server = halfway(Server(), 12)
-    server.report(f.Sighted(at=server.now, player=TEAMS["home"][0], side=server.side_of("home")))
+    server.report(f.ItemAcquired(at=server.now, player=TEAMS["home"][0], side=server.side_of("home")))
     assert doubts(server.match)
     server.swap()
     server.go_live()

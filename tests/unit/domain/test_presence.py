@@ -26,12 +26,12 @@ def leave(server: Server, *seats: int, slot: str = "away") -> None:
     for seat in seats:
         player = TEAMS["away" if slot == "away" else "home"][seat]
         side = server.side_of("away" if slot == "away" else "home")
-        server.report(f.Left(at=server.later(), player=player, side=side))
+        server.report(f.PlayerLeft(at=server.later(), player=player, side=side))
 
 
 def come_back(server: Server, seat: int) -> None:
     player = TEAMS["away"][seat]
-    server.report(f.Joined(at=server.later(), player=player, side=server.side_of("away")))
+    server.report(f.PlayerJoined(at=server.later(), player=player, side=server.side_of("away")))
 
 
 def alive(server: Server) -> tuple[int, int]:
@@ -67,11 +67,11 @@ def test_who_comes_back_in_play_counts_from_the_next_round(server: Server) -> No
 
 def test_a_bot_stands_in(server: Server) -> None:
     leave(server, 1)
-    server.report(f.Joined(at=server.later(), player=BOT, side=server.side_of("away")))
+    server.report(f.PlayerJoined(at=server.later(), player=BOT, side=server.side_of("away")))
     server.win("home")
     server.freeze()
     assert alive(server) == (5, 5)
-    server.report(f.Left(at=server.later(), player=BOT, side=server.side_of("away")))
+    server.report(f.PlayerLeft(at=server.later(), player=BOT, side=server.side_of("away")))
     assert alive(server) == (5, 4)
 
 
@@ -121,8 +121,8 @@ def test_the_log_says_who_leaves_and_comes() -> None:
     found = read("".join(f"{stamp}{line}\n" for line in lines), 1).facts
     fox = Player(100, "fox")
     assert found == (
-        f.Left(at=1, player=fox, side="CT"),
-        f.Joined(at=1, player=fox, side="CT"),
-        f.Left(at=1, player=fox, side="CT"),
-        f.Joined(at=1, player=BOT, side="T"),
+        f.PlayerLeft(at=1, player=fox, side="CT"),
+        f.PlayerJoined(at=1, player=fox, side="CT"),
+        f.PlayerLeft(at=1, player=fox, side="CT"),
+        f.PlayerJoined(at=1, player=BOT, side="T"),
     )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from app.domain import facts as f
 from app.domain.changes import (
     Change,
-    Happened,
+    EventAdded,
     MapFinished,
     MatchFinished,
     MatchStarted,
@@ -30,18 +30,18 @@ maps = st.sampled_from(MAPS)
 def facts() -> st.SearchStrategy[f.Fact]:
     at = st.integers(0, 50_000)
     plain = (f.WarmupStarted, f.WarmupEnded, f.RestartAnnounced, f.FreezeStarted, f.RoundStarted)
-    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceBack, f.SourceHeard)
+    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceRestored, f.SourceResumed)
     return st.one_of(
         *(st.builds(kind, at=at) for kind in bare),
         st.builds(f.MapLoaded, at=at, name=maps),
         st.builds(f.FormatSet, at=at, max_rounds=st.sampled_from([4, 24, 30, None])),
         st.builds(f.PlayStarted, at=at, map_name=maps),
         st.builds(f.SideNamed, at=at, side=sides, team=st.sampled_from([HOME, AWAY, "Nobody", ""])),
-        st.builds(f.Sighted, at=at, player=players, side=sides),
-        st.builds(f.Sighted, at=at, player=players, side=sides, item=items),
+        st.builds(f.ItemAcquired, at=at, player=players, side=sides),
+        st.builds(f.ItemAcquired, at=at, player=players, side=sides, item=items),
         st.builds(f.Equipped, at=at, player=players, side=sides, items=st.tuples(items, items)),
-        st.builds(f.Parted, at=at, player=players, item=items),
-        st.builds(f.Paid, at=at, player=players, side=sides, money=st.integers(0, 16_000)),
+        st.builds(f.ItemLost, at=at, player=players, item=items),
+        st.builds(f.MoneyChanged, at=at, player=players, side=sides, money=st.integers(0, 16_000)),
         st.builds(f.Hurt, at=at, victim=players, side=sides, health=health, armour=health),
         st.builds(f.SideSwitched, at=at, player=players, side=sides),
         st.builds(
@@ -197,7 +197,7 @@ def test_numbers_are_unique_and_rise(account: list[f.Fact]) -> None:
 def numbers(changes: tuple[Change, ...]) -> list[int]:
     found = []
     for change in changes:
-        if isinstance(change, Happened):
+        if isinstance(change, EventAdded):
             found.append(change.event.id)
         elif isinstance(change, RoundFinished):
             found.append(change.round.id)
@@ -235,7 +235,7 @@ def test_changes_add_up_to_the_state(account: list[f.Fact]) -> None:
 @given(accounts)
 def test_void_events_were_reported_and_are_gone(account: list[f.Fact]) -> None:
     match, changes = fold(new_match(best_of=3), account)
-    reported = {change.event.id for change in changes if isinstance(change, Happened)}
+    reported = {change.event.id for change in changes if isinstance(change, EventAdded)}
     void = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
     assert void <= reported
     standing = {number for play in match.maps for one in play.counted for number in one.events}

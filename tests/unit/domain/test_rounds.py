@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import (
-    Amended,
-    Happened,
+    EventAdded,
+    EventAmended,
     MatchStarted,
     RoundFinished,
     RoundLive,
@@ -32,7 +32,7 @@ def test_warm_up_counts_nothing() -> None:
     server.report(f.RoundStarted(at=server.later()), server.kill_fact("home", 0, 0), server.won_fact("home"))
     assert server.match.status is Status.UPCOMING
     assert not server.match.maps
-    assert not server.changes_of(Happened)
+    assert not server.changes_of(EventAdded)
 
 
 def test_the_first_freeze_is_the_kick_off() -> None:
@@ -61,7 +61,7 @@ def test_a_knife_round_is_told_to_nobody() -> None:
     server.kill("home", 0, 0, "knife_t")
     server.win("home")
     server.start_play()
-    assert not server.changes_of(Happened)
+    assert not server.changes_of(EventAdded)
     assert not server.changes_of(RoundFinished)
     assert not server.changes_of(RoundsVoided)
     server.round("away")
@@ -79,7 +79,7 @@ def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
     assert not server.changes_of(RoundFinished)
     server.freeze()
     assert [change.round.number for change in server.changes_of(RoundFinished)] == [1]
-    assert len(server.changes_of(Happened)) == 1
+    assert len(server.changes_of(EventAdded)) == 1
     assert server.changes_of(RoundOpened)[-1].round == 2
 
 
@@ -87,9 +87,9 @@ def test_held_kills_are_told_with_the_first_shot() -> None:
     server = started()
     server.go_live()
     server.kill("home", 0, 0, "knife")
-    assert not server.changes_of(Happened)
+    assert not server.changes_of(EventAdded)
     server.kill("away", 1, 1, "glock")
-    assert [change.event.weapon for change in server.changes_of(Happened)] == ["knife", "glock"]
+    assert [change.event.weapon for change in server.changes_of(EventAdded)] == ["knife", "glock"]
 
 
 def test_a_start_of_play_voids_what_was_played() -> None:
@@ -192,7 +192,7 @@ def test_repeated_lines_change_nothing() -> None:
         server.report(fact)
     assert len(server.changes_of(RoundFinished)) == 2
     assert len(server.changes_of(RoundLive)) == 2
-    assert len(server.changes_of(Happened)) == 3
+    assert len(server.changes_of(EventAdded)) == 3
 
 
 def test_kills_after_the_decision_are_late() -> None:
@@ -201,7 +201,7 @@ def test_kills_after_the_decision_are_late() -> None:
     server.kill("home", 0, 0)
     server.win("home")
     server.kill("away", 1, 1)
-    late = server.changes_of(Happened)[-1].event
+    late = server.changes_of(EventAdded)[-1].event
     assert late.late and not late.counts and late.round == 1
     play = server.match.map
     assert play and play.rounds[0].events[-1] == late.id
@@ -212,7 +212,7 @@ def test_team_kills_are_told_and_do_not_count() -> None:
     server.go_live()
     fact = replace(server.kill_fact("home", 0, 0), victim=TEAMS["home"][3], victim_side="CT")
     server.report(fact)
-    event = server.changes_of(Happened)[0].event
+    event = server.changes_of(EventAdded)[0].event
     assert event.actor_slot == event.target_slot == "home"
     assert not event.counts
     assert server.match.current and server.match.current.alive_home == 4
@@ -224,13 +224,13 @@ def test_an_assist_joins_its_kill_or_amends_it() -> None:
     helper = TEAMS["home"][2]
     kill = server.kill_fact("home", 0, 0)
     server.report(kill, f.Assisted(at=server.now, assister=helper, victim=kill.victim))
-    assert server.changes_of(Happened)[0].event.assister == helper
-    assert not server.changes_of(Amended)
+    assert server.changes_of(EventAdded)[0].event.assister == helper
+    assert not server.changes_of(EventAmended)
     kill = server.kill_fact("home", 0, 1)
     server.report(kill)
     server.report(f.Assisted(at=server.now, assister=helper, victim=kill.victim))
-    assert server.changes_of(Amended)[0].event.assister == helper
-    assert server.changes_of(Amended)[0].event.id == server.changes_of(Happened)[1].event.id
+    assert server.changes_of(EventAmended)[0].event.assister == helper
+    assert server.changes_of(EventAmended)[0].event.id == server.changes_of(EventAdded)[1].event.id
 
 
 def test_the_bomb() -> None:
@@ -267,7 +267,7 @@ def test_bots_have_no_account_and_fall_once_each() -> None:
     for name in ("Bot Ada", "Bot Bob", "Bot Bob"):
         fact = server.kill_fact("home", 0, 0)
         server.report(replace(fact, victim=Player(0, name)))
-    assert [change.event.target and change.event.target.name for change in server.changes_of(Happened)] == [
+    assert [change.event.target and change.event.target.name for change in server.changes_of(EventAdded)] == [
         "Bot Ada",
         "Bot Bob",
     ]

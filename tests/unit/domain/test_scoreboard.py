@@ -19,7 +19,7 @@ def sheet(server: Server, player: Player) -> Loadout:
 
 
 def buy(server: Server, *items: str, player: Player = FOX) -> None:
-    server.report(*(f.Sighted(at=server.now, player=player, side="CT", item=item) for item in items))
+    server.report(*(f.ItemAcquired(at=server.now, player=player, side="CT", item=item) for item in items))
 
 
 def test_what_is_picked_up_is_carried_and_worn() -> None:
@@ -36,15 +36,15 @@ def test_the_list_at_the_buy_zone_replaces_what_was_known() -> None:
     carried = ("weapon_knife_t", "weapon_ak47", "weapon_incgrenade", "kevlar(87)")
     server.report(f.Equipped(at=server.now, player=FOX, side="CT", items=carried))
     assert sheet(server, FOX).weapons == ("ak47", "incgrenade")
-    server.report(f.Parted(at=server.now, player=FOX, item="molotov"))
+    server.report(f.ItemLost(at=server.now, player=FOX, item="molotov"))
     assert sheet(server, FOX).weapons == ("ak47",)
 
 
 def test_money_is_as_the_log_last_told_it() -> None:
     server = freeze()
-    server.report(f.Paid(at=server.now, player=FOX, side="CT", money=800))
-    server.report(f.Paid(at=server.now, player=Player(FOX.account, ""), side="CT", money=3250))
-    server.report(f.Paid(at=server.now, player=Player(999, ""), side="CT", money=1))
+    server.report(f.MoneyChanged(at=server.now, player=FOX, side="CT", money=800))
+    server.report(f.MoneyChanged(at=server.now, player=Player(FOX.account, ""), side="CT", money=3250))
+    server.report(f.MoneyChanged(at=server.now, player=Player(999, ""), side="CT", money=1))
     assert [(row.name, row.money) for row in server.match.loadouts] == [(FOX.name, 3250)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from app.domain.analytics import tallies
-from app.domain.changes import Amended, Happened, RoundsVoided
+from app.domain.changes import EventAdded, EventAmended, RoundsVoided
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest import cs2log
@@ -30,7 +30,7 @@ def test_what_we_count_is_what_the_server_counts(real_log: str) -> None:
     for number, (piece, said) in enumerate(blocks(real_log)):
         match, changes = fold(match, cs2log.read(piece, number * 1_000_000).facts)
         for change in changes:
-            if isinstance(change, Happened | Amended):
+            if isinstance(change, EventAdded | EventAmended):
                 events[change.event.id] = change.event
             elif isinstance(change, RoundsVoided):
                 for gone in change.events:

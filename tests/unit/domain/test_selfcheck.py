@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.selfcheck import Kind, Quotes, differences
+from app.domain.selfcheck import DifferenceKind, Quotes, differences
 
 MARKETS = st.builds(
     "{}:{}".format, st.integers(1, 30), st.sampled_from(["", "map=1", "map=1|round=3|team=home", "team=away"])
@@ -12,9 +12,13 @@ ODDS = st.integers(1_001, 50_000)
 BOOKS = st.dictionaries(MARKETS, ODDS | ODDS.map(lambda odds: -odds), max_size=25)
 
 
-def spoilt(quote: int, kind: Kind) -> int | None:
+def spoilt(quote: int, kind: DifferenceKind) -> int | None:
     """The quote as a client would have it after a mishap of that kind, None for not at all."""
-    return {Kind.MISSING: None, Kind.STALE: -quote, Kind.WRONG_PRICE: quote + 10}[kind]
+    return {
+        DifferenceKind.MISSING: None,
+        DifferenceKind.STALE: -quote,
+        DifferenceKind.WRONG_PRICE: quote + 10,
+    }[kind]
 
 
 @given(BOOKS)
@@ -33,9 +37,9 @@ def test_every_mutation_is_reported_exactly(ours: Quotes, data: st.DataObject) -
     yours = dict(ours)
     expected = {}
     for market in data.draw(st.lists(st.sampled_from(sorted(ours)), unique=True)) if ours else []:
-        kinds = [Kind.MISSING, Kind.STALE]
+        kinds = [DifferenceKind.MISSING, DifferenceKind.STALE]
         if ours[market] > 0:
-            kinds.append(Kind.WRONG_PRICE)
+            kinds.append(DifferenceKind.WRONG_PRICE)
         kind = data.draw(st.sampled_from(kinds))
         told = spoilt(ours[market], kind)
         expected[market] = (kind, told, ours[market])
@@ -46,7 +50,7 @@ def test_every_mutation_is_reported_exactly(ours: Quotes, data: st.DataObject) -
     for market, quote in data.draw(BOOKS).items():
         if market not in ours:
             yours[market] = quote
-            expected[market] = (Kind.EXTRA, quote, None)
+            expected[market] = (DifferenceKind.EXTRA, quote, None)
     found = list(differences(yours, ours))
     assert {each.market: (each.kind, each.yours, each.ours) for each in found} == expected
     assert len(found) == len(expected)
@@ -54,7 +58,7 @@ def test_every_mutation_is_reported_exactly(ours: Quotes, data: st.DataObject) -
 
 @given(BOOKS, BOOKS)
 def test_what_is_missing_to_one_is_extra_to_the_other(one: Quotes, other: Quotes) -> None:
-    swap = {Kind.MISSING: Kind.EXTRA, Kind.EXTRA: Kind.MISSING}
+    swap = {DifferenceKind.MISSING: DifferenceKind.EXTRA, DifferenceKind.EXTRA: DifferenceKind.MISSING}
     there = {(each.kind, each.market) for each in differences(one, other)}
     back = {(swap.get(each.kind, each.kind), each.market) for each in differences(other, one)}
     assert there == back

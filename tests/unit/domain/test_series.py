@@ -5,7 +5,7 @@ import pytest
 from app.domain import facts as f
 from app.domain.awards import award_match
 from app.domain.changes import (
-    Happened,
+    EventAdded,
     MapFinished,
     MapStarted,
     MatchCancelled,
@@ -142,7 +142,7 @@ def test_a_result_that_skips_a_round_is_lost_too_and_suspends_until_the_score_is
     assert play and (play.home_score, play.away_score, play.unseen) == (2, 1, (2, 3))
     assert not server.match.suspended
     server.kill("home", 1, 1)
-    assert server.changes_of(Happened)[-1].event.late
+    assert server.changes_of(EventAdded)[-1].event.late
     server.freeze()
     assert server.changes_of(RoundOpened)[-1].round == 4
 
@@ -193,7 +193,7 @@ def test_lost_data_suspends_and_marks_the_round() -> None:
     server.go_live()
     server.report(f.SourceLost(at=server.later(), reason="bytes 100 to 200 are missing"))
     assert server.match.suspended == "bytes 100 to 200 are missing"
-    server.report(f.SourceBack(at=server.later()))
+    server.report(f.SourceRestored(at=server.later()))
     assert not server.match.suspended
     server.kill("home", 0, 0)
     server.win("home")
@@ -244,7 +244,7 @@ def _doubted() -> Server:
     server.start_map()
     server.rounds(*["home"] * 11)
     server.report(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
-    server.report(f.RivalClaims(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
+    server.report(f.RivalSourceSeen(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
     server.match, _ = suspend(server.match, "by hand")
     assert {doubt.kind for doubt in server.match.doubts} == {"rival", "source", "operator", "format"}
     return server

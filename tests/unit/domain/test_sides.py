@@ -67,9 +67,9 @@ def test_a_player_seen_buying_shows_open_sides() -> None:
     server = to_half_time(6)
     server.swap()
     lagging_status(server)
-    server.report(f.Sighted(at=server.later(), player=TEAMS["away"][3], side="CT"))
+    server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][3], side="CT"))
     assert home_side(server.match) is None
-    server.report(f.Sighted(at=server.later(), player=TEAMS["away"][0], side="CT"))
+    server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][0], side="CT"))
     assert home_side(server.match) == "T"
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.domain import changes as c
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import MapPlay, Match, Round, RoundPlay, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.drafts import compose
 from app.store.changes import Draft
@@ -33,7 +33,7 @@ def test_a_full_transaction_in_the_order_of_the_contract() -> None:
     changes = (
         c.MatchStarted(),
         c.RoundLive(map=1, round=1),
-        c.Happened(event=KILL),
+        c.EventAdded(event=KILL),
         c.RoundFinished(round=PLAYED),
     )
     drafts = compose(BEFORE, LIVE, changes, {MARKET.key: MARKET}, (settled,), (WON,))
@@ -55,8 +55,8 @@ def test_nothing_changed_tells_nothing() -> None:
     assert compose(LIVE, replace(LIVE, last_fact_at=99), (), {}, (), ()) == []
 
 
-def test_what_the_headline_does_not_show_goes_to_the_stream_alone() -> None:
-    drafts = compose(LIVE, replace(LIVE, suspended="silent"), (c.Altered(),), {}, (), ())
+def test_what_the_summary_does_not_show_goes_to_the_stream_alone() -> None:
+    drafts = compose(LIVE, replace(LIVE, suspended="silent"), (c.MatchChanged(),), {}, (), ())
     assert told(drafts) == [("match", "match.updated", "")]
 
 
@@ -97,7 +97,7 @@ def test_what_is_void_is_told_by_the_match() -> None:
 
 def test_the_scoreboard_is_told_when_it_looks_different() -> None:
     play = MapPlay(1, "de_inferno", "live", home_side="CT")
-    playing = replace(LIVE, maps=(play,), current=RoundPlay(1, 1, "live"))
+    playing = replace(LIVE, maps=(play,), current=CurrentRound(1, 1, "live"))
     hurt = replace(playing, loadouts=(Loadout(1, "ann", "CT", health=40),))
     changed = ("scoreboard", "scoreboard.frame", "")
     assert told(compose(playing, hurt, (), {}, (), ())) == [changed]

@@ -17,7 +17,7 @@ from app.simulator.oddities import COMMON, Line, Oddities
 from app.simulator.series import Plan, new_truth, play, simulate
 from app.simulator.truth import SeriesTruth
 from app.simulator.world import world
-from app.trading.audit import audit
+from app.trading.settlement_audit import audit
 from tests.unit.trading.trader import Trader, new_match
 
 BEGIN = 1_790_000_000_000
@@ -72,7 +72,7 @@ def traded(plan: Plan, seconds: float, *, checking: bool = False) -> tuple[Trade
             trader.match = raise_doubt(trader.match, SILENT, "silence")
             trader.react()
             assert not trader.active()
-            trader.apply([f.SourceHeard(at=at), *reading.facts])
+            trader.apply([f.SourceResumed(at=at), *reading.facts])
         else:
             trader.apply(reading.facts)
         heard = at

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.changes import Change, Happened, RoundsVoided
+from app.domain.changes import Change, EventAdded, RoundsVoided
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -44,7 +44,7 @@ def told(plan: Plan) -> tuple[Match, tuple[Change, ...], SeriesTruth]:
 def kills(changes: tuple[Change, ...]) -> list[TimelineEvent]:
     """The kills that count, in order: what a knife round or a restart voided is left out."""
     voided = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
-    happened = [change.event for change in changes if isinstance(change, Happened)]
+    happened = [change.event for change in changes if isinstance(change, EventAdded)]
     return [event for event in happened if event.type == "kill" and event.id not in voided]
 
 

@@ -10,9 +10,9 @@ import pytest
 from app.domain.market import Result
 from app.simulator.series import Plan, new_truth
 from app.simulator.world import world
+from app.trading.registry import RULES
 from app.trading.rules import Rule
-from app.trading.spec import Spec, parse
-from app.trading.tables import RULES
+from app.trading.specifiers import Spec, parse
 from tests.unit.trading.trader import trade
 
 PAGE = (Path(__file__).parents[3] / "docs" / "add-a-market.md").read_text("utf-8")

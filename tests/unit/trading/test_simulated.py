@@ -7,7 +7,7 @@ from app.domain.match import Status
 from app.simulator.series import Plan, new_truth
 from app.simulator.truth import MapTruth, RoundTruth, SeriesTruth
 from app.simulator.world import world
-from app.trading.spec import parse
+from app.trading.specifiers import parse
 from tests.unit.trading.trader import Trader, trade
 
 BEGIN = 1_790_000_000_000

@@ -16,12 +16,12 @@ from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.simulator.series import Plan, play
 from app.simulator.truth import SeriesTruth
-from app.trading.audit import audit
 from app.trading.engine import Reaction, react
-from app.trading.evidence import gather
+from app.trading.match_facts import gather
+from app.trading.registry import RULES
+from app.trading.settlement_audit import audit
 from app.trading.settling import verdict
-from app.trading.spec import parse
-from app.trading.tables import RULES
+from app.trading.specifiers import parse
 
 MARGIN = 0.06
 _STATES = {
@@ -64,7 +64,7 @@ class Trader:
 
     def _store(self, changes: Sequence[c.Change]) -> None:
         for change in changes:
-            if isinstance(change, c.Happened | c.Amended):
+            if isinstance(change, c.EventAdded | c.EventAmended):
                 self.events[change.event.id] = change.event
             elif isinstance(change, c.RoundFinished):
                 self.rounds[change.round.id] = change.round

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from lxml import etree
 
-from app.domain.about import About, Stream
 from app.domain.catalogue import LOCALES, Locale, MatchStatus, Text
 from app.domain.match import MapPlay, Match, Status
+from app.domain.match_info import MatchInfo, VideoStream
 from app.wire.envelopes import answers, dictionaries, entrants, events
 from app.wire.fields import Group
 from tests.golden.facade_samples import (
@@ -68,8 +68,8 @@ def test_what_is_not_known_is_left_out_for_an_empty_date_is_an_error() -> None:
 @pytest.mark.parametrize("status", Status)
 @pytest.mark.parametrize("booked", [True, False])
 def test_live_odds_are_to_be_had_while_a_booked_match_is_not_over(status: Status, booked: bool) -> None:
-    head = msgspec.structs.replace(LIVE_EVENT.headline, status=status)
-    event = msgspec.structs.replace(LIVE_EVENT, headline=head, booked=booked)
+    head = msgspec.structs.replace(LIVE_EVENT.summary, status=status)
+    event = msgspec.structs.replace(LIVE_EVENT, summary=head, booked=booked)
     (node,) = read(events.schedule([event]))
     expected = booked and status not in (Status.FINISHED, Status.CANCELLED)
     assert node.get("liveodds") == ("booked" if expected else "not_available")
@@ -78,12 +78,12 @@ def test_live_odds_are_to_be_had_while_a_booked_match_is_not_over(status: Status
 def test_an_event_is_made_of_a_match_and_its_entrants() -> None:
     match = Match(id=LIVE_EVENT.id, number=9, home="A", away="B", event="E", best_of=5, scheduled_at=1000)
     event = events.event(match, TOURNAMENT, HOME, AWAY, opened=EVERY, booked=False)
-    assert event.headline.number == 9
+    assert event.summary.number == 9
     assert (event.best_of, event.scheduled_at, event.started_at, event.booked) == (5, 1000, None, False)
 
 
 def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
-    about = About(streams=(Stream("https://live.example/a"),))
+    about = MatchInfo(streams=(VideoStream("https://live.example/a"),))
     play = MapPlay(1, "de_inferno", "live")
     match = Match(
         UUID(int=1), 9, "A", "B", "E", started_at=5000, scheduled_at=1000, maps=(play,), about=about
@@ -93,15 +93,15 @@ def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
         return events.event(match, TOURNAMENT, HOME, AWAY, opened=frozenset(opened))
 
     basic, read, detail = seen(Group.BASIC), seen(Group.BASIC, Group.READ), seen(Group.BASIC, Group.DETAIL)
-    assert (basic.started_at, basic.headline.maps, basic.streams) == (None, (), ())
-    assert (read.started_at, read.headline.maps, read.streams) == (5000, (play,), ())
-    assert (detail.started_at, detail.headline.maps, detail.streams) == (None, (), about.streams)
+    assert (basic.started_at, basic.summary.maps, basic.streams) == (None, (), ())
+    assert (read.started_at, read.summary.maps, read.streams) == (5000, (play,), ())
+    assert (detail.started_at, detail.summary.maps, detail.streams) == (None, (), about.streams)
 
 
 def test_the_winner_stands_among_the_competitors() -> None:
     for winner in ("home", "away"):
-        head = msgspec.structs.replace(FINISHED_EVENT.headline, winner=winner, home_id=None, away_id=None)
-        root = read(events.match_summary(msgspec.structs.replace(FINISHED_EVENT, headline=head)))
+        head = msgspec.structs.replace(FINISHED_EVENT.summary, winner=winner, home_id=None, away_id=None)
+        root = read(events.match_summary(msgspec.structs.replace(FINISHED_EVENT, summary=head)))
         told = root.find("sport_event_status").get("winner_id")
         (node,) = [node for node in root.iter("competitor") if node.get("qualifier") == winner]
         assert node.get("id") == told

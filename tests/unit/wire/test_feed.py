@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Headline, MapPlay, Status
+from app.domain.match import MapPlay, MatchSummary, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.wire.envelopes import feed
 
@@ -35,8 +35,8 @@ maps = st.builds(
     winner=st.sampled_from([None, "home", "away"]),
     home_side=st.sampled_from([None, "CT", "T"]),
 )
-headlines = st.builds(
-    Headline,
+summaries = st.builds(
+    MatchSummary,
     number=st.just(7),
     status=st.sampled_from(Status),
     home=st.text(),
@@ -68,9 +68,9 @@ def entry(outcome: Result | None = Result.WON, **more: Any) -> LedgerEntry:
     )
 
 
-@given(st.none() | headlines, st.lists(markets, max_size=4), request_ids, st.integers(STAMP, STAMP * 2))
+@given(st.none() | summaries, st.lists(markets, max_size=4), request_ids, st.integers(STAMP, STAMP * 2))
 def test_a_replay_is_the_live_message_with_its_root_stamped(
-    head: Headline | None, offers: list[Market], request_id: str, stamp: int
+    head: MatchSummary | None, offers: list[Market], request_id: str, stamp: int
 ) -> None:
     live = feed.odds_change(EVENT, PRODUCT, STAMP, head, offers)
     replayed = feed.odds_change(EVENT, PRODUCT, stamp, head, offers, request_id)
@@ -87,8 +87,8 @@ def test_replayed_history_is_stamped_alike(build: Any) -> None:
     assert replayed == live.replace(stamp, stamp + b' request_id="77"', 1)
 
 
-@given(headlines, st.lists(markets, max_size=4))
-def test_keeping_fragments_changes_no_byte(head: Headline, offers: list[Market]) -> None:
+@given(summaries, st.lists(markets, max_size=4))
+def test_keeping_fragments_changes_no_byte(head: MatchSummary, offers: list[Market]) -> None:
     feed.forget()
     fresh = feed.odds_change(EVENT, PRODUCT, STAMP, head, offers)
     assert feed.odds_change(EVENT, PRODUCT, STAMP, head, offers) == fresh
@@ -116,24 +116,24 @@ def test_a_live_market_bears_no_name(offers: list[Market]) -> None:
     assert named == []
 
 
-@given(headlines)
-def test_state_speaks_in_listed_codes_only(head: Headline) -> None:
+@given(summaries)
+def test_state_speaks_in_listed_codes_only(head: MatchSummary) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")
     assert status.get("status") == status.get("match_status") == str(head.status.code)
     assert {node.get("match_status_code") for node in status.iter("period_score")} <= LISTED_CODES
     assert len(list(status.iter("period_score"))) == len(head.maps)
 
 
-@given(headlines)
-def test_a_winner_is_told_of_a_closed_match_only(head: Headline) -> None:
+@given(summaries)
+def test_a_winner_is_told_of_a_closed_match_only(head: MatchSummary) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")
     known = head.home_id if head.winner == "home" else head.away_id if head.winner else None
     closed = head.status is Status.FINISHED and known is not None
     assert status.get("winner_id") == (f"mf:competitor:{known}" if closed else None)
 
 
-@given(headlines)
-def test_a_scoreboard_is_there_when_it_says_so(head: Headline) -> None:
+@given(summaries)
+def test_a_scoreboard_is_there_when_it_says_so(head: MatchSummary) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")
     assert (status.find("scoreboard") is not None) == (status.get("scoreboard_available") == "1")
 
@@ -141,7 +141,7 @@ def test_a_scoreboard_is_there_when_it_says_so(head: Headline) -> None:
 @pytest.mark.parametrize(("side", "team"), [("CT", "1"), ("T", "2"), (None, None)])
 def test_the_scoreboard_knows_who_plays_which_side(side: Any, team: str | None) -> None:
     play = MapPlay(number=1, status="live", home_side=side)
-    head = Headline(number=7, status=Status.LIVE, home="", away="", maps=(play,))
+    head = MatchSummary(number=7, status=Status.LIVE, home="", away="", maps=(play,))
     (board,) = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).iter("scoreboard")
     assert board.get("current_ct_team") == team
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import aio_pika
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
 
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
@@ -71,7 +71,7 @@ class Bettor:
     """One tenant's client, which asks for recoveries of one kind. `book` is what it makes of what it has
     read."""
 
-    def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str, kind: Kind) -> None:
+    def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str, kind: RecoveryKind) -> None:
         self._desk, self._tenant = Desk(store, system_clock, 4320 * 60_000), tenant
         self._url, self._exchange, self._kind = url, exchange, kind
         self._connection: AbstractConnection | None = None

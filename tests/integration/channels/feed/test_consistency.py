@@ -10,7 +10,7 @@ from lxml import etree
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
@@ -60,7 +60,7 @@ def asking(desk: Desk, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[i
     async def ask(after: int, request_id: str) -> tuple[int, float]:
         given = Given(str(after), request_id)
         try:
-            await request.accept(desk, tenant, Kind.CANONICAL, given)
+            await request.accept(desk, tenant, RecoveryKind.CANONICAL, given)
         except Conflict as error:
             return error.status, 0.2  # what it tells is the latest moment
         return 202, 0

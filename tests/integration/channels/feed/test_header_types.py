@@ -13,7 +13,7 @@ from app.amqp.connection import connect
 from app.amqp.frames import Message, marshal
 from app.amqp.reconnect import Login
 from app.broker.address import Address, parse
-from app.domain.recovery import Asked, Job, Kind, State
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch
 from app.ingest.queues import Queues
 from app.recovery.letter import Letter
@@ -80,8 +80,8 @@ async def test_live_messages(rig: Rig) -> None:
 
 async def test_replayed_messages_and_their_end(rig: Rig) -> None:
     tenant, url = await rig.tenant()
-    asked = Asked(kind=Kind.CANONICAL, after=0, request_id="1", node_id=None)
-    job = Job(1, tenant.id, asked, 1, State.RUNNING, 0, attempts=1)
+    asked = RecoveryRequest(kind=RecoveryKind.CANONICAL, after=0, request_id="1", node_id=None)
+    job = RecoveryJob(1, tenant.id, asked, 1, RecoveryState.RUNNING, 0, attempts=1)
     async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange):
         login = Login(address, "test", rig.settings.exchange)
         async with Post(login, tenant.slug, job) as post:

@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from app.domain.match import Match, Status
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
 from app.kit.clock import system_clock
 from app.recovery import request
@@ -83,19 +83,19 @@ async def test_every_live_message(rig: Rig, feed: Running) -> None:
 
 
 ENDS = {
-    Kind.CANONICAL: {"odds_change", "snapshot_complete"},
-    Kind.GLOBAL: {
+    RecoveryKind.CANONICAL: {"odds_change", "snapshot_complete"},
+    RecoveryKind.GLOBAL: {
         *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
         *("rollback_bet_settlement", "rollback_bet_cancel", "snapshot_complete"),
     },
-    Kind.EVENT_ODDS: {"odds_change", "snapshot_complete"},
-    Kind.EVENT_STATEFUL: {"bet_settlement", "bet_cancel", "snapshot_complete"},
+    RecoveryKind.EVENT_ODDS: {"odds_change", "snapshot_complete"},
+    RecoveryKind.EVENT_STATEFUL: {"bet_settlement", "bet_cancel", "snapshot_complete"},
 }
 
 
 @pytest.mark.parametrize("kind", ENDS)
 async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
-    rig: Rig, feed: Running, kind: Kind
+    rig: Rig, feed: Running, kind: RecoveryKind
 ) -> None:
     story = Story(rig.store)
     after = system_clock() - 1000
@@ -104,12 +104,12 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
     await story.offer(live, offer(4), offer(5), offer(6))
     await story.settle(live, offer(4))
     await story.void(live, offer(5))
-    one = str(live.id if kind in (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL) else match.id)
+    one = str(live.id if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else match.id)
     given = {
-        Kind.CANONICAL: Given(request_id="41"),
-        Kind.GLOBAL: Given(request_id="41", after=str(after)),
+        RecoveryKind.CANONICAL: Given(request_id="41"),
+        RecoveryKind.GLOBAL: Given(request_id="41", after=str(after)),
     }.get(kind, Given())
-    of_match = (one,) if kind in (Kind.EVENT_ODDS, Kind.EVENT_STATEFUL) else ()
+    of_match = (one,) if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else ()
     async with AsyncExitStack() as stack:
         tenant, url = await rig.tenant()
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
@@ -119,8 +119,8 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
         await until("the end", lambda: ended(consumer))
     told = roots(consumer.replayed)
     assert {root.tag for root in told} == ENDS[kind]
-    assert {root.get("request_id") for root in told} == {job.asked.request_id}
-    assert int(job.asked.request_id) > 0
+    assert {root.get("request_id") for root in told} == {job.request.request_id}
+    assert int(job.request.request_id) > 0
     assert [root.tag for root in told].index("snapshot_complete") == len(told) - 1
     assert {got.key.rpartition(".")[2] for got in consumer.replayed} == {"-"}, "no node was sent"
     assert consumer.replayed[-1].key == "-.-.-.snapshot_complete.-.-.-.-"

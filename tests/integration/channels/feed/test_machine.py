@@ -22,7 +22,7 @@ from app.broker.address import parse
 from app.channels.feed.session import Lapsed, Session, Terms
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
-from app.domain.recovery import Kind
+from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
 from app.settings import Settings
 from app.store import changes
@@ -37,7 +37,7 @@ from tests.support.web import issuing, serving
 
 EXAMPLES = int(os.environ.get("MATCHFEED_CONSISTENCY_EXAMPLES", "8"))
 CODES = {"upcoming": "0", "live": "1", "finished": "4", "cancelled": "5"}
-State = tuple[dict[Key, str], dict[Key, str], dict[str, str]]  #: offered, results, statuses
+RecoveryState = tuple[dict[Key, str], dict[Key, str], dict[str, str]]  #: offered, results, statuses
 
 
 class World:
@@ -48,14 +48,14 @@ class World:
     def __init__(self, loop: Loop, rig: Rig, web: Any) -> None:
         self.loop, self.rig, self.web = loop, rig, web
 
-    async def truth(self, matches: list[Match]) -> State:
+    async def truth(self, matches: list[Match]) -> RecoveryState:
         """The state of these matches as REST shows it."""
-        state: State = ({}, {}, {})
+        state: RecoveryState = ({}, {}, {})
         for match in matches:
             await self._look(f"od:match:{match.number}", state)
         return state
 
-    async def _look(self, urn: str, state: State) -> None:
+    async def _look(self, urn: str, state: RecoveryState) -> None:
         offered, results, statuses = state
         shown = (await self.web.get(f"/cs2/v1/matches/{urn}")).json()["data"]
         statuses[urn] = CODES[shown["status"]]
@@ -78,8 +78,8 @@ class Machine(RuleBasedStateMachine):
 
     world: World
 
-    @initialize(kind=st.sampled_from([Kind.CANONICAL, Kind.GLOBAL]))
-    def begin(self, kind: Kind) -> None:
+    @initialize(kind=st.sampled_from([RecoveryKind.CANONICAL, RecoveryKind.GLOBAL]))
+    def begin(self, kind: RecoveryKind) -> None:
         self.story = Story(self.world.rig.store)
         self.matches: list[Match] = []
         self.open: dict[int, set[int]] = {}
@@ -152,7 +152,7 @@ class Machine(RuleBasedStateMachine):
     def take_back_bets(self, data: st.DataObject) -> None:
         """Such a rollback is told again by the global recovery alone."""
         match = self._any(data, {number: each for number, each in self.windows.items() if each})
-        if match and self.kind is Kind.GLOBAL:
+        if match and self.kind is RecoveryKind.GLOBAL:
             number, window = data.draw(st.sampled_from(sorted(self.windows[match.number])))
             self.run(self.story.void_bets(match, window, offer(number), rolled_back=True))
             self.windows[match.number].discard((number, window))
@@ -190,7 +190,7 @@ class Machine(RuleBasedStateMachine):
         await eventually(self._told, seconds=60)
         expected = await self.world.truth(self.matches)
 
-        async def seen() -> State:
+        async def seen() -> RecoveryState:
             await self.bettor.recover()
             for lane in LANES:
                 self.bettor.read(lane, 10_000)

@@ -12,7 +12,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from lxml import etree
 
 from app.domain.match import Match
-from app.domain.recovery import Job, Kind, State
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
@@ -67,7 +67,9 @@ def story(store: Store) -> Story:
     return Story(store)
 
 
-async def ask(desk: Desk, tenant: Tenant, kind: Kind = Kind.CANONICAL, **given: str) -> Job:
+async def ask(
+    desk: Desk, tenant: Tenant, kind: RecoveryKind = RecoveryKind.CANONICAL, **given: str
+) -> RecoveryJob:
     return await request.accept(desk, tenant, kind, Given(**given))
 
 
@@ -80,14 +82,16 @@ async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
         yield
 
 
-async def ended(store: Store, job: Job) -> Job:
-    async def look() -> Job:
+async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
+    async def look() -> RecoveryJob:
         async with store.reading() as tx:
-            found = await jobs.find(tx, job.tenant_id, job.asked.request_id, job.asked.node_id)
+            found = await jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
         assert found
         return found
 
-    return await eventually(look, lambda seen: seen.state in (State.COMPLETED, State.FAILED), 60)
+    return await eventually(
+        look, lambda seen: seen.state in (RecoveryState.COMPLETED, RecoveryState.FAILED), 60
+    )
 
 
 async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
@@ -103,7 +107,12 @@ async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: De
         job = await ask(desk, tenant, request_id="41", node_id="9", after=str(after))
         done = await ended(store, job)
         await eventually(lambda: _find(heard, "snapshot_complete"))
-    assert (done.state, done.envelopes, done.steps_done, done.error) == (State.COMPLETED, 4, done.steps, "")
+    assert (done.state, done.envelopes, done.steps_done, done.error) == (
+        RecoveryState.COMPLETED,
+        4,
+        done.steps,
+        "",
+    )
     replayed = [each for each in heard if each.request_id == "41"]
     live = "lo.-.live.{}.2.od:match.{}.9"
     assert [each.key for each in replayed] == [
@@ -160,9 +169,9 @@ async def test_matches_are_told_in_the_order_of_their_requests_beside_everything
     async with hearing(url, rig.settings.exchange, "#") as heard:
         async with held_up(store, match):
             for request_id, kind in (
-                ("1", Kind.EVENT_ODDS),
-                ("2", Kind.EVENT_STATEFUL),
-                ("3", Kind.EVENT_ODDS),
+                ("1", RecoveryKind.EVENT_ODDS),
+                ("2", RecoveryKind.EVENT_STATEFUL),
+                ("3", RecoveryKind.EVENT_ODDS),
             ):
                 given = Given(request_id=request_id, node_id="9")
                 await request.accept(desk, tenant, kind, given, str(match.id))
@@ -188,7 +197,7 @@ async def test_nodes_of_one_tenant_run_beside_each_other(
         accepted = [await ask(desk, tenant, request_id="5", node_id=str(node)) for node in range(1, 7)]
         with pytest.raises(Conflict):
             await ask(desk, tenant, request_id="6", node_id="3")
-        assert {(await ended(store, job)).state for job in accepted} == {State.COMPLETED}
+        assert {(await ended(store, job)).state for job in accepted} == {RecoveryState.COMPLETED}
         await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 6)
     for node in range(1, 7):
         mine = [each for each in heard if each.key.endswith(f".{node}")]
@@ -203,7 +212,7 @@ async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
     process = await rig.feed()
     async with hearing(url, rig.settings.exchange, "lo.#") as heard:
         done = await ended(store, await ask(desk, tenant, request_id="5"))
-        assert (done.state, done.attempts, done.envelopes) == (State.FAILED, 1, 1)
+        assert (done.state, done.attempts, done.envelopes) == (RecoveryState.FAILED, 1, 1)
         assert "not taken by any queue" in done.error
         assert [(each.root.tag, each.request_id) for each in heard] == [("odds_change", "5")]
 
@@ -236,7 +245,7 @@ async def test_an_end_that_no_queue_took_comes_once_one_is_bound(
         async with hearing(url, exchange, "-.-.-.snapshot_complete.#") as end:
             done = await ended(store, job)
             await eventually(lambda: _find(end, "snapshot_complete"))
-    assert (done.state, done.attempts, done.error) == (State.COMPLETED, 1, "")
+    assert (done.state, done.attempts, done.error) == (RecoveryState.COMPLETED, 1, "")
     assert [(each.root.tag, each.request_id) for each in (*heard, *end)] == [
         ("odds_change", "5"),
         ("snapshot_complete", "5"),
@@ -256,7 +265,7 @@ async def test_killed_in_the_middle_it_is_run_again(rig: Rig, store: Store, desk
         await rig.feed()
         done = await ended(store, job)
         await eventually(lambda: _find(heard, "snapshot_complete"))
-    assert (done.state, done.attempts) == (State.COMPLETED, 2)
+    assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)
     assert len(heard) == 50 + 60 + 1
     last = [each.root.get("event_id") for each in heard[50:-1]]
     assert last == [f"od:match:{match.number}" for match in told]
@@ -281,7 +290,7 @@ async def test_a_stopped_process_loses_its_recovery(rig: Rig, store: Store, desk
             return first.said("beginning anew under another name")
 
         await eventually(noticed)
-    assert (done.state, done.attempts) == (State.COMPLETED, 2)
+    assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)
     assert len(heard) == 50 + 60 + 1, "the stopped process said something"
 
 

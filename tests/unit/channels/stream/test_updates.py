@@ -80,8 +80,8 @@ def test_a_change_that_no_client_sees_is_not_sent() -> None:
 
 
 def test_every_event_is_sent_and_an_amended_one_in_the_match() -> None:
-    first, second = (c.Happened(event=replace(KILL, id=number)) for number in (1, 2))
-    log = rows((MATCH, MATCH, (first, second), ()), (MATCH, MATCH, (c.Amended(event=KILL),), ()))
+    first, second = (c.EventAdded(event=replace(KILL, id=number)) for number in (1, 2))
+    log = rows((MATCH, MATCH, (first, second), ()), (MATCH, MATCH, (c.EventAmended(event=KILL),), ()))
     assert sent(log) == [("event.kill", 1), ("event.kill", 2), ("match.updated", 3)]
 
 
@@ -114,9 +114,9 @@ def test_past_updates_are_encoded_as_they_were_sent() -> None:
     off = priced("1.80", status=MarketStatus.SUSPENDED)
     over = replace(MATCH, status=Status.FINISHED)
     log = rows(
-        (MATCH, MATCH, (c.Happened(event=KILL),), (priced("1.9"),)),
+        (MATCH, MATCH, (c.EventAdded(event=KILL),), (priced("1.9"),)),
         (MATCH, MATCH, (), (off,)),
-        (MATCH, over, (c.Amended(event=KILL),), (priced("2", status=MarketStatus.SETTLED),)),
+        (MATCH, over, (c.EventAmended(event=KILL),), (priced("2", status=MarketStatus.SETTLED),)),
     )
     first = apply_changes(log, {MATCH.id: state()})
     again = past_updates(log, {MATCH.id: state()})

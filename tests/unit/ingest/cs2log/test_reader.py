@@ -187,10 +187,13 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
             f'{HERON} [1 2 3] committed suicide with "world"',
             f.Died(at=ARRIVED, victim=Player(88, "heron"), side="T"),
         ),
-        (f'{FOX} picked up "ak47"', f.Sighted(at=ARRIVED, player=Player(77, "fox"), side="CT", item="ak47")),
+        (
+            f'{FOX} picked up "ak47"',
+            f.ItemAcquired(at=ARRIVED, player=Player(77, "fox"), side="CT", item="ak47"),
+        ),
         (
             f'{HERON} purchased "item_kevlar"',
-            f.Sighted(at=ARRIVED, player=Player(88, "heron"), side="T", item="item_kevlar"),
+            f.ItemAcquired(at=ARRIVED, player=Player(88, "heron"), side="T", item="item_kevlar"),
         ),
         (
             f"{FOX} left buyzone with [ weapon_knife weapon_awp kevlar(100) ]",
@@ -203,11 +206,11 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ),
         (
             f"{FOX} threw molotov [1921 2766 126]",
-            f.Parted(at=ARRIVED, player=Player(77, "fox"), item="molotov"),
+            f.ItemLost(at=ARRIVED, player=Player(77, "fox"), item="molotov"),
         ),
         (
             f"{FOX} money change 2000-300 = $1700 (tracked) (purchase: weapon_hegrenade)",
-            f.Paid(at=ARRIVED, player=Player(77, "fox"), side="CT", money=1700),
+            f.MoneyChanged(at=ARRIVED, player=Player(77, "fox"), side="CT", money=1700),
         ),
         (
             f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "awp" (damage "27") (damage_armor "3")'
@@ -216,9 +219,9 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ),
         (
             '"player_3" : "             1000003,      2,  16000,      0,      0"',
-            f.Paid(at=ARRIVED, player=Player(1000003, ""), side="T", money=16000),
+            f.MoneyChanged(at=ARRIVED, player=Player(1000003, ""), side="T", money=16000),
         ),
-        (f'{HERON} purchased "deagle"', f.Sighted(at=ARRIVED, player=Player(88, "heron"), side="T")),
+        (f'{HERON} purchased "deagle"', f.ItemAcquired(at=ARRIVED, player=Player(88, "heron"), side="T")),
         (
             '"fox<3><[U:1: 77]>" switched from team <CT> to <TERRORIST>',
             f.SideSwitched(at=ARRIVED, player=Player(77, "fox"), side="T"),

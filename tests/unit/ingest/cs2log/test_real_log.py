@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from app.domain.changes import Change, Happened, MapFinished, MatchFinished, MatchStarted, RoundFinished
+from app.domain.changes import Change, EventAdded, MapFinished, MatchFinished, MatchStarted, RoundFinished
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -62,7 +62,7 @@ def test_every_round(played: tuple[Match, tuple[Change, ...]], truth: list[TrueR
 
 
 def test_every_kill(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
-    events = [change.event for change in played[1] if isinstance(change, Happened)]
+    events = [change.event for change in played[1] if isinstance(change, EventAdded)]
     told = [told_kill(event) for event in events if event.type == "kill"]
     true = [
         (
@@ -104,7 +104,7 @@ def test_first_kills_that_count(played: tuple[Match, tuple[Change, ...]], truth:
 
 
 def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[Change, ...]]) -> None:
-    ids = [change.event.id for change in played[1] if isinstance(change, Happened)]
+    ids = [change.event.id for change in played[1] if isinstance(change, EventAdded)]
     ids += [change.round.id for change in played[1] if isinstance(change, RoundFinished)]
     assert len(ids) == len(set(ids))
     assert max(ids) < played[0].next_fact

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.domain.about import About, Stream
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
-from app.domain.match import MapPlay, Match, Player, Round, RoundPlay, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, Player, Round, Status, TimelineEvent
+from app.domain.match_info import MatchInfo, VideoStream
 from app.wire.fields import Group
 from app.wire.views.match import MatchParts, match_view
 
@@ -41,7 +41,7 @@ MATCH = Match(
     status=Status.LIVE,
     scheduled_at=0,
     maps=(MapPlay(number=1, name="de_nuke", status="live", home_score=3, away_score=1, home_side="T"),),
-    current=RoundPlay(map=1, number=5, phase="live", alive_home=4, alive_away=2),
+    current=CurrentRound(map=1, number=5, phase="live", alive_home=4, alive_away=2),
     suspended="silent",
 )
 KILL = TimelineEvent(
@@ -164,7 +164,9 @@ def test_internals_say_why_nothing_is_offered() -> None:
 
 
 def test_streams_say_their_language_where_it_is_known() -> None:
-    about = About(streams=(Stream("https://live.example/a", "en", "Main"), Stream("https://live.example/b")))
+    about = MatchInfo(
+        streams=(VideoStream("https://live.example/a", "en", "Main"), VideoStream("https://live.example/b"))
+    )
     view = match_view(MatchParts(match=replace(MATCH, about=about)), frozenset({Group.DETAIL}))
     assert list(msgspec.to_builtins(view)["streams"]) == [
         {"url": "https://live.example/a", "language": "en", "name": "Main"},

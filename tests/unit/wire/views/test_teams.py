@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from app.domain.about import About, Veto
 from app.domain.match import Match
+from app.domain.match_info import MatchInfo, Veto
 from app.wire.views.teams import veto_rates
 
 
@@ -14,8 +14,8 @@ def test_vetoes_count_for_the_team_that_made_them() -> None:
         Veto("pick", "de_mirage", "away"),
         Veto("decider", "de_inferno"),
     )
-    told = Match(UUID(int=1), 1, "A", "B", "Cup", home_id=1, away_id=2, about=About(vetoes=steps))
-    back = Match(UUID(int=2), 2, "B", "A", "Cup", home_id=2, away_id=1, about=About(vetoes=steps[:1]))
+    told = Match(UUID(int=1), 1, "A", "B", "Cup", home_id=1, away_id=2, about=MatchInfo(vetoes=steps))
+    back = Match(UUID(int=2), 2, "B", "A", "Cup", home_id=2, away_id=1, about=MatchInfo(vetoes=steps[:1]))
     silent = Match(UUID(int=3), 3, "A", "B", "Cup", home_id=1, away_id=2)
     seen = veto_rates(2, [told, back, silent])
     assert seen.sample_matches == 2

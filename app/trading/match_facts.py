@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from app.domain.changes import Change, Happened, RoundFinished, RoundsVoided
+from app.domain.changes import Change, EventAdded, RoundFinished, RoundsVoided
 from app.domain.match import MapPlay, Match, Round, Status, TimelineEvent
 
 Place = tuple[int, int]  #: map number, round number
@@ -123,6 +123,6 @@ def _numbers(change: RoundsVoided) -> Iterable[int]:
 
 
 def _told(change: Change) -> tuple[TimelineEvent, ...]:
-    if isinstance(change, Happened):
+    if isinstance(change, EventAdded):
         return (change.event,)
     return change.timeline if isinstance(change, RoundFinished) else ()

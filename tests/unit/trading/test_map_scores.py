@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.match import MapPlay
-from app.trading import series
-from app.trading.chain import State, Terms, chance_of, finals, reachable, reaches_first, scores_after
+from app.trading import match_scores
+from app.trading.map_scores import State, Terms, chance_of, finals, reachable, reaches_first, scores_after
 from app.trading.model import half_of, side_logit, switched
 
 skills = st.floats(-1, 1)
@@ -104,7 +104,7 @@ def test_sides_change_at_half_time_and_in_the_middle_of_overtimes() -> None:
 @given(st.integers(0, 1), st.integers(0, 1), st.lists(st.floats(0.01, 0.99), min_size=3, max_size=3))
 def test_series_scores_are_a_distribution(home: int, away: int, chances: list[float]) -> None:
     left = chances[: 3 - home - away]
-    ended = series.finals(home, away, 3, left)
+    ended = match_scores.finals(home, away, 3, left)
     assert abs(sum(ended.values()) - 1) < 1e-9
-    assert ended.keys() == series.reachable(home, away, 3, 3 - home - away)
+    assert ended.keys() == match_scores.reachable(home, away, 3, 3 - home - away)
     assert all(max(score) == 2 for score in ended)

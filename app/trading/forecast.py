@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from app.domain.match import RoundPlay, TimelineEvent
-from app.trading import duel, model, series
-from app.trading.chain import Finals, State, Terms, finals, mixture, present, terms, wins_map
-from app.trading.evidence import Evidence
+from app.domain.match import CurrentRound, TimelineEvent
+from app.trading import kill_model, match_scores, model
+from app.trading.map_scores import Finals, State, Terms, finals, mixture, present, terms, wins_map
+from app.trading.match_facts import Evidence
 from app.trading.model import Skill
 
 
@@ -42,7 +42,7 @@ class Outlook:
         return model.skill(self.match)
 
     @cached_property
-    def playing(self) -> RoundPlay | None:
+    def playing(self) -> CurrentRound | None:
         """The round in hand: in its freeze or live, not yet won."""
         current = self.match.current
         return current if current and current.phase != "over" and not current.won else None
@@ -120,9 +120,9 @@ class Outlook:
         chance = self.round_win(number, current.number)
         return chance * won + (1 - chance) * lost
 
-    def _round_in_hand(self, current: RoundPlay) -> float:
+    def _round_in_hand(self, current: CurrentRound) -> float:
         before = self.round_logit(current.map)
-        return duel.win_chance(before, current.alive_home, current.alive_away, self._bomb)
+        return kill_model.win_chance(before, current.alive_home, current.alive_away, self._bomb)
 
     @cached_property
     def events(self) -> Sequence[TimelineEvent]:
@@ -144,18 +144,18 @@ class Outlook:
         """What a planted bomb is worth to home, by how long it has ticked at the newest fact."""
         if self._plant is None:
             return 0.0
-        return self.planter * duel.planted((self.match.last_fact_at - self._plant.at) / 1000)
+        return self.planter * kill_model.planted((self.match.last_fact_at - self._plant.at) / 1000)
 
     @cached_property
     def match_finals(self) -> Finals:
         """Final map scores and their chances."""
         match = self.match
-        numbers = range(match.best_of - series.maps_left(match) + 1, match.best_of + 1)
+        numbers = range(match.best_of - match_scores.maps_left(match) + 1, match.best_of + 1)
         score = match.score_home, match.score_away
         worlds = []
         for skill in self.skill.ends:
             chances = [self._map_win(number, skill) for number in numbers]
-            worlds.append((0.5, tuple(series.finals(*score, match.best_of, chances).items())))
+            worlds.append((0.5, tuple(match_scores.finals(*score, match.best_of, chances).items())))
         return mixture(worlds)
 
     def _map_win(self, number: int, skill: float) -> float:
@@ -174,7 +174,7 @@ class Outlook:
         """(CT, T) players alive in the round in hand; full teams before it."""
         current = self.playing
         if current is None or current.map != number:
-            return duel.PLAYERS, duel.PLAYERS
+            return kill_model.PLAYERS, kill_model.PLAYERS
         both = current.alive_home, current.alive_away
         return both if self.home_is_ct(number) is not False else (both[1], both[0])
 

@@ -5,7 +5,7 @@ import pytest
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.settlement import LedgerStatus
 from app.kit.errors import Conflict
-from app.trading import desk
+from app.trading import manual_settlement
 from tests.unit.domain.play import Server
 from tests.unit.trading.trader import Trader
 
@@ -22,7 +22,7 @@ def trader() -> Trader:
     return trader
 
 
-def put(trader: Trader, decision: desk.Decision) -> Market:
+def put(trader: Trader, decision: manual_settlement.Decision) -> Market:
     market, entry = decision
     trader.book[market.key] = market
     trader.ledger.append(entry)
@@ -39,7 +39,7 @@ def play_round(trader: Trader) -> None:
 
 
 def test_a_settlement_by_hand_stands(trader: Trader) -> None:
-    market = put(trader, desk.settle(trader.book[KEY], won=False, reason="ruling"))
+    market = put(trader, manual_settlement.settle(trader.book[KEY], won=False, reason="ruling"))
     assert (market.status, market.result) == (MarketStatus.SETTLED, Result.LOST)
     play_round(trader)
     assert trader.book[KEY] == market
@@ -47,8 +47,8 @@ def test_a_settlement_by_hand_stands(trader: Trader) -> None:
 
 
 def test_taken_back_it_follows_the_facts_again(trader: Trader) -> None:
-    put(trader, desk.void(trader.book[KEY], 14, "ruling"))
-    put(trader, desk.roll_back(trader.book[KEY], "ruling withdrawn"))
+    put(trader, manual_settlement.void(trader.book[KEY], 14, "ruling"))
+    put(trader, manual_settlement.roll_back(trader.book[KEY], "ruling withdrawn"))
     play_round(trader)
     assert trader.book[KEY].result is Result.WON
     statuses = [entry.new_status for entry in trader.entries(*KEY)]
@@ -58,11 +58,11 @@ def test_taken_back_it_follows_the_facts_again(trader: Trader) -> None:
 
 def test_refusals_name_the_present_state(trader: Trader) -> None:
     with pytest.raises(Conflict, match="active"):
-        desk.roll_back(trader.book[KEY], "slip")
-    settled = put(trader, desk.settle(trader.book[KEY], won=True, reason="ruling"))
+        manual_settlement.roll_back(trader.book[KEY], "slip")
+    settled = put(trader, manual_settlement.settle(trader.book[KEY], won=True, reason="ruling"))
     for attempt in (
-        lambda: desk.settle(settled, won=True, reason="again"),
-        lambda: desk.void(settled, 4, "again"),
+        lambda: manual_settlement.settle(settled, won=True, reason="again"),
+        lambda: manual_settlement.void(settled, 4, "again"),
     ):
         with pytest.raises(Conflict, match="settled; roll it back first"):
             attempt()

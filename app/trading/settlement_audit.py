@@ -11,16 +11,16 @@ from msgspec.structs import replace
 from app.domain.market import Result
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.trading.evidence import Evidence, compose
+from app.trading.match_facts import Evidence, compose
+from app.trading.registry import RULES
 from app.trading.rules import Verdict
 from app.trading.settling import verdict
-from app.trading.spec import parse
-from app.trading.tables import RULES
+from app.trading.specifiers import parse
 
 Key = tuple[int, str]
 
 
-class Difference(msgspec.Struct, frozen=True):
+class SettlementDifference(msgspec.Struct, frozen=True):
     """What is wrong with one market's settlement."""
 
     type_id: int
@@ -30,12 +30,12 @@ class Difference(msgspec.Struct, frozen=True):
 
 def audit(
     match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent], ledger: Iterable[LedgerEntry]
-) -> list[Difference]:
+) -> list[SettlementDifference]:
     """Every difference between the ledger and what the facts say; none when all is well."""
     evidence = _evidence(match, rounds, events)
     standing = _standing(match, rounds, events)
     return [
-        Difference(*key, problem)
+        SettlementDifference(*key, problem)
         for key, entries in _by_market(ledger).items()
         for problem in (
             *_broken_links(entries),

@@ -14,10 +14,10 @@ from app.domain.changes import Change, FormatChanged
 from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.trading.evidence import Evidence
+from app.trading.match_facts import Evidence
+from app.trading.registry import RULES
 from app.trading.rules import NOT_PLAYED, void
 from app.trading.settling import roll_back, settle
-from app.trading.tables import RULES
 
 REASON = "the format was changed"
 _LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}

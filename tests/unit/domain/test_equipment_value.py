@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.analytics import TeamLine, teams_on_maps
-from app.domain.changes import Happened, RoundFinished
+from app.domain.changes import EventAdded, RoundFinished
+from app.domain.equipment_value import buy, of_teams, worth
 from app.domain.match import Slot
-from app.domain.worth import buy, of_teams, worth
 from app.simulator.arms import ARMS, GEAR, GRENADES
 from tests.unit.domain.play import TEAMS, Server
 
@@ -79,7 +79,7 @@ def test_buys_are_counted_by_what_came_of_them() -> None:
         server.rounds(slot)
     server.game_over()
     rounds = [change.round for change in server.changes_of(RoundFinished)]
-    lines = teams_on_maps(server.match, rounds, [change.event for change in server.changes_of(Happened)])
+    lines = teams_on_maps(server.match, rounds, [change.event for change in server.changes_of(EventAdded)])
     home, away = (one.line for one in lines)
     assert counted(home) == (1, 0, 1, 1, 2, 1, 1, 0)
     assert counted(away) == (1, 0, 1, 1, 2, 1, 1, 1)

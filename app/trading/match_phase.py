@@ -1,7 +1,7 @@
 """Where a match stands, as far as offers depend on it."""
 
-from app.domain.match import RoundPlay
-from app.trading.evidence import Evidence, Place
+from app.domain.match import CurrentRound
+from app.trading.match_facts import Evidence, Place
 
 
 def focus_map(evidence: Evidence) -> int | None:
@@ -16,7 +16,7 @@ def focus_map(evidence: Evidence) -> int | None:
     return None if decided or following > match.best_of else following
 
 
-def round_in_hand(evidence: Evidence) -> RoundPlay | None:
+def round_in_hand(evidence: Evidence) -> CurrentRound | None:
     """The round that is in its freeze or being played; None once it is won."""
     current, play = evidence.match.current, evidence.live
     if current is None or play is None or current.map != play.number:

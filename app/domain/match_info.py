@@ -15,7 +15,7 @@ class Veto(msgspec.Struct, frozen=True, omit_defaults=True):
     by: Slot | None = None
 
 
-class Stream(msgspec.Struct, frozen=True, omit_defaults=True):
+class VideoStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the match can be watched. `language` is a two-letter code, "" when unknown."""
 
     url: str
@@ -23,11 +23,11 @@ class Stream(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
 
 
-class About(msgspec.Struct, frozen=True, omit_defaults=True):
+class MatchInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """`external_id` is the match's name at the source, `source_url` its page there, and
     `data_delay_seconds` how far the game server's log lies behind play."""
 
-    streams: tuple[Stream, ...] = ()
+    streams: tuple[VideoStream, ...] = ()
     demo_url: str = ""
     external_id: str = ""
     source_url: str = ""
