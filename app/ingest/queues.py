@@ -49,6 +49,7 @@ class Queues:
         self._api_url = api_url
         self._url = f"{parse(rabbitmq_url).url(vhost)}?heartbeat={_HEARTBEAT_SECONDS}"
         self._ready = asyncio.Event()
+        self._attempted = asyncio.Event()
         self._closing = asyncio.Event()
         self._connecting: asyncio.Task[None] | None = None
         self.broker = RabbitBroker(
@@ -61,14 +62,16 @@ class Queues:
         )
 
     async def publish(self, batch: Batch) -> None:
-        """Make a batch safe: returns once the broker has it on its queue.
+        """Make a batch safe: returns once the broker has it on its queue. After the start of a process it
+        waits for the first attempt to connect.
 
         Raises `Unavailable` within two seconds when it cannot; it may have been queued all the same.
         """
         try:
-            if not self._ready.is_set():
-                raise ConnectionError("not connected to the broker")
             async with asyncio.timeout(_PUBLISH_SECONDS):
+                await self._attempted.wait()
+                if not self._ready.is_set():
+                    raise ConnectionError("not connected to the broker")
                 await self.broker.publish(
                     batch.body,
                     queue(partition(batch.number)),
@@ -98,7 +101,9 @@ class Queues:
                 for number in range(PARTITIONS):
                     await self.broker.declare_queue(queue(number))
                 self._ready.set()
+                self._attempted.set()
             except FAILURES as error:
+                self._attempted.set()
                 log.warning("no connection to the internal queues, trying again", error=repr(error))
                 await self._prepare_vhost()
                 with suppress(TimeoutError):

@@ -149,16 +149,19 @@ class Counters:
         if self._batch is not batch:
             return
         if last:
-            self._lose("no answer in time")
+            self._lose("no answer in time", late=True)
         else:
             loop = asyncio.get_running_loop()
             self._overdue_at = loop.call_later(_GRACE_SECONDS, self._overdue, batch, True)
 
-    def _lose(self, why: str) -> None:
+    def _lose(self, why: str, *, late: bool = False) -> None:
         """Let everyone who waits go, and have `_keep` connect anew."""
         link, self._link = self._link, None
-        if link:
+        if link and late:
+            log.warning("Redis answers too late; requests of this moment are not counted", why=why)
+        elif link:
             log.error(_AWAY, why=why)
+        if link:
             link.close()
         for asked in (*self._batch, *self._waiting):
             if not asked.answer.done():

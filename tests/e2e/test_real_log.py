@@ -22,8 +22,9 @@ from tests.support.web import issuing, serving
 @asynccontextmanager
 async def working(settings: Settings, store: Store) -> AsyncIterator[None]:
     """An ingest worker in this process, ended in good order."""
+    config = Terms(fresh_millis=600_000)  # however late, everything is offered
     stopping = asyncio.Event()
-    running = asyncio.create_task(worker.run(store, queues_of(settings), Terms(), stopping))
+    running = asyncio.create_task(worker.run(store, queues_of(settings), config, stopping))
     try:
         yield
     finally:

@@ -127,6 +127,14 @@ async def test_a_long_name_of_a_server_costs_nobody_the_connection(private: Sett
             await publishing.publish(batches(1)[0])
 
 
+async def test_a_batch_that_comes_while_the_process_connects_is_accepted(
+    private: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.ingest.queues._PUBLISH_SECONDS", 30)  # however slow this machine is
+    async with queues_of(private) as publishing:
+        await publishing.publish(batches(1)[0])
+
+
 async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
     async with Management(private.rabbitmq_api_url) as management:
         await management.delete_vhost(private.rabbitmq_internal_vhost)

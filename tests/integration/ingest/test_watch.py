@@ -147,7 +147,10 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
         assert await watch.suspend_everything(store, quiet) == 1
     async with store.reading() as tx:
         offered = await markets.book(tx, server.match.id)
-    following = server.cut(*logs.freeze(1, 0)), server.cut(*logs.live(), *logs.ct_win(2, 0), *logs.freeze(2, 0))
+    following = (
+        server.cut(*logs.freeze(1, 0)),
+        server.cut(*logs.live(), *logs.ct_win(2, 0), *logs.freeze(2, 0)),
+    )
     assert await server.deliver(*following, late=late) == ["applied", "applied"]
     state = await server.state()
     assert not any(played.gap for played in state.maps[0].rounds)

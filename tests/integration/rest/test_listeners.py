@@ -14,6 +14,7 @@ from app.kit.clock import system_clock
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
+from tests.support.eventually import eventually
 from tests.support.ports import spare
 from tests.support.queues import private_vhost
 from tests.support.streaming import refusal
@@ -95,6 +96,10 @@ async def ask(port: int, target: str, key: str, method: str = "GET") -> httpx.Re
     return await send(port, "\r\n".join(lines).encode())
 
 
+async def status(port: int, target: str) -> int:
+    return (await ask(port, target, "", "POST")).status_code
+
+
 async def test_each_listener_serves_its_own_addresses(served: Served, issue: IssueKey) -> None:
     key = await issue("house", bundles=("cs2.operator",))
     for target in ("/ops/v1/feed", "/ops/v1/tenants", "/ops/v1/metrics", "/ops/v1/openapi.json"):
@@ -155,6 +160,7 @@ async def test_a_game_servers_log_comes_in_on_the_public_listener(
     asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
     match = await operators.create(store, asked, system_clock(), Terms())
     url = tokens.address(settings.secret_key, "", match)
+    await eventually(lambda: status(served.public, url), lambda found: found == 200)
     for spelled in (url, url.replace("/log?", "/log/?")):
         assert (await ask(served.public, spelled, "", "POST")).status_code == 200
     assert (await ask(served.operators, url, "", "POST")).status_code == 404
