@@ -1,4 +1,4 @@
-"""The settings, from the struct that reads them: names, types, defaults, and the words above each field."""
+"""The settings, from the struct that reads them: names, types, defaults, comments above each field."""
 
 import ast
 import inspect
@@ -9,10 +9,10 @@ from app.settings import DEVELOPMENT_SECRET, Settings
 
 HEAD = """# Configuration
 
-Every setting of every process is an environment variable, read once when the process starts; one that does
-not fit stops it with a line that names the variable. Defaults fit a developer's machine; production sets
-`DEPLOYMENT`, the URLs and `SECRET_KEY`. This page is written from `app/settings.py` by
-`.venv/bin/nox -s pages`; a test keeps it true.
+Every setting of every process is an environment variable, read once when the process starts; an invalid
+value stops it with a line that names the variable. Defaults suit a developer's machine; production sets
+`DEPLOYMENT`, the URLs and `SECRET_KEY`. `.venv/bin/nox -s pages` writes this page from `app/settings.py`; a
+test checks that it is current.
 
 | variable | type | default | meaning |
 |---|---|---|---|
@@ -35,23 +35,23 @@ def rows() -> list[tuple[str, str, str, str]]:
         for node in each.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
-    words: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     meaning = ""
     for name, node in declared.items():
         meaning = _above(lines, node.lineno - 1) or meaning  # one comment may stand over several fields
-        words[name] = meaning
+        meanings[name] = meaning
     return [
-        (f"`{name.upper()}`", _type(ast.unparse(node.annotation)), _default(name), words[name])
+        (f"`{name.upper()}`", _type(ast.unparse(node.annotation)), _default(name), meanings[name])
         for name, node in declared.items()
     ]
 
 
 def _above(lines: list[str], index: int) -> str:
-    told: list[str] = []
+    lines_above: list[str] = []
     while lines[index - 1].lstrip().startswith("#:"):
         index -= 1
-        told.insert(0, lines[index].split("#:", 1)[1].strip())
-    return " ".join(told).replace("|", "\\|")
+        lines_above.insert(0, lines[index].split("#:", 1)[1].strip())
+    return " ".join(lines_above).replace("|", "\\|")
 
 
 def _type(annotation: str) -> str:
@@ -74,5 +74,5 @@ def _type(annotation: str) -> str:
 def _default(name: str) -> str:
     value = getattr(Settings(), name)
     if value == DEVELOPMENT_SECRET:
-        return "one that everybody knows"
+        return "a published one"
     return "empty" if value == "" else f"`{str(value).lower() if value is False else value}`"

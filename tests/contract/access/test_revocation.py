@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from app.access.keys import generate
 from app.settings import Settings
 from tests.support.eventually import eventually
-from tests.support.streaming import until_alive, subscribed
+from tests.support.streaming import subscribed, until_alive
 from tests.support.web import IssueKey, serving
 
 TIMES = 100

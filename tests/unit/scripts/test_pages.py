@@ -1,4 +1,4 @@
-"""Pages that are made from the code say what the code is now: `nox -s pages` writes them anew."""
+"""Pages that are generated from the code are current: `nox -s pages` writes them anew."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from app.settings import Settings
-from scripts.pages import configuration, figures, house
+from scripts.pages import configuration, metrics_page, packages
 from scripts.pages.__main__ import DOCS, pages
 
 APP = DOCS.parent / "app"
@@ -28,8 +28,8 @@ def test_every_setting_has_its_line_and_words() -> None:
 
 
 def test_every_metric_has_its_line_words_and_a_place_that_sets_it() -> None:
-    rows = figures.rows()
-    assert [row[0] for row in rows] == [f"`{name}`" for name in sorted(figures.registered())]
+    rows = metrics_page.rows()
+    assert [row[0] for row in rows] == [f"`{name}`" for name in sorted(metrics_page.registered())]
     assert [row for row in rows if not all(row)] == []
 
 
@@ -47,36 +47,40 @@ def test_metrics_are_made_in_one_file() -> None:
     assert found == ["kit/metrics.py"]
 
 
-def test_the_picture_shows_every_room_and_what_it_imports() -> None:
-    links, drawn = house.links_between_rooms(), house.picture()
-    folders = {path.stem for path in APP.iterdir() if path.suffix == ".py" or _is_room(path)} - {"__init__"}
-    channels = {f"channels.{path.name}" for path in (APP / "channels").iterdir() if _is_room(path)}
+def test_the_picture_shows_every_package_and_what_it_imports() -> None:
+    links, drawn = packages.links_between_packages(), packages.picture()
+    folders = {path.stem for path in APP.iterdir() if path.suffix == ".py" or _is_package(path)} - {
+        "__init__"
+    }
+    channels = {f"channels.{path.name}" for path in (APP / "channels").iterdir() if _is_package(path)}
     assert set(links) == folders - {"channels"} | channels
-    assert [room for room in links if f">{room}</text>" not in drawn] == []
+    assert [package for package in links if f">{package}</text>" not in drawn] == []
 
 
 def test_no_arrow_of_the_picture_points_up() -> None:
-    rows = {room: level for level, row in enumerate(house.rows(house.links_between_rooms())) for room in row}
-    links = house.links_between_rooms()
-    assert [(room, known) for room in links for known in links[room] if rows[room] >= rows[known]] == []
+    links = packages.links_between_packages()
+    rows = {package: level for level, row in enumerate(packages.rows(links)) for package in row}
+    assert [(one, other) for one in links for other in links[one] if rows[one] >= rows[other]] == []
 
 
-def _is_room(path: Path) -> bool:
+def _is_package(path: Path) -> bool:
     return (path / "__init__.py").exists()
 
 
 def test_packages_name_who_imports_them_and_what_they_import() -> None:
-    links = house.links_between_rooms()
-    told = {room: _note(room) for room in links}
-    for room, note in told.items():
+    links = packages.links_between_packages()
+    notes = {package: _note(package) for package in links}
+    for package, note in notes.items():
         if "Imported by" in note:
-            assert _named(note, "Imported by") == {other for other in links if room in links[other]}, room
-            assert "mports `" not in note or _named(note, "mports") == links[room], room
-    assert len([note for note in told.values() if "Imported by" in note]) > 10
+            assert _named(note, "Imported by") == {other for other in links if package in links[other]}, (
+                package
+            )
+            assert "mports `" not in note or _named(note, "mports") == links[package], package
+    assert len([note for note in notes.values() if "Imported by" in note]) > 10
 
 
-def _note(room: str) -> str:
-    path = APP.joinpath(*room.split("."), "__init__.py")
+def _note(package: str) -> str:
+    path = APP.joinpath(*package.split("."), "__init__.py")
     words = ast.get_docstring(ast.parse(path.read_text())) if path.exists() else None
     return " ".join((words or "").split())
 

@@ -1,7 +1,7 @@
-"""The house in one picture, from the import graph itself: rooms in the order in which they know each other.
+"""The packages in one picture, from the import graph itself, in the order in which they import each other.
 
-A room stands below all that import it. Arrows that a longer way implies are left out; what a room imports
-itself is written in it, whole.
+A package stands below all that import it. Arrows that a longer path implies are left out; each box lists
+everything that the package imports directly.
 """
 
 from collections.abc import Iterator
@@ -25,65 +25,65 @@ STYLE = """
 
 def picture() -> str:
     """The SVG."""
-    links = links_between_rooms()
+    links = links_between_packages()
     levels = list(rows(links))
     width = max(len(row) for row in levels) * (WIDTH + GAP) + GAP
     places = {
-        room: (width / 2 + (column - (len(row) - 1) / 2) * (WIDTH + GAP), GAP + HEIGHT / 2 + level * ROW)
+        package: (width / 2 + (column - (len(row) - 1) / 2) * (WIDTH + GAP), GAP + HEIGHT / 2 + level * ROW)
         for level, row in enumerate(levels)
-        for column, room in enumerate(row)
+        for column, package in enumerate(row)
     }
     height = len(levels) * ROW - (ROW - HEIGHT) + 2 * GAP
     drawn = [_arrow(places[upper], places[lower]) for upper, lower in _needed(links)]
-    drawn += [_box(room, places[room], sorted(links[room])) for room in sorted(links)]
+    drawn += [_box(package, places[package], sorted(links[package])) for package in sorted(links)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">\n'
-        "<title>Which room imports which</title>\n"
+        "<title>Which package imports which</title>\n"
         f"<style>{STYLE}</style>\n"
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>\n' + "\n".join(drawn) + "\n</svg>\n"
     )
 
 
-def links_between_rooms() -> Links:
-    """What each room imports itself; channels are rooms of their own."""
+def links_between_packages() -> Links:
+    """The direct imports of each package; each channel is a package of its own."""
     graph = grimp.build_graph("app", cache_dir=None)
-    links: Links = {_room(module): set() for module in graph.modules if module != "app"}
+    links: Links = {_package(module): set() for module in graph.modules if module != "app"}
     for module in graph.modules - {"app"}:
-        for known in graph.find_modules_directly_imported_by(module) - {"app"}:
-            if _room(known) != _room(module):
-                links[_room(module)].add(_room(known))
-    return {room: known for room, known in links.items() if room != "channels" or known}
+        for imported in graph.find_modules_directly_imported_by(module) - {"app"}:
+            if _package(imported) != _package(module):
+                links[_package(module)].add(_package(imported))
+    return {package: imported for package, imported in links.items() if package != "channels" or imported}
 
 
-def _room(module: str) -> str:
+def _package(module: str) -> str:
     _, first, *rest = module.split(".")
     return f"{first}.{rest[0]}" if first == "channels" and rest else first
 
 
 def rows(links: Links) -> Iterator[list[str]]:
-    """Rooms from the top; each as high as it can stand below all that import it."""
+    """Packages from the top; each as high as it can stand below all that import it."""
     left = set(links)
     while left:
-        row = sorted(room for room in left if not any(room in links[other] for other in left))
+        row = sorted(package for package in left if not any(package in links[other] for other in left))
         if not row:
-            raise ValueError(f"these import each other in a circle: {sorted(left)}")
+            raise ValueError(f"these import each other in a cycle: {sorted(left)}")
         yield row
         left -= set(row)
 
 
 def _needed(links: Links) -> list[tuple[str, str]]:
-    """The arrows that no longer way implies."""
+    """The arrows that no longer path implies."""
     return [
-        (room, known)
-        for room in sorted(links)
-        for known in sorted(links[room])
-        if not any(known in _reached(links, other) for other in links[room] - {known})
+        (package, imported)
+        for package in sorted(links)
+        for imported in sorted(links[package])
+        if not any(imported in _reachable(links, other) for other in links[package] - {imported})
     ]
 
 
-def _reached(links: Links, room: str) -> set[str]:
-    return links[room].union(*(_reached(links, known) for known in links[room]))
+def _reachable(links: Links, package: str) -> set[str]:
+    return links[package].union(*(_reachable(links, imported) for imported in links[package]))
 
 
 def _arrow(upper: tuple[float, float], lower: tuple[float, float]) -> str:
@@ -93,16 +93,16 @@ def _arrow(upper: tuple[float, float], lower: tuple[float, float]) -> str:
     return f'<path d="M{x:g} {y:g}C{x:g} {half:g} {to_x:g} {half:g} {to_x:g} {to_y:g}"/>'
 
 
-def _box(room: str, place: tuple[float, float], known: list[str]) -> str:
+def _box(package: str, place: tuple[float, float], imported: list[str]) -> str:
     x, y = place
-    lines = _wrapped(known)
+    lines = _wrapped(imported)
     texts = "".join(
         f'<text class="words" x="{x:g}" y="{y - 8 + 12 * index:g}">{line}</text>'
         for index, line in enumerate(lines)
     )
     return (
         f'<rect x="{x - WIDTH / 2:g}" y="{y - HEIGHT / 2:g}" width="{WIDTH}" height="{HEIGHT}"/>'
-        f'<text class="name" x="{x:g}" y="{y - HEIGHT / 2 + 17:g}">{room}</text>{texts}'
+        f'<text class="name" x="{x:g}" y="{y - HEIGHT / 2 + 17:g}">{package}</text>{texts}'
     )
 
 

@@ -10,11 +10,11 @@ from app.kit import metrics
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Metrics
 
-Every process shows its own figures in Prometheus' text format: the web process at `GET /ops/v1/metrics` (with
-an operator's key), feed and ingest at `http://127.0.0.1:$METRICS_PORT/metrics` where `METRICS_PORT` is set.
-A figure that a process never touches stays at nothing there. Names of counters end in `_total` when they are
-shown. Python's and the process's own figures (`python_…`, `process_…`) come with them.
-This page is written from `app/kit/metrics.py` by `.venv/bin/nox -s pages`; a test keeps it true.
+Every process serves its own metrics in Prometheus' text format: the web process at `GET /ops/v1/metrics`
+(with an operator's key), feed and ingest at `http://127.0.0.1:$METRICS_PORT/metrics` where `METRICS_PORT` is
+set. A metric that a process never sets stays at zero there. Exposed names of counters end in `_total`.
+The metrics of Python and of the process (`python_…`, `process_…`) are served too.
+`.venv/bin/nox -s pages` writes this page from `app/kit/metrics.py`; a test checks that it is current.
 
 | metric | kind | labels | meaning | set in |
 |---|---|---|---|---|
@@ -27,7 +27,7 @@ def page() -> str:
 
 
 def registered() -> dict[str, tuple[str, str]]:
-    """Kind and meaning of every metric of ours that is registered, by its name as it is shown."""
+    """Kind and meaning of every metric of ours that is registered, by its name as it is exposed."""
     return {
         family.name + ("_total" if family.type == "counter" else ""): (family.type, family.documentation)
         for family in REGISTRY.collect()
@@ -52,7 +52,7 @@ def rows() -> list[tuple[str, str, str, str, str]]:
 
 
 def _declared() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """The variable and the labels of each metric, by its name as it is shown."""
+    """The variable and the labels of each metric, by its name as it is exposed."""
     found = {}
     for node in ast.parse(Path(metrics.__file__).read_text()).body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
