@@ -2,9 +2,7 @@
 
 A command that fails prints one clear line and leaves with a status other than 0. Secrets (keys, AMQP URLs)
 are told exactly once, when they are made: on standard output, or in a file that only its owner may read
-(`demo_tenants`). `fault` is the demo's fault menu, `breakage` what each fault does, `demonstration` the
-running demo that it is done to. Nothing of ours imports this package; the scripts that keep the demo import
-`demo`.
+(`demo_tenants`). Nothing of ours imports this package; the scripts that run the demo import `demo`.
 """
 
 import click

@@ -19,13 +19,14 @@ from app.broker.management import Management
 from app.kit import logging
 from app.kit.controls import shown
 from app.kit.errors import Refusal
+from app.sandbox.demonstration import DemoUnavailable
+from app.sandbox.simulator.operator import OperatorRefused
+from app.sandbox.simulator.sender import SinkRefused
 from app.settings import Settings
-from app.simulator.operator import OperatorRefused
-from app.simulator.sender import SinkRefused
 from app.store.connections import Store, open_store
 
 P = ParamSpec("P")
-_EXPECTED = (Refusal, OperatorRefused, SinkRefused, AMQPError, OSError)
+_EXPECTED = (Refusal, DemoUnavailable, OperatorRefused, SinkRefused, AMQPError, OSError)
 
 
 def settled() -> Settings:

@@ -16,8 +16,8 @@ from app.ingest import operator, tokens
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit.clock import iso_seconds, system_clock
-from app.simulator.pace import Pace
-from app.simulator.sender import Sender, read_log
+from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.sender import Sender, read_log
 from app.store import audit, matches
 from app.store.connections import Store
 

@@ -12,14 +12,14 @@ import click
 import httpx
 
 from app.cli.context import running, settled
-from app.simulator.matchday import MatchDay, Programme
-from app.simulator.oddities import COMMON, NONE, Oddities
-from app.simulator.operator import Operator
-from app.simulator.pace import Pace
-from app.simulator.sender import Sender, sink_address
-from app.simulator.series import Plan
-from app.simulator.series import simulate as played
-from app.simulator.world import world
+from app.sandbox.simulator.matchday import MatchDay, Programme
+from app.sandbox.simulator.oddities import COMMON, NONE, Oddities
+from app.sandbox.simulator.operator import Operator
+from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.sender import Sender, sink_address
+from app.sandbox.simulator.series import Plan
+from app.sandbox.simulator.series import simulate as played
+from app.sandbox.simulator.world import world
 
 
 @click.command()

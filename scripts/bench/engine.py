@@ -28,8 +28,8 @@ from app.domain.market import Book
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.trading.engine import react
 
 ROUNDS = 30

@@ -25,12 +25,12 @@ from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.management import Management
 from app.domain.tenant import Tenant
+from app.sandbox.simulator.oddities import NONE, Oddities
+from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.sender import Manner, Sender, sink_address
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.settings import Settings
-from app.simulator.oddities import NONE, Oddities
-from app.simulator.pace import Pace
-from app.simulator.sender import Manner, Sender, sink_address
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
 from app.store import tenants
 from app.store.connections import Store
 from app.store.migrations import migrate

@@ -21,8 +21,8 @@ from app.domain.market import Result
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.trading.forecast import Outlook
 from app.trading.match_facts import compose, gather
 from app.trading.registry import RULES

@@ -33,9 +33,9 @@ from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit import logging
 from app.kit.clock import system_clock
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.settings import Settings
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.auth import database

@@ -13,8 +13,8 @@ import asyncpg
 
 from app.broker import provisioning
 from app.broker.management import Management
-from app.cli.demo import BOARD, DEMO_TENANTS
 from app.kit.errors import Refusal
+from app.sandbox.demo_tenants import BOARD, DEMO_TENANTS
 from scripts.housekeeping.processes import ServiceError
 from scripts.services import Services
 

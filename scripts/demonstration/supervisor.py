@@ -16,7 +16,7 @@ import httpx
 import msgspec
 
 from app import settings as settings_of_processes
-from app.cli.demo import make_tenants
+from app.cli.demo import make_demo_tenants
 from app.kit import logging
 from app.kit.errors import Refusal
 from app.settings import Settings
@@ -154,7 +154,7 @@ def _made(settings: Settings) -> dict[str, Any]:
     logging.configure("setup", level="ERROR")
     try:
         asyncio.run(migrate(settings.database_url))
-        return asyncio.run(make_tenants(settings))
+        return asyncio.run(make_demo_tenants(settings))
     except (Refusal, RuntimeError) as error:
         raise ServiceError(f"the demo cannot be set up: {error}") from error
 

@@ -22,8 +22,8 @@ from app import settings as configuration
 from app.access import admin
 from app.access.properties import Properties
 from app.broker.management import Management
+from app.sandbox.simulator.oddities import RARE
 from app.settings import Settings
-from app.simulator.oddities import RARE
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.feed_rig import Playing, database, internal_vhost, operator_key, provisioned

@@ -8,8 +8,8 @@ from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
-from app.simulator.series import Plan, simulate
-from app.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
 from app.store import matches
 from app.store.connections import Store
 

@@ -20,9 +20,9 @@ from app.ingest.reference import importing, profiles
 from app.ingest.reference.rows import Kind
 from app.ingest.terms import Terms
 from app.kit.clock import system_clock
-from app.simulator.series import Plan, simulate
-from app.simulator.world import Squad
-from app.simulator.world import world as invented
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import Squad
+from app.sandbox.simulator.world import world as invented
 from app.store import matches
 from app.store.connections import Store
 

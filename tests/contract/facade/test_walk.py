@@ -15,8 +15,8 @@ from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit.clock import system_clock
 from app.recovery.plan import Replay
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.store import jobs, matches, tenants
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from app.cli import main
 from app.domain.match import Match
 from app.ingest import tokens
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.settings import Settings
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
 from app.store import matches
 from app.store.connections import Store
 

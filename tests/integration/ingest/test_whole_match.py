@@ -4,8 +4,8 @@ import pytest
 
 from app.domain.match import Match, Status
 from app.ingest import commands, operator
-from app.simulator.series import Plan
-from app.simulator.world import world
+from app.sandbox.simulator.series import Plan
+from app.sandbox.simulator.world import world
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
 from app.trading.settlement_audit import audit

@@ -22,10 +22,10 @@ from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict, NotFound
+from app.sandbox.simulator.oddities import Oddities
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import world
 from app.settings import Settings
-from app.simulator.oddities import Oddities
-from app.simulator.series import Plan, simulate
-from app.simulator.world import world
 from app.store import history
 from app.store.connections import open_store
 from scripts.services import Services

@@ -9,7 +9,7 @@ from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import EventAdded, RoundFinished
 from app.domain.equipment_value import buy, of_teams, worth
 from app.domain.match import Slot
-from app.simulator.arms import ARMS, GEAR, GRENADES
+from app.sandbox.simulator.arms import ARMS, GEAR, GRENADES
 from tests.unit.domain.play import TEAMS, Server
 
 SAVED = ("weapon_knife", "weapon_glock")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app.domain.market import Result
-from app.simulator.series import Plan, new_truth
-from app.simulator.world import world
+from app.sandbox.simulator.series import Plan, new_truth
+from app.sandbox.simulator.world import world
 from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Spec, parse

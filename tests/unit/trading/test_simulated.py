@@ -4,9 +4,9 @@ import pytest
 
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Status
-from app.simulator.series import Plan, new_truth
-from app.simulator.truth import MapTruth, RoundTruth, SeriesTruth
-from app.simulator.world import world
+from app.sandbox.simulator.series import Plan, new_truth
+from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
+from app.sandbox.simulator.world import world
 from app.trading.specifiers import parse
 from tests.unit.trading.trader import Trader, trade
 

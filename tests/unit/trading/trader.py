@@ -14,8 +14,8 @@ from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.simulator.series import Plan, play
-from app.simulator.truth import SeriesTruth
+from app.sandbox.simulator.series import Plan, play
+from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
 from app.trading.match_facts import gather
 from app.trading.registry import RULES

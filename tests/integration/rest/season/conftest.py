@@ -14,9 +14,9 @@ from app.domain.match import Match
 from app.ingest import operator
 from app.ingest.operator import NewMatch
 from app.ingest.terms import Terms
+from app.sandbox.simulator.series import Plan
+from app.sandbox.simulator.world import Squad, world
 from app.settings import Settings
-from app.simulator.series import Plan
-from app.simulator.world import Squad, world
 from app.store.connections import open_store
 from scripts.services import Services
 from tests.integration.ingest.conftest import NOW

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from app.simulator.world import Squad
+from app.sandbox.simulator.world import Squad
 from tests.integration.rest.season.conftest import A, B, C, D, Get, Season
 from tests.support.season import kills_of, side_of
 

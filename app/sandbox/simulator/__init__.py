@@ -9,6 +9,5 @@ mean, so that a reader can be checked against it. `oddities` say how often thing
 what goes wrong in a map (a restored round, a restart, a crash, a pause), drawn from numbers of their own,
 with the record kept of what still counts. `sender` posts lines to the log sink as a server does, as fast as
 `pace` says, `operator` calls the operator API, and `matchday` keeps a day of matches going. They know the
-service from outside only, over HTTP: this package imports nothing of ours. Imported by `cli`; scripts that
-measure (soak, bench) and tests take it, too.
+service from outside only, over HTTP: this package imports nothing else of ours.
 """

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from app.simulator.arms import (
+from app.sandbox.simulator.arms import (
     ARMS,
     CHEAP_RIFLES,
     FIRE,
@@ -21,8 +21,8 @@ from app.simulator.arms import (
     STARTING_PISTOL,
     Arm,
 )
-from app.simulator.truth import Reason, Side
-from app.simulator.world import Gamer
+from app.sandbox.simulator.truth import Reason, Side
+from app.sandbox.simulator.world import Gamer
 
 START, OVERTIME_START, CAP = 800, 10_000, 16_000
 _WIN: dict[Reason, int] = {"kills": 3250, "time": 3250, "bomb": 3500, "defuse": 3500}

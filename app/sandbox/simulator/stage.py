@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from app.simulator import lines
-from app.simulator.economy import Bank, Kit
-from app.simulator.log import Log
-from app.simulator.plot import Seat
-from app.simulator.truth import MapTruth, Side, Slot, other_side
-from app.simulator.world import Arena, Gamer, Squad
+from app.sandbox.simulator import lines
+from app.sandbox.simulator.economy import Bank, Kit
+from app.sandbox.simulator.log import Log
+from app.sandbox.simulator.plot import Seat
+from app.sandbox.simulator.truth import MapTruth, Side, Slot, other_side
+from app.sandbox.simulator.world import Arena, Gamer, Squad
 
 SIDES: tuple[Side, Side] = ("CT", "T")
 #: Rounds of regulation and of an overtime; seconds of freeze time.

@@ -3,34 +3,41 @@
 import json
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from app.cli import main
-from app.cli.demonstration import Check, Demo, Line, Recovery, Report
-from app.cli.fault import FAULTS, Fault, is_healed
+from app.sandbox.demonstration import (
+    BookCheck,
+    BookmakerReport,
+    DemoUnavailable,
+    ReportedRecovery,
+    RunningDemo,
+    StoryLine,
+)
+from app.sandbox.faults import FAULTS, DemoFault, FaultTarget
+from app.sandbox.healing import is_healed
 from scripts.demonstration import report as reports
 
 BEGAN, MENDED = 1_000, 5_000
 
 
-async def nothing(demo: Demo, tenant: str) -> None: ...
+async def nothing(target: FaultTarget) -> None: ...
 
 
-def report(**fields: object) -> Report:
+def report(**fields: object) -> BookmakerReport:
     """A bookmaker that has recovered and found its book equal."""
     healed = {
         "state": "following",
         "active": 3,
-        "story": (Line(1, BEGAN + 1, "gap", "a message never came"),),
-        "recovery": Recovery("1", "completed", BEGAN + 2, 1, 1, 1, MENDED + 1),
-        "check": Check(MENDED + 2, 0, 3, 1),
+        "story": (StoryLine(1, BEGAN + 1, "gap", "a message never came"),),
+        "recovery": ReportedRecovery("1", "completed", BEGAN + 2, 1, 1, 1, MENDED + 1),
+        "check": BookCheck(MENDED + 2, 0, 3, 1),
     }
-    return Report(**{**healed, **fields})  # type: ignore[arg-type]
+    return BookmakerReport(**{**healed, **fields})  # type: ignore[arg-type]
 
 
-LOST = Fault(nothing, "", recovers=True, shows="gap")
+LOST = DemoFault(nothing, "", recovers=True, shows="gap")
 
 
 def test_a_recovered_equal_book_is_healed() -> None:
@@ -42,19 +49,20 @@ def test_a_recovered_equal_book_is_healed() -> None:
     [
         report(state="recovering"),
         report(check=None),
-        report(check=Check(MENDED + 2, 1, 3, 1)),
-        report(check=Check(MENDED, 0, 3, 1)),
+        report(check=BookCheck(MENDED + 2, 1, 3, 1)),
+        report(check=BookCheck(MENDED, 0, 3, 1)),
         report(
-            check=Check(MENDED + 1, 0, 3, 1), recovery=Recovery("1", "completed", BEGAN, 1, 1, 1, MENDED + 2)
+            check=BookCheck(MENDED + 1, 0, 3, 1),
+            recovery=ReportedRecovery("1", "completed", BEGAN, 1, 1, 1, MENDED + 2),
         ),
         report(recovery=None),
-        report(recovery=Recovery("1", "completed", BEGAN - 1, 1, 1, 1, BEGAN)),
-        report(recovery=Recovery("1", "running", BEGAN + 2, 1, 0, 0, None)),
+        report(recovery=ReportedRecovery("1", "completed", BEGAN - 1, 1, 1, 1, BEGAN)),
+        report(recovery=ReportedRecovery("1", "running", BEGAN + 2, 1, 0, 0, None)),
         report(story=()),
-        report(story=(Line(1, BEGAN - 1, "gap", "long ago"),)),
+        report(story=(StoryLine(1, BEGAN - 1, "gap", "long ago"),)),
     ],
 )
-def test_anything_less_is_not(unhealed: Report) -> None:
+def test_anything_less_is_not(unhealed: BookmakerReport) -> None:
     assert not is_healed(unhealed, LOST, BEGAN, MENDED)
 
 
@@ -77,8 +85,8 @@ def test_a_process_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "demo.json").write_text("{}")
     children = {"feed": {"name": "feed", "pid": 1}}
     (tmp_path / "demo" / "record.json").write_text(json.dumps({"children": children}))
-    with pytest.raises(click.ClickException, match="not running at this moment"):
-        Demo({"MATCHFEED_DEMO": str(tmp_path)}).end("feed", away=1)
+    with pytest.raises(DemoUnavailable, match="not running at this moment"):
+        RunningDemo({"MATCHFEED_DEMO": str(tmp_path)}).kill("feed", seconds=1)
 
 
 def test_the_command_reads_what_the_bookmaker_writes(tmp_path: Path) -> None:
@@ -89,7 +97,7 @@ def test_the_command_reads_what_the_bookmaker_writes(tmp_path: Path) -> None:
     written.check = reports.Check(1, 0, 2, 1, {})
     written.story = [reports.Line(1, 1, "equal", "book equals REST")]
     reports.write(tmp_path / "demo" / "bookmaker.json", written)
-    told = Demo({"MATCHFEED_DEMO": str(tmp_path)}).report()
-    assert told and (told.active, told.story[0].kind) == (2, "equal")
-    assert told.recovery and told.recovery.state == "running"
-    assert told.check and told.check.count == 0
+    read = RunningDemo({"MATCHFEED_DEMO": str(tmp_path)}).report()
+    assert read and (read.active, read.story[0].kind) == (2, "equal")
+    assert read.recovery and read.recovery.state == "running"
+    assert read.check and read.check.count == 0

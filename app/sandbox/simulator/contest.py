@@ -4,17 +4,17 @@ import math
 from collections.abc import Generator
 from random import Random
 
-from app.simulator import lines
-from app.simulator.arms import PICKED_UP
-from app.simulator.economy import OVERTIME_START, START, shopping
-from app.simulator.incidents import Incidents
-from app.simulator.log import Lines, Log
-from app.simulator.opening import knife_round, load, warm_up
-from app.simulator.plot import Plot, Round, Seat, edge_for
-from app.simulator.scene import Scene
-from app.simulator.stage import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, Stage, Team
-from app.simulator.truth import MapTruth, Side, Slot
-from app.simulator.world import Arena
+from app.sandbox.simulator import lines
+from app.sandbox.simulator.arms import PICKED_UP
+from app.sandbox.simulator.economy import OVERTIME_START, START, shopping
+from app.sandbox.simulator.incidents import Incidents
+from app.sandbox.simulator.log import Lines, Log
+from app.sandbox.simulator.opening import knife_round, load, warm_up
+from app.sandbox.simulator.plot import Plot, Round, Seat, edge_for
+from app.sandbox.simulator.scene import Scene
+from app.sandbox.simulator.stage import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, Stage, Team
+from app.sandbox.simulator.truth import MapTruth, Side, Slot
+from app.sandbox.simulator.world import Arena
 
 _POINTS_PER_LOGIT = 1500
 _MOMENTUM, _LONGEST_STREAK = 0.04, 3

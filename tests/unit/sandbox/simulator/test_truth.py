@@ -9,10 +9,10 @@ from app.domain.changes import Change, EventAdded, RoundsVoided
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.simulator.lines import Dress
-from app.simulator.series import Plan, simulate
-from app.simulator.truth import KillTruth, SeriesTruth
-from app.simulator.world import world
+from app.sandbox.simulator.lines import Dress
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.truth import KillTruth, SeriesTruth
+from app.sandbox.simulator.world import world
 
 BEGIN = 1_790_000_000_000
 DRESSES: tuple[Dress, ...] = ("plain", "bare", "millis")

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
-from app.simulator import lines, opening
-from app.simulator.economy import START, Bank, Kit
-from app.simulator.log import Lines
-from app.simulator.oddities import Oddities
-from app.simulator.plot import Plot
-from app.simulator.stage import SIDES, Stage, Team
-from app.simulator.truth import Side
+from app.sandbox.simulator import lines, opening
+from app.sandbox.simulator.economy import START, Bank, Kit
+from app.sandbox.simulator.log import Lines
+from app.sandbox.simulator.oddities import Oddities
+from app.sandbox.simulator.plot import Plot
+from app.sandbox.simulator.stage import SIDES, Stage, Team
+from app.sandbox.simulator.truth import Side
 
 Break = Literal["restore", "restart", "crash"]
 _BREAKS: tuple[Break, ...] = ("restore", "restart", "crash")

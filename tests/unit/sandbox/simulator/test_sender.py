@@ -6,9 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.simulator.oddities import Line
-from app.simulator.pace import Pace
-from app.simulator.sender import Manner, Sender, SinkRefused, Timing, read_log, sink_address
+from app.sandbox.simulator.oddities import Line
+from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.sender import Manner, Sender, SinkRefused, Timing, read_log, sink_address
 
 
 class Wall:

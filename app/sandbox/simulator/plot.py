@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
-from app.simulator.truth import Reason, Side, other_side
+from app.sandbox.simulator.truth import Reason, Side, other_side
 
 Seat = tuple[Side, int]
 Deed = Literal[
@@ -26,7 +26,7 @@ _KIT_SECONDS = {True: 5.0, False: 10.0}
 _NUMBERS = 0.29
 _AFTER_PLANT = 0.25
 _MISHAPS = 0.004
-#: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/simulator`.
+#: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/sandbox/simulator`.
 _SLOPE = 2.12
 _OFFSET = 0.19
 

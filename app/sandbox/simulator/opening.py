@@ -1,12 +1,12 @@
 """A map before its first round that counts: loading, warm-up, sometimes a knife round."""
 
-from app.simulator import lines
-from app.simulator.economy import OVERTIME_START
-from app.simulator.log import Lines, somewhere
-from app.simulator.plot import Round
-from app.simulator.scene import Scene
-from app.simulator.stage import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, Stage
-from app.simulator.truth import other_side
+from app.sandbox.simulator import lines
+from app.sandbox.simulator.economy import OVERTIME_START
+from app.sandbox.simulator.log import Lines, somewhere
+from app.sandbox.simulator.plot import Round
+from app.sandbox.simulator.scene import Scene
+from app.sandbox.simulator.stage import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, Stage
+from app.sandbox.simulator.truth import other_side
 
 _CVARS = (
     ("mp_maxrounds", str(ROUNDS)),

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from app.simulator.arms import Arm
-from app.simulator.truth import Reason, Side
+from app.sandbox.simulator.arms import Arm
+from app.sandbox.simulator.truth import Reason, Side
 
 Dress = Literal["plain", "bare", "millis"]
 Spot = tuple[int, int, int]

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from app.domain.changes import RoundFinished
-from app.simulator.arms import ARMS, GEAR, GRENADES
-from app.simulator.series import simulate
-from tests.unit.simulator.test_truth import plan, told
+from app.sandbox.simulator.arms import ARMS, GEAR, GRENADES
+from app.sandbox.simulator.series import simulate
+from tests.unit.sandbox.simulator.test_truth import plan, told
 
 _LEFT = re.compile(r'"([^"<]+)<\d+><[^>]*><(CT|TERRORIST)>" left buyzone with \[ ([^\]]*)\]')
 _HELMET = GEAR["item_assaultsuit"] - GEAR["item_kevlar"]

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from app.simulator import lines
-from app.simulator.arms import ARMS, KNIFE, Arm
-from app.simulator.economy import OBJECTIVE, Kit, round_bonus
-from app.simulator.lines import Spot
-from app.simulator.log import somewhere
-from app.simulator.plot import Beat, Plot, Seat
-from app.simulator.stage import SIDES, Stage
-from app.simulator.truth import KillTruth, RoundTruth, Side, other_side
+from app.sandbox.simulator import lines
+from app.sandbox.simulator.arms import ARMS, KNIFE, Arm
+from app.sandbox.simulator.economy import OBJECTIVE, Kit, round_bonus
+from app.sandbox.simulator.lines import Spot
+from app.sandbox.simulator.log import somewhere
+from app.sandbox.simulator.plot import Beat, Plot, Seat
+from app.sandbox.simulator.stage import SIDES, Stage
+from app.sandbox.simulator.truth import KillTruth, RoundTruth, Side, other_side
 
 _GROUPS = ("chest", "chest", "chest", "stomach", "stomach", "right arm", "left arm", "right leg", "left leg")
 _HEADSHOTS = 0.47

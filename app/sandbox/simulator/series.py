@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from app.simulator import lines
-from app.simulator.contest import play_map
-from app.simulator.economy import Kit
-from app.simulator.incidents import Incidents
-from app.simulator.lines import Dress
-from app.simulator.log import Lines, Log
-from app.simulator.oddities import NONE, Line, Oddities, disordered
-from app.simulator.pace import REAL_TIME, Pace
-from app.simulator.stage import Team
-from app.simulator.truth import MapTruth, SeriesTruth, Slot
-from app.simulator.world import Squad, world
+from app.sandbox.simulator import lines
+from app.sandbox.simulator.contest import play_map
+from app.sandbox.simulator.economy import Kit
+from app.sandbox.simulator.incidents import Incidents
+from app.sandbox.simulator.lines import Dress
+from app.sandbox.simulator.log import Lines, Log
+from app.sandbox.simulator.oddities import NONE, Line, Oddities, disordered
+from app.sandbox.simulator.pace import REAL_TIME, Pace
+from app.sandbox.simulator.stage import Team
+from app.sandbox.simulator.truth import MapTruth, SeriesTruth, Slot
+from app.sandbox.simulator.world import Squad, world
 
 
 @dataclass(frozen=True)

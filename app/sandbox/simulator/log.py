@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from app.simulator.lines import Spot
-from app.simulator.truth import Side
+from app.sandbox.simulator.lines import Spot
+from app.sandbox.simulator.truth import Side
 
 #: Moments (game seconds), lines without their stamps, and the server runs that wrote them.
 Lines = Iterator[tuple[float, str, int]]

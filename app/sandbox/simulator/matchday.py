@@ -19,12 +19,12 @@ from uuid import uuid4
 
 import httpx
 
-from app.simulator.oddities import GENTLE, NONE, RARE, Line, Oddities
-from app.simulator.operator import Created, Operator, OperatorRefused
-from app.simulator.pace import Pace
-from app.simulator.sender import Manner, Sender, SinkRefused, sink_address
-from app.simulator.series import Plan, simulate
-from app.simulator.world import Squad, world
+from app.sandbox.simulator.oddities import GENTLE, NONE, RARE, Line, Oddities
+from app.sandbox.simulator.operator import Created, Operator, OperatorRefused
+from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.sender import Manner, Sender, SinkRefused, sink_address
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.world import Squad, world
 
 _QUICK = Manner(every=0.25)
 _RUSH_STEP = 420.0  #: game seconds by which each lane begins further into its first match

@@ -12,11 +12,11 @@ from app.domain.doubts import SILENT, raise_doubt
 from app.domain.match import Match, Status
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.simulator.lines import Dress
-from app.simulator.oddities import COMMON, Line, Oddities
-from app.simulator.series import Plan, new_truth, play, simulate
-from app.simulator.truth import SeriesTruth
-from app.simulator.world import world
+from app.sandbox.simulator.lines import Dress
+from app.sandbox.simulator.oddities import COMMON, Line, Oddities
+from app.sandbox.simulator.series import Plan, new_truth, play, simulate
+from app.sandbox.simulator.truth import SeriesTruth
+from app.sandbox.simulator.world import world
 from app.trading.settlement_audit import audit
 from tests.unit.trading.trader import Trader, new_match
 

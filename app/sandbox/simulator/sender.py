@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.simulator.oddities import Line
-from app.simulator.pace import Pace
+from app.sandbox.simulator.oddities import Line
+from app.sandbox.simulator.pace import Pace
 
 _STAMP = re.compile(r"(?:L )?(\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d)(?:\.(\d{3}))?")
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 3.0

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.simulator.truth import Side
+from app.sandbox.simulator.truth import Side
 
 Kind = Literal["pistol", "smg", "shotgun", "rifle", "sniper", "knife"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from app.simulator.matchday import MatchDay, Programme
-from app.simulator.operator import Operator
+from app.sandbox.simulator.matchday import MatchDay, Programme
+from app.sandbox.simulator.operator import Operator
 
 BASE = "http://service.test"
 

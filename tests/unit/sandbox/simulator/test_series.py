@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from app.simulator.contest import target
-from app.simulator.pace import Pace
-from app.simulator.plot import Round, edge_for
-from app.simulator.series import Plan, simulate
-from app.simulator.truth import MapTruth, RoundTruth, Side
-from app.simulator.world import world
+from app.sandbox.simulator.contest import target
+from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.plot import Round, edge_for
+from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.truth import MapTruth, RoundTruth, Side
+from app.sandbox.simulator.world import world
 
 BEGIN = 1_790_000_000_000
 MAPS = 300

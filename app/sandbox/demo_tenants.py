@@ -1,0 +1,89 @@
+"""The tenants of the demonstration, each created, or repaired, with a new key."""
+
+from typing import Any
+
+import msgspec
+
+from app.access import admin
+from app.access.admin import Broker
+from app.access.properties import Properties
+from app.domain.scopes import OPERATOR_BUNDLE
+from app.domain.tenant import RATE_LIMIT_RPM
+from app.kit.clock import system_clock
+from app.store import keys
+from app.store.connections import Store
+
+_LABEL = "demo"
+
+
+class DemoTenant(msgspec.Struct, frozen=True):
+    slug: str
+    name: str
+    bundles: tuple[str, ...]
+    sports: tuple[str, ...] = ("cs2",)
+    amqp: bool = False
+    rpm: int = RATE_LIMIT_RPM
+
+
+OPERATIONS = DemoTenant("operations", "Operations desk", (OPERATOR_BUNDLE,), ("cs2", "soccer"))
+DEMO_TENANTS = (
+    DemoTenant(
+        "acme",
+        "Acme Sportsbook",
+        ("cs2.odds.basic", "cs2.odds.scoreboard-addon"),
+        ("cs2", "soccer"),
+        amqp=True,
+    ),
+    DemoTenant("beta", "Beta Bets", ("cs2.odds.basic",), amqp=True),
+    DemoTenant("statsco", "Stats Company", ("cs2.stats",)),
+    DemoTenant("scoreline", "Scoreline", ("cs2.scoretock",)),
+    DemoTenant("newco", "New Company", ("cs2.odds.basic",)),
+)
+#: The tenant of the page at /: a key and a vhost of its own, so that it disturbs no other tenant.
+BOARD = DemoTenant(
+    "board", "The board's bookmaker", ("cs2.odds.basic", "cs2.odds.scoreboard-addon"), amqp=True, rpm=6_000
+)
+
+
+class DemoTenantMaker:
+    """Creates tenants with keys and vhosts; `by` stands in the audit records."""
+
+    def __init__(self, store: Store, broker: Broker, secret_key: str, by: str) -> None:
+        self._store, self._broker, self._secret_key, self._by = store, broker, secret_key, by
+
+    async def make_all(self) -> dict[str, Any]:
+        """Create or repair the demo's tenants; what clients need to know of them, secrets included."""
+        operator = await self._with_key(OPERATIONS)
+        rows = [await self._with_vhost(tenant) for tenant in (*DEMO_TENANTS, BOARD)]
+        return {"operator_key": operator["api_key"], "tenants": rows[:-1], "board": rows[-1]}
+
+    async def _with_vhost(self, tenant: DemoTenant) -> dict[str, Any]:
+        row = await self._with_key(tenant)
+        if tenant.amqp:
+            row["amqp_url"] = await admin.provision_amqp(
+                self._store, tenant.slug, self._broker, by=self._by, now=system_clock()
+            )
+        return row
+
+    async def _with_key(self, tenant: DemoTenant) -> dict[str, Any]:
+        """The tenant's part of the demo's description, with a new key; earlier demo keys are revoked."""
+        now, by = system_clock(), self._by
+        properties = Properties(
+            bundles=tenant.bundles, sports=tenant.sports, label=_LABEL, rate_limit_rpm=tenant.rpm
+        )
+        async with self._store.transaction() as tx:
+            created = await admin.create_tenant(tx, tenant.slug, tenant.name, by=by, now=now)
+            for old in await keys.listing(tx, created.id):
+                if old.active and old.label == _LABEL:
+                    await admin.revoke_key(tx, old.id, by=by, now=now)
+            issued = await admin.issue_key(
+                tx, tenant.slug, properties, secret=self._secret_key, by=by, now=now
+            )
+        return {
+            "slug": tenant.slug,
+            "name": tenant.name,
+            "bundles": list(tenant.bundles),
+            "sport_allowlist": list(tenant.sports),
+            "api_key": issued.raw,
+            "amqp_url": None,
+        }
