@@ -51,7 +51,7 @@ from app.ingest.terms import Terms
 from app.kit import logging
 from app.kit.background import lasting
 from app.kit.clock import Clock, system_clock
-from app.recovery.request import Desk
+from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
@@ -71,7 +71,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     provided = {
         "reader": handed(lambda: parts.reader),
         "intake": handed(lambda: parts.intake),
-        "desk": handed(lambda: parts.desk),
+        "recoveries": handed(lambda: parts.recoveries),
         "facade": handed(lambda: parts.facade),
         "office": handed(lambda: parts.office),
         "board": handed(lambda: parts.board),
@@ -111,7 +111,7 @@ class Parts:
         self.bodies: Bodies
         self.reader: Reader
         self.intake: Intake
-        self.desk: Desk
+        self.recoveries: RecoveryService
         self.facade: Facade
         self.office: Office
         self.stream_server: StreamServer
@@ -146,7 +146,7 @@ class Parts:
             self.office = Office(
                 store, self.grants, self._clock, settings.secret_key, broker, settings.rabbitmq_internal_vhost
             )
-            self.desk = Desk(store, self._clock, settings.recovery_window_minutes * 60_000)
+            self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.facade = facade(settings, store, self._clock)
             self.reader = Reader(
                 store,

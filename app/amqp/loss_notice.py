@@ -10,7 +10,7 @@ import asyncio
 import time
 
 from app.amqp.tenant_bindings import Audience
-from app.store.cursors import Taken
+from app.store.cursors import LeasedTenant
 
 _QUIET_BEATS = 3  #: so many times `alive` between two words about losses
 
@@ -21,7 +21,7 @@ class Word:
     was told of (-1: none). `gaps` counts what no queue of the tenant took, `audience` says
     who receives now. `hurried` is set when there may be something to say before the next time."""
 
-    def __init__(self, taken: Taken, seconds: float) -> None:
+    def __init__(self, taken: LeasedTenant, seconds: float) -> None:
         self.seconds = seconds
         self.audience = Audience(taken.bound)
         self.lost, self.dropped, self.withheld, self.gaps = 0, taken.dropped, False, 0

@@ -21,7 +21,7 @@ from app.kit.logging import get_logger
 from app.kit.patience import wait
 from app.store import changes, cursors, signals
 from app.store.connections import Store
-from app.store.cursors import Mark, Taken
+from app.store.cursors import Checkpoint, LeasedTenant
 
 _POLL_SECONDS = 0.25
 _PAGE = 500
@@ -69,7 +69,7 @@ class Relay:
             self._whole_after = await changes.tail(tx) - 1
             self._recent = Recent(max(0, self._whole_after, await changes.head(tx) - _KEPT_AT_START))
 
-    def adopt(self, taken: Taken, word: Word) -> Delivery:
+    def adopt(self, taken: LeasedTenant, word: Word) -> Delivery:
         """A delivery for a tenant that is ours now; it publishes once it has a connection. What the log has
         forgotten is missed before the tenant is told its first word."""
         delivery = Delivery(
@@ -148,7 +148,7 @@ class Relay:
             for delivery in self.deliveries.values()
             if delivery.cursor > delivery.saved and not delivery.held_back
         ]
-        marks = {each.tenant_id: Mark(each.epoch, each.cursor, each.word.owed) for each in moved}
+        marks = {each.tenant_id: Checkpoint(each.epoch, each.cursor, each.word.owed) for each in moved}
         if not marks:
             return
         async with self.lock, self._store.reading() as tx:  # one statement is whole by itself

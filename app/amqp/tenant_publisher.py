@@ -22,7 +22,7 @@ from app.amqp.tenant_bindings import DOUBT_MILLIS
 from app.broker.management import ExchangeBinding
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
-from app.store.cursors import Note, Taken
+from app.store.cursors import LeasedTenant, Note
 
 _REFUSALS = 3  #: how often one envelope is offered to a broker that refuses it
 log = get_logger(__name__)
@@ -51,7 +51,7 @@ class Delivery:
 
     def __init__(
         self,
-        taken: Taken,
+        taken: LeasedTenant,
         word: Word,
         *,
         window: int,

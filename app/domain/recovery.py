@@ -68,7 +68,7 @@ class RecoveryJob(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class InFlight(msgspec.Struct, frozen=True):
+class RecoveryInFlight(msgspec.Struct, frozen=True):
     """The request that holds a slot, which frees itself in `remaining` ms at the latest; `ending` when all
     but its end has been told, and it is going to be free at once."""
 

@@ -53,20 +53,20 @@ class Replay:
     `Unavailable`, after which the same step can be read again."""
 
     def __init__(self, store: Store, job: RecoveryJob) -> None:
-        self._store, self._tenant_id, self._asked = store, job.tenant_id, job.request
+        self._store, self._tenant_id, self._request = store, job.tenant_id, job.request
         self._read_at: dict[UUID, int] = {}
         self._numbers: dict[UUID, int] = {}
 
     async def steps(self) -> list[Step]:
         """All steps, in order."""
-        asked = self._asked
-        if asked.match_id is not None:
-            phase = Phase.ODDS if asked.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
-            return [Step(phase, (asked.match_id,))]
+        request = self._request
+        if request.match_id is not None:
+            phase = Phase.ODDS if request.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
+            return [Step(phase, (request.match_id,))]
         async with self._store.reading() as tx:
             present = await replays.present(tx, self._tenant_id)
-            ended = await replays.ended(tx, self._tenant_id, asked.after) if asked.after else []
-        return list(_plan(asked, present, ended))
+            ended = await replays.ended(tx, self._tenant_id, request.after) if request.after else []
+        return list(_plan(request, present, ended))
 
     async def letters(self, step: Step, now: int) -> list[Letter]:
         """The step's letters, in order; odds get a stamp of `now` (ms) or a little later."""
@@ -82,7 +82,7 @@ class Replay:
 
     async def _fixtures(self) -> list[Letter]:
         async with self._store.reading() as tx:
-            found = await replays.fixtures(tx, self._tenant_id, self._asked.after)
+            found = await replays.fixtures(tx, self._tenant_id, self._request.after)
         return [
             Letter("fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body))
             for each in found
@@ -94,7 +94,7 @@ class Replay:
         async with self._store.transaction() as tx:
             stamped = await replays.stamp(tx, await self._booked(tx, match_ids), now)
             active = await markets.active_of(tx, [match.id for match in stamped])
-            with_results = self._asked.kind is not RecoveryKind.EVENT_ODDS
+            with_results = self._request.kind is not RecoveryKind.EVENT_ODDS
             over = [match.id for match in stamped if match.over and with_results]
             ended = await markets.ended_of(tx, over)
         for match in stamped:
@@ -104,11 +104,11 @@ class Replay:
     async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Letter]:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
-            if self._asked.kind is RecoveryKind.EVENT_STATEFUL:
+            if self._request.kind is RecoveryKind.EVENT_STATEFUL:
                 for match in await replays.places(tx, match_ids):
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
-            ledger = await replays.ledger(tx, known, self._asked.after)
+            ledger = await replays.ledger(tx, known, self._request.after)
         letters = [
             letter
             for match_id, entries in ledger.items()
@@ -121,13 +121,13 @@ class Replay:
         return await tenants.booked(tx, self._tenant_id, match_ids)
 
 
-def _plan(asked: RecoveryRequest, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
-    everything = asked.kind is RecoveryKind.GLOBAL
-    if everything and asked.after:
+def _plan(request: RecoveryRequest, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
+    everything = request.kind is RecoveryKind.GLOBAL
+    if everything and request.after:
         yield Step(Phase.FIXTURES)
     yield from _pages(Phase.ODDS, present, PAGE)
     yield from _pages(Phase.ODDS, ended, LEDGER_PAGE)
-    if asked.after:
+    if request.after:
         for phase in (Phase.SETTLED, Phase.REOPENED) if everything else (Phase.SETTLED,):
             yield from _pages(phase, [*present, *ended], LEDGER_PAGE)
 

@@ -1,4 +1,4 @@
-"""Accept a recovery or refuse it."""
+"""Accept a recovery request or reject it."""
 
 import asyncio
 import re
@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.recovery import MOST_QUEUED, InFlight, RecoveryJob, RecoveryKind, RecoveryRequest
+from app.domain.recovery import MOST_QUEUED, RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
@@ -17,19 +17,19 @@ from app.store.transaction import Tx
 
 _NUMBER = re.compile(r"[0-9]+\Z")
 _ID = re.compile(r"[1-9][0-9]{0,63}\Z")
-_MOST_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs no comparing
+_MAX_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs no comparing
 #: Clients send exactly the window's edge, and the newest stamp they have seen, which may be ahead of the
-#: clock by a few: what they computed must not be refused for the time that it was under way.
+#: clock by a few ms: what they computed must not be rejected for the time that it was in transit.
 _EDGE_MILLIS = 1000
 _AHEAD_MILLIS = 250
 
-#: A client may hear that its recovery is complete, and ask again, before we have noted it: so the answer
-#: waits, one second at most.
-_ENDING_LOOKS, _ENDING_SECONDS = 20, 0.05
-_QUEUED_SECONDS = 5  #: one match takes far less than a second to tell, so a full queue has room soon
+#: A client may receive `snapshot_complete`, and send its next request, before the job is recorded as
+#: completed: so the response waits for that, one second at most.
+_ENDING_CHECKS, _ENDING_SECONDS = 20, 0.05
+_QUEUED_SECONDS = 5  #: replaying one match takes far less than a second, so a full queue has room soon
 
 
-class Given(msgspec.Struct, frozen=True):
+class RecoveryParameters(msgspec.Struct, frozen=True):
     """The parameters as they were sent, None for those that were not."""
 
     after: str | None = None
@@ -37,103 +37,104 @@ class Given(msgspec.Struct, frozen=True):
     node_id: str | None = None
 
 
-class Desk(msgspec.Struct, frozen=True):
-    """What requests are accepted with: `window` is how far back (ms) an incremental one may reach."""
+class RecoveryService(msgspec.Struct, frozen=True):
+    """Accepts recoveries and finds them; `window` is how far back (ms) an incremental one may reach."""
 
     store: Store
     clock: Clock
     window: int
 
+    async def accept(
+        self,
+        tenant: Tenant,
+        kind: RecoveryKind,
+        parameters: RecoveryParameters,
+        match_ref: str | None = None,
+        *,
+        finished_only: bool = False,
+    ) -> RecoveryJob:
+        """The durable job of a request that is accepted.
 
-def read(
-    kind: RecoveryKind, given: Given, match_id: UUID | None, *, now: int, window: int
+        `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
+        `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
+        `finished_only`; `Conflict` when the tenant has no vhost, when a recovery is in flight for its node
+        id, or when too many event-level ones are queued. Event-level requests are queued, and delay only
+        each other.
+        """
+        if match_ref is not None:
+            return await self._queue(tenant, kind, parameters, match_ref, finished_only)
+        request, accepted = await self._accept(tenant, kind, parameters)
+        for _ in range(_ENDING_CHECKS):
+            if not (isinstance(accepted, RecoveryInFlight) and accepted.ending):
+                break
+            await asyncio.sleep(_ENDING_SECONDS)
+            request, accepted = await self._accept(tenant, kind, parameters)
+        if isinstance(accepted, RecoveryInFlight):
+            raise _in_flight(request, accepted)
+        return accepted
+
+    async def find(self, tenant: Tenant, request_id: str, node_id: str | None = None) -> RecoveryJob:
+        """The tenant's newest recovery with that request id; raises `NotFound`."""
+        async with self.store.reading() as tx:
+            job = await jobs.find(tx, tenant.id, request_id, node_id)
+        if job is None:
+            raise NotFound(f"There is no recovery {request_id!r}.")
+        return job
+
+    async def _accept(
+        self, tenant: Tenant, kind: RecoveryKind, parameters: RecoveryParameters
+    ) -> tuple[RecoveryRequest, RecoveryJob | RecoveryInFlight]:
+        now = self.clock()
+        async with self.store.transaction() as tx:
+            request = _validated(kind, parameters, None, now=now, window=self.window)
+            await _check_vhost(tx, tenant)
+            return request, await jobs.accept(tx, tenant.id, request, now)
+
+    async def _queue(
+        self,
+        tenant: Tenant,
+        kind: RecoveryKind,
+        parameters: RecoveryParameters,
+        match_ref: str,
+        finished_only: bool,
+    ) -> RecoveryJob:
+        now = self.clock()
+        async with self.store.transaction() as tx:
+            match_id = await _booked(tx, tenant, match_ref, finished_only)
+            request = _validated(kind, parameters, match_id, now=now, window=self.window)
+            await _check_vhost(tx, tenant)
+            job = await jobs.queue(tx, tenant.id, request, now)
+        if job is None:
+            raise Conflict(
+                f"{MOST_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",
+                retry_after=_QUEUED_SECONDS,
+            )
+        return job
+
+
+def _validated(
+    kind: RecoveryKind, parameters: RecoveryParameters, match_id: UUID | None, *, now: int, window: int
 ) -> RecoveryRequest:
-    """The request, if its parameters fit; raises `Invalid` with every field that does not.
+    """The request, if its parameters are valid; raises `Invalid` with every field that is not.
 
-    An event-level request may come without a request id: it is given one when it is written.
+    An event-level request may come without a request id: one is generated when the job is written.
     """
     event = match_id is not None
     wrong = [
-        *_wrong_after(None if event else given.after, now, window),
-        *_wrong_id("request_id", given.request_id, required=not event),
-        *_wrong_id("node_id", given.node_id, required=False),
+        *_wrong_after(None if event else parameters.after, now, window),
+        *_wrong_id("request_id", parameters.request_id, required=not event),
+        *_wrong_id("node_id", parameters.node_id, required=False),
     ]
     if wrong:
         raise Invalid(*wrong)
-    after = 0 if event else int((given.after or "").lstrip("0") or 0)
-    return RecoveryRequest(kind, given.request_id or "", after, given.node_id, match_id)
-
-
-async def accept(
-    desk: Desk,
-    tenant: Tenant,
-    kind: RecoveryKind,
-    given: Given,
-    match_ref: str | None = None,
-    *,
-    finished_only: bool = False,
-) -> RecoveryJob:
-    """The job, durable, for a request that is accepted.
-
-    `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
-    `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
-    `finished_only`; `Conflict` when the tenant has no vhost, when a recovery is in flight for its node id, or
-    when too many event-level ones are queued. Event-level requests wait their turn, and keep no other waiting
-    but each other.
-    """
-    if match_ref is not None:
-        return await _queue(desk, tenant, kind, given, match_ref, finished_only)
-    asked, accepted = await _accept(desk, tenant, kind, given)
-    for _ in range(_ENDING_LOOKS):
-        if not (isinstance(accepted, InFlight) and accepted.ending):
-            break
-        await asyncio.sleep(_ENDING_SECONDS)
-        asked, accepted = await _accept(desk, tenant, kind, given)
-    if isinstance(accepted, InFlight):
-        raise _busy(asked, accepted)
-    return accepted
-
-
-async def _accept(
-    desk: Desk, tenant: Tenant, kind: RecoveryKind, given: Given
-) -> tuple[RecoveryRequest, RecoveryJob | InFlight]:
-    now = desk.clock()
-    async with desk.store.transaction() as tx:
-        asked = read(kind, given, None, now=now, window=desk.window)
-        await _check_vhost(tx, tenant)
-        return asked, await jobs.accept(tx, tenant.id, asked, now)
-
-
-async def _queue(
-    desk: Desk, tenant: Tenant, kind: RecoveryKind, given: Given, match_ref: str, finished_only: bool
-) -> RecoveryJob:
-    now = desk.clock()
-    async with desk.store.transaction() as tx:
-        match_id = await _booked(tx, tenant, match_ref, finished_only)
-        asked = read(kind, given, match_id, now=now, window=desk.window)
-        await _check_vhost(tx, tenant)
-        job = await jobs.queue(tx, tenant.id, asked, now)
-    if job is None:
-        raise Conflict(
-            f"{MOST_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",
-            retry_after=_QUEUED_SECONDS,
-        )
-    return job
+    after = 0 if event else int((parameters.after or "").lstrip("0") or 0)
+    return RecoveryRequest(kind, parameters.request_id or "", after, parameters.node_id, match_id)
 
 
 async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
     present = await tenants.get(tx, tenant.id)
     if present is None or not present.amqp:
         raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
-
-
-async def find(desk: Desk, tenant: Tenant, request_id: str, node_id: str | None = None) -> RecoveryJob:
-    """The tenant's newest recovery with that request id; raises `NotFound`."""
-    async with desk.store.reading() as tx:
-        job = await jobs.find(tx, tenant.id, request_id, node_id)
-    if job is None:
-        raise NotFound(f"There is no recovery {request_id!r}.")
-    return job
 
 
 async def _booked(tx: Tx, tenant: Tenant, ref: str, finished_only: bool) -> UUID:
@@ -151,7 +152,7 @@ def _wrong_after(after: str | None, now: int, window: int) -> Iterator[Field]:
         yield _field("after", what, "integer", after)
         return
     digits = after.lstrip("0")
-    moment = int(digits[: _MOST_DIGITS + 1] or 0)
+    moment = int(digits[: _MAX_DIGITS + 1] or 0)
     earliest = now - window
     ctx = {"earliest": earliest, "latest": now}
     hint = f"the earliest that is accepted now is {earliest} ({iso_seconds(earliest)})"
@@ -181,15 +182,19 @@ def _wrong_id(name: str, value: str | None, *, required: bool) -> Iterator[Field
         yield _field(name, what, "positive_integer", value)
 
 
-def _field(name: str, what: str, kind: str, given: str, ctx: dict[str, int] | None = None) -> Field:
-    return Field(("query", name), what, kind, given, ctx)
+def _field(name: str, what: str, kind: str, value: str, ctx: dict[str, int] | None = None) -> Field:
+    return Field(("query", name), what, kind, value, ctx)
 
 
-def _busy(asked: RecoveryRequest, present: InFlight) -> Conflict:
-    """Says which request is in flight, and when to try again: clients wait for its end."""
+def _in_flight(request: RecoveryRequest, present: RecoveryInFlight) -> Conflict:
+    """Names the request in flight and when to try again: clients wait for its end."""
     seconds = -(-present.remaining // 1000)
-    whose = f"node_id {asked.node_id}" if asked.node_id else "requests without node_id"
-    same = (present.request_id, present.after, present.kind) == (asked.request_id, asked.after, asked.kind)
+    whose = f"node_id {request.node_id}" if request.node_id else "requests without node_id"
+    same = (present.request_id, present.after, present.kind) == (
+        request.request_id,
+        request.after,
+        request.kind,
+    )
     again = "This very request is in flight already" if same else "A recovery is in flight already"
     return Conflict(
         f"{again} for {whose}: request_id {present.request_id}, after {present.after}, accepted at "

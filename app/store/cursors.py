@@ -80,7 +80,7 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 """
 
 
-class Taken(msgspec.Struct, frozen=True):
+class LeasedTenant(msgspec.Struct, frozen=True):
     """A tenant that is ours now, to be told from `seq` on.
 
     `former` is the holder who lost it without letting go, or None; `silent` is for how many ms it has not
@@ -100,7 +100,7 @@ class Taken(msgspec.Struct, frozen=True):
     bound: str = ""
 
 
-class Mark(msgspec.Struct, frozen=True):
+class Checkpoint(msgspec.Struct, frozen=True):
     """How far a tenant has been told in a holder's `epoch`; `owed`: it has missed something before `seq`
     that it has not been told of."""
 
@@ -112,8 +112,8 @@ class Mark(msgspec.Struct, frozen=True):
 class Note(msgspec.Struct, frozen=True):
     """What the holder of a tenant sees of it: `state` of the connection ("" while it works), for how many
     ms `alive` has not been said, how many messages its queues have lost in all, and the last ingest
-    worker's beat for whose end it was told `subscribed="0"` (-1: none); `owed` as in `Mark`; `bound`: the
-    queues that live messages are routed to, as a JSON list, "" when there never was one."""
+    worker's beat for whose end it was told `subscribed="0"` (-1: none); `owed` as in `Checkpoint`;
+    `bound`: the queues that live messages are routed to, as a JSON list, "" when there never was one."""
 
     state: str
     silent: int
@@ -153,9 +153,9 @@ async def admit(tx: Tx) -> None:
     await tx.execute(_ADMIT)
 
 
-async def take(tx: Tx, holder: str, limit: int, lease: int) -> list[Taken]:
+async def take(tx: Tx, holder: str, limit: int, lease: int) -> list[LeasedTenant]:
     """Up to `limit` tenants that nobody holds (any more), for `lease` ms."""
-    return [Taken(**row) for row in await tx.fetch(_TAKE, holder, limit, lease)]
+    return [LeasedTenant(**row) for row in await tx.fetch(_TAKE, holder, limit, lease)]
 
 
 async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
@@ -164,7 +164,7 @@ async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
     return {row["tenant_id"]: row["epoch"] for row in await tx.fetch(_RENEW, holder, lease)}
 
 
-async def checkpoint(tx: Tx, holder: str, marks: Mapping[UUID, Mark]) -> set[UUID]:
+async def checkpoint(tx: Tx, holder: str, marks: Mapping[UUID, Checkpoint]) -> set[UUID]:
     """Move cursors, by tenant; the tenants that took it: those missing are no longer ours."""
     columns = zip(*(msgspec.structs.astuple(mark) for mark in marks.values()), strict=True)
     taken = await tx.fetch(_CHECKPOINT, holder, list(marks), *map(list, columns))

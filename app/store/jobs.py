@@ -19,7 +19,7 @@ from app.domain.recovery import (
     MOST_ATTEMPTS,
     MOST_QUEUED,
     SLOT_MILLIS,
-    InFlight,
+    RecoveryInFlight,
     RecoveryJob,
     RecoveryKind,
     RecoveryRequest,
@@ -94,8 +94,8 @@ SELECT EXISTS (
 _MINE = f"id = $1 AND attempts = $2 AND state = '{RecoveryState.RUNNING}'"
 _PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_MINE}"
 _POSTPONE = f"""
-UPDATE recovery_job
-SET state = '{RecoveryState.SCHEDULED}', holder = NULL, error = $3, due_at = {NOW} + $4::bigint
+UPDATE recovery_job SET
+    state = '{RecoveryState.SCHEDULED}', holder = NULL, error = $3, due_at = {NOW} + $4::bigint
 WHERE {_MINE}
 """
 _END = f"""
@@ -106,20 +106,20 @@ WHERE {_MINE}
 
 
 async def accept(
-    tx: Tx, tenant_id: UUID, asked: RecoveryRequest, now: int, lifetime: int = SLOT_MILLIS
-) -> RecoveryJob | InFlight:
+    tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, lifetime: int = SLOT_MILLIS
+) -> RecoveryJob | RecoveryInFlight:
     """Take the slot for `lifetime` ms and write the job, or answer what is in flight there.
 
     Two that ask at once wait for each other: the second one sees what became of the first. Jobs that ended
     a week ago are forgotten.
     """
-    token = await tx.value(_TAKE_SLOT, tenant_id, asked.slot, lifetime)
+    token = await tx.value(_TAKE_SLOT, tenant_id, request.slot, lifetime)
     if token is None:
-        return await _in_flight(tx, tenant_id, asked)
-    return await _write(tx, tenant_id, asked, token, now)
+        return await _in_flight(tx, tenant_id, request)
+    return await _write(tx, tenant_id, request, token, now)
 
 
-async def queue(tx: Tx, tenant_id: UUID, asked: RecoveryRequest, now: int) -> RecoveryJob | None:
+async def queue(tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int) -> RecoveryJob | None:
     """Write the job of an event-level request, which waits for those of its tenant that were accepted before
     it, and for nothing else. A request that is queued or run already is that job. None where `MOST_QUEUED`
     of the tenant's wait or run.
@@ -128,26 +128,26 @@ async def queue(tx: Tx, tenant_id: UUID, asked: RecoveryRequest, now: int) -> Re
     recent = [_job(row) for row in await tx.fetch(_QUEUED, tenant_id, now - _NEW_IDS_MILLIS)]
     waiting = [job for job in recent if job.state in (RecoveryState.SCHEDULED, RecoveryState.RUNNING)]
     for job in waiting:
-        if job.request == asked:
+        if job.request == request:
             return job
     if len(waiting) >= MOST_QUEUED:
         return None
-    if not asked.request_id:
+    if not request.request_id:
         used = {job.request.request_id for job in recent}
-        asked = replace(asked, request_id=next(str(n) for n in count(now) if str(n) not in used))
-    return await _write(tx, tenant_id, asked, _NO_SLOT, now)
+        request = replace(request, request_id=next(str(n) for n in count(now) if str(n) not in used))
+    return await _write(tx, tenant_id, request, _NO_SLOT, now)
 
 
-async def _write(tx: Tx, tenant_id: UUID, asked: RecoveryRequest, token: int, now: int) -> RecoveryJob:
+async def _write(tx: Tx, tenant_id: UUID, request: RecoveryRequest, token: int, now: int) -> RecoveryJob:
     await tx.execute(_FORGET, tenant_id, now - _KEPT_MILLIS)
     (row,) = await tx.fetch(
         _INSERT,
         tenant_id,
-        asked.kind,
-        asked.request_id,
-        asked.after,
-        asked.node_id,
-        asked.match_id,
+        request.kind,
+        request.request_id,
+        request.after,
+        request.node_id,
+        request.match_id,
         token,
         now,
     )
@@ -222,20 +222,20 @@ async def _end(tx: Tx, job: RecoveryJob, state: RecoveryState, error: str, now: 
     return bool(ended)
 
 
-async def _in_flight(tx: Tx, tenant_id: UUID, asked: RecoveryRequest) -> InFlight:
-    row = await tx.row(_IN_FLIGHT, tenant_id, asked.slot, IMPLICIT_SLOT)
+async def _in_flight(tx: Tx, tenant_id: UUID, request: RecoveryRequest) -> RecoveryInFlight:
+    row = await tx.row(_IN_FLIGHT, tenant_id, request.slot, IMPLICIT_SLOT)
     if row is None:
-        raise LookupError(f"slot {asked.slot!r} of tenant {tenant_id} is held by no job")
-    return InFlight(**dict(row) | {"kind": RecoveryKind(row["kind"])})
+        raise LookupError(f"slot {request.slot!r} of tenant {tenant_id} is held by no job")
+    return RecoveryInFlight(**dict(row) | {"kind": RecoveryKind(row["kind"])})
 
 
 def _job(row: Row) -> RecoveryJob:
-    asked = RecoveryRequest(
+    request = RecoveryRequest(
         RecoveryKind(row["kind"]), row["request_id"], row["after"], row["node_id"], row["of_match"]
     )
     told = {"kind", "request_id", "after", "node_id", "of_match", "state"}
     return RecoveryJob(
-        request=asked,
+        request=request,
         state=RecoveryState(row["state"]),
         **{name: value for name, value in row.items() if name not in told},
     )

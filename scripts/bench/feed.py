@@ -30,7 +30,7 @@ from app.amqp.recent_envelopes import Recent
 from app.amqp.tenant_publisher import Delivery
 from app.broker.address import Address, parse
 from app.broker.management import Management
-from app.store.cursors import Taken
+from app.store.cursors import LeasedTenant
 from scripts import services
 from scripts.bench.feed_plot import draw
 
@@ -64,7 +64,7 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             delivery.checkpointed(delivery.cursor)
         confirmed.set()
 
-    taken = [Taken(uuid4(), vhost, 0, 1) for vhost in vhosts]
+    taken = [LeasedTenant(uuid4(), vhost, 0, 1) for vhost in vhosts]
     deliveries = [
         Delivery(
             each,

@@ -26,8 +26,7 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryKind
 from app.kit.clock import system_clock
-from app.recovery import request
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import Store, open_store
@@ -126,11 +125,11 @@ async def stock(store: Store) -> None:
 
 async def recovery(rig: Rig) -> float:
     """Ask for a full snapshot as the first tenant; seconds until it has heard that it is complete."""
-    desk, ear = Desk(rig.store, system_clock, 4320 * 60_000), rig.ears[0]
+    recoveries, ear = RecoveryService(rig.store, system_clock, 4320 * 60_000), rig.ears[0]
     ear.complete.clear()
     began = time.perf_counter()
-    given = Given("0", str(time.time_ns()))
-    await request.accept(desk, rig.told[0], RecoveryKind.CANONICAL, given)
+    parameters = RecoveryParameters("0", str(time.time_ns()))
+    await recoveries.accept(rig.told[0], RecoveryKind.CANONICAL, parameters)
     await ear.complete.wait()
     return time.perf_counter() - began
 

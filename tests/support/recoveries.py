@@ -3,8 +3,7 @@
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
-from app.recovery import request
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import jobs
 from app.store.connections import Store
 from tests.support.eventually import eventually
@@ -23,8 +22,8 @@ async def recover(
 ) -> RecoveryJob:
     """Ask for a recovery; a small `after` counts from the window's edge, to which it is raised."""
     now = system_clock()
-    given = Given(str(max(after, now - WINDOW) if after else 0), request_id, node_id)
-    return await request.accept(Desk(store, system_clock, WINDOW), tenant, kind, given)
+    parameters = RecoveryParameters(str(max(after, now - WINDOW) if after else 0), request_id, node_id)
+    return await RecoveryService(store, system_clock, WINDOW).accept(tenant, kind, parameters)
 
 
 async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:

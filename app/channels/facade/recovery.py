@@ -13,8 +13,7 @@ from app.domain.recovery import RecoveryKind
 from app.http.answer import Answer, as_xml
 from app.http.auth import Caller
 from app.kit.errors import NotFound
-from app.recovery import request as recovery
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.envelopes.answers import Acknowledgement, accepted
 from app.wire.envelopes.dialect import ACCEPTED_STATUS
 
@@ -42,7 +41,7 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
 async def everything(
     request: Caller,
     facade: NamedDependency[Facade],
-    desk: NamedDependency[Desk],
+    recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     after: _After = None,
     request_id: _RequestId = None,
@@ -50,7 +49,9 @@ async def everything(
 ) -> Answer[Any]:
     """Have the present markets, and what changed since `after`, told again over AMQP."""
     asked.product(product, facade.producer)
-    return await _accept(desk, request, RecoveryKind.GLOBAL, Given(after, request_id, node_id))
+    return await _accept(
+        recoveries, request, RecoveryKind.GLOBAL, RecoveryParameters(after, request_id, node_id)
+    )
 
 
 @post(
@@ -59,7 +60,7 @@ async def everything(
 async def odds(
     request: Caller,
     facade: NamedDependency[Facade],
-    desk: NamedDependency[Desk],
+    recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
@@ -67,7 +68,9 @@ async def odds(
 ) -> Answer[Any]:
     """Have the active odds of one match told again; without a request id, one is made and told."""
     asked.product(product, facade.producer)
-    return await _accept(desk, request, RecoveryKind.EVENT_ODDS, Given(None, request_id, node_id), event_id)
+    return await _accept(
+        recoveries, request, RecoveryKind.EVENT_ODDS, RecoveryParameters(None, request_id, node_id), event_id
+    )
 
 
 @post(
@@ -78,7 +81,7 @@ async def odds(
 async def stateful(
     request: Caller,
     facade: NamedDependency[Facade],
-    desk: NamedDependency[Desk],
+    recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
@@ -87,15 +90,23 @@ async def stateful(
     """Have the settlements and cancellations of one match told again; an id is made where none was sent."""
     asked.product(product, facade.producer)
     return await _accept(
-        desk, request, RecoveryKind.EVENT_STATEFUL, Given(None, request_id, node_id), event_id
+        recoveries,
+        request,
+        RecoveryKind.EVENT_STATEFUL,
+        RecoveryParameters(None, request_id, node_id),
+        event_id,
     )
 
 
 async def _accept(
-    desk: Desk, request: Caller, kind: RecoveryKind, given: Given, event_id: str | None = None
+    recoveries: RecoveryService,
+    request: Caller,
+    kind: RecoveryKind,
+    parameters: RecoveryParameters,
+    event_id: str | None = None,
 ) -> Answer[Any]:
     grant = request.auth
-    job = await recovery.accept(desk, grant.tenant, kind, given, event_id, finished_only=grant.finished_only)
+    job = await recoveries.accept(grant.tenant, kind, parameters, event_id, finished_only=grant.finished_only)
     taken_on = Acknowledgement(
         request_id=job.request.request_id,
         action=_ACTION[kind].format(event_id or "all matches"),

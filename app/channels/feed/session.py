@@ -43,7 +43,7 @@ from app.kit.patience import patiently
 from app.recovery.runner import Replayer
 from app.store import beats, cursors, tenants
 from app.store.connections import Store
-from app.store.cursors import Note, Taken
+from app.store.cursors import LeasedTenant, Note
 from app.store.transaction import Tx
 
 _DRAIN_SECONDS = 3.0
@@ -194,7 +194,7 @@ class Session:
                 log.warning("leases cannot be renewed", error=error.detail)
             await asyncio.sleep(self._lease.millis / 3000)
 
-    async def _round(self) -> list[Taken]:
+    async def _round(self) -> list[LeasedTenant]:
         relay, mine = self.relay, self.holder
         if self._tasks and not self._lease.held:
             raise Lapsed("our lease ran out")
@@ -203,7 +203,7 @@ class Session:
             asked_at = self._lease.asking()
             await cursors.release(tx, mine, released)
             held = await cursors.renew(tx, mine, self._lease.millis)
-            # Taken in a round whose end we never heard of: ours by the store's word, and told by nobody.
+            # Leased in a round whose commit was never confirmed to us: ours in the store, served by nobody.
             strays = held.keys() - self._tasks.keys()
             await cursors.release(tx, mine, strays)
             await cursors.note(tx, mine, self._notes())
@@ -235,7 +235,7 @@ class Session:
             log.info("letting another process have a tenant", tenant=delivery.slug)
             delivery.closing = True
 
-    async def _serve(self, taken: Taken, login: Login) -> None:
+    async def _serve(self, taken: LeasedTenant, login: Login) -> None:
         """Tell one tenant until it is dropped."""
         if taken.former and taken.former != self.holder:
             begun = time.monotonic()

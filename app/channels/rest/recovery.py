@@ -9,8 +9,7 @@ from litestar.params import FromPath, QueryParameter
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import Caller
-from app.recovery import request as recovery
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
 
@@ -26,7 +25,7 @@ _LOOKING = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
 @post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_ASKING)
 async def initiate(
     request: Caller,
-    desk: NamedDependency[Desk],
+    recoveries: NamedDependency[RecoveryService],
     after: Annotated[
         str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")
     ] = None,
@@ -36,20 +35,20 @@ async def initiate(
     node_id: Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")] = None,
 ) -> Single[RecoveryView]:
     """Have the present markets, and what was settled or voided since `after`, told again over AMQP."""
-    given = Given(after, request_id, node_id)
-    job = await recovery.accept(desk, request.auth.tenant, RecoveryKind.CANONICAL, given)
+    parameters = RecoveryParameters(after, request_id, node_id)
+    job = await recoveries.accept(request.auth.tenant, RecoveryKind.CANONICAL, parameters)
     return Single(recovery_view(job))
 
 
 @get("/cs2/v1/recovery/{request_id:str}", opt=_LOOKING)
 async def progress(
     request: Caller,
-    desk: NamedDependency[Desk],
+    recoveries: NamedDependency[RecoveryService],
     request_id: FromPath[str],
     node_id: Annotated[str | None, QueryParameter(description="Which of several with one id.")] = None,
 ) -> Single[RecoveryStateView]:
     """The newest recovery with that request id, and how far it has come."""
-    job = await recovery.find(desk, request.auth.tenant, request_id, node_id)
+    job = await recoveries.find(request.auth.tenant, request_id, node_id)
     return Single(recovery_state_view(job))
 
 

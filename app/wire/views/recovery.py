@@ -41,21 +41,21 @@ class RecoveryStateView(msgspec.Struct, frozen=True):
 
 
 def recovery_view(job: RecoveryJob) -> RecoveryView:
-    asked = job.request
-    return RecoveryView(asked.request_id, asked.after, job.scheduled_at, asked.node_id or UNSET)
+    request = job.request
+    return RecoveryView(request.request_id, request.after, job.scheduled_at, request.node_id or UNSET)
 
 
 def recovery_state_view(job: RecoveryJob) -> RecoveryStateView:
-    asked = job.request
+    request = job.request
     return RecoveryStateView(
-        request_id=asked.request_id,
-        after=asked.after,
-        kind=asked.kind,
+        request_id=request.request_id,
+        after=request.after,
+        kind=request.kind,
         state=job.state,
         scheduled_at=job.scheduled_at,
         attempts=job.attempts,
         progress=ProgressView(job.steps, job.steps_done, job.envelopes),
-        node_id=asked.node_id or UNSET,
+        node_id=request.node_id or UNSET,
         started_at=UNSET if job.started_at is None else job.started_at,
         finished_at=UNSET if job.finished_at is None else job.finished_at,
         error=job.error or UNSET,

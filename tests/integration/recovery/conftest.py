@@ -1,4 +1,4 @@
-"""A tenant, a desk that accepts its requests, and matches to tell about."""
+"""A tenant, a recoveries that accepts its requests, and matches to tell about."""
 
 from uuid import uuid4
 
@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
-from app.recovery.request import Desk
+from app.recovery.request import RecoveryService
 from app.store import tenants
 from app.store.connections import Store
 from tests.support.story import Story
@@ -20,8 +20,8 @@ def story(store: Store) -> Story:
 
 
 @pytest.fixture
-def desk(store: Store) -> Desk:
-    return Desk(store, system_clock, WINDOW)
+def recoveries(store: Store) -> RecoveryService:
+    return RecoveryService(store, system_clock, WINDOW)
 
 
 @pytest.fixture

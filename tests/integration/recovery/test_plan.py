@@ -22,8 +22,8 @@ pytestmark = pytest.mark.anyio
 def job(
     tenant: Tenant, kind: RecoveryKind = RecoveryKind.CANONICAL, after: int = 0, match: Match | None = None
 ) -> RecoveryJob:
-    asked = RecoveryRequest(kind, "7", after, None, match.id if match else None)
-    return RecoveryJob(1, tenant.id, asked, 1, RecoveryState.RUNNING, 0)
+    request = RecoveryRequest(kind, "7", after, None, match.id if match else None)
+    return RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0)
 
 
 async def told(store: Store, wanted: RecoveryJob, now: int = 0) -> list[Letter]:

@@ -16,7 +16,7 @@ from app.domain.recovery import (
 from app.domain.tenant import Tenant
 from app.store import jobs, tenants
 from app.store.connections import Store
-from tests.integration.recovery.test_slots import accepted, asked, complete, fail, lease, take
+from tests.integration.recovery.test_slots import accepted, complete, fail, lease, request, take
 
 pytestmark = pytest.mark.anyio
 MATCH = UUID(int=7)
@@ -46,12 +46,12 @@ async def test_neither_kind_of_request_waits_for_the_other(store: Store, tenant:
     running = await take(store, tenant.id)
     assert running and running.id == stuck.id
     for node_id in (None, "5"):
-        whole = await accepted(store, tenant.id, asked("2", node_id))
+        whole = await accepted(store, tenant.id, request("2", node_id))
         await queued(store, tenant.id, event("3", node_id))
         taken = await take(store, tenant.id, running=(stuck.id,))
         assert taken and taken.id == whole.id
         assert await complete(store, taken)
-        await accepted(store, tenant.id, asked("4", node_id))
+        await accepted(store, tenant.id, request("4", node_id))
         taken = await take(store, tenant.id, running=(stuck.id,))
         assert taken and await complete(store, taken)
 

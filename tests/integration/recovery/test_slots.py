@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.recovery import (
     MOST_ATTEMPTS,
-    InFlight,
+    RecoveryInFlight,
     RecoveryJob,
     RecoveryKind,
     RecoveryRequest,
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.anyio
 HOLDER = "feed-1"
 
 
-def asked(request_id: str = "7", node_id: str | None = None, after: int = 0) -> RecoveryRequest:
+def request(request_id: str = "7", node_id: str | None = None, after: int = 0) -> RecoveryRequest:
     return RecoveryRequest(RecoveryKind.CANONICAL, request_id, after, node_id)
 
 
 async def accept(
     store: Store, tenant_id: UUID, what: RecoveryRequest, lifetime: int = 60_000
-) -> RecoveryJob | InFlight:
+) -> RecoveryJob | RecoveryInFlight:
     async with store.transaction() as tx:
         return await jobs.accept(tx, tenant_id, what, 1_000, lifetime)
 
@@ -66,17 +66,17 @@ async def fail(store: Store, job: RecoveryJob, pause: int = 0, *, excused: bool 
 
 
 async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenant) -> None:
-    await accepted(store, tenant.id, asked("7", after=5))
-    busy = await accept(store, tenant.id, asked("8"))
-    assert isinstance(busy, InFlight)
+    await accepted(store, tenant.id, request("7", after=5))
+    busy = await accept(store, tenant.id, request("8"))
+    assert isinstance(busy, RecoveryInFlight)
     assert (busy.request_id, busy.after, busy.scheduled_at) == ("7", 5, 1_000)
     assert 0 < busy.remaining <= 60_000
 
 
 async def test_of_many_at_once_one_is_accepted(store: Store, tenant: Tenant) -> None:
-    outcomes = await asyncio.gather(*(accept(store, tenant.id, asked(str(n))) for n in range(1, 9)))
+    outcomes = await asyncio.gather(*(accept(store, tenant.id, request(str(n))) for n in range(1, 9)))
     (winner,) = [each for each in outcomes if isinstance(each, RecoveryJob)]
-    others = [each for each in outcomes if isinstance(each, InFlight)]
+    others = [each for each in outcomes if isinstance(each, RecoveryInFlight)]
     assert {each.request_id for each in others} == {winner.request.request_id}
 
 
@@ -86,33 +86,33 @@ async def test_nodes_and_tenants_have_slots_of_their_own(store: Store, tenant: T
         await tenants.insert(tx, other, 0)
     for tenant_id in (tenant.id, other.id):
         for node_id in (None, "1", "2"):
-            await accepted(store, tenant_id, asked(node_id=node_id))
+            await accepted(store, tenant_id, request(node_id=node_id))
 
 
 async def test_an_expired_slot_is_taken_and_its_old_holder_cannot_free_it(
     store: Store, tenant: Tenant
 ) -> None:
     await lease(store)
-    old = await accepted(store, tenant.id, asked("7"), lifetime=0)
+    old = await accepted(store, tenant.id, request("7"), lifetime=0)
     running = await take(store, tenant.id)
-    new = await accepted(store, tenant.id, asked("8"))
+    new = await accepted(store, tenant.id, request("8"))
     assert running and running.id == old.id and new.token == old.token + 1
     assert await complete(store, running)
-    busy = await accept(store, tenant.id, asked("9"))
-    assert isinstance(busy, InFlight) and busy.request_id == "8"
+    busy = await accept(store, tenant.id, request("9"))
+    assert isinstance(busy, RecoveryInFlight) and busy.request_id == "8"
 
 
 async def test_completion_frees_the_slot(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    await accepted(store, tenant.id, asked("7"))
+    await accepted(store, tenant.id, request("7"))
     job = await take(store, tenant.id)
     assert job and await complete(store, job)
     assert not await complete(store, job), "it has ended already"
-    await accepted(store, tenant.id, asked("7"))
+    await accepted(store, tenant.id, request("7"))
 
 
 async def test_only_the_tenants_holder_takes_its_jobs(store: Store, tenant: Tenant) -> None:
-    await accepted(store, tenant.id, asked())
+    await accepted(store, tenant.id, request())
     assert await take(store, tenant.id) is None
     await lease(store)
     assert await take(store, tenant.id, "feed-2") is None
@@ -123,7 +123,7 @@ async def test_only_the_tenants_holder_takes_its_jobs(store: Store, tenant: Tena
 
 async def test_a_lost_run_is_begun_again_and_can_write_nothing_more(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    await accepted(store, tenant.id, asked())
+    await accepted(store, tenant.id, request())
     lost = await take(store, tenant.id)
     await lease(store, "feed-2")
     again = await take(store, tenant.id, "feed-2")
@@ -137,7 +137,7 @@ async def test_a_lost_run_is_begun_again_and_can_write_nothing_more(store: Store
 
 async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    await accepted(store, tenant.id, asked("7"))
+    await accepted(store, tenant.id, request("7"))
     states = []
     for _ in range(MOST_ATTEMPTS):
         job = await take(store, tenant.id)
@@ -148,14 +148,14 @@ async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant)
     async with store.reading() as tx:
         seen = await jobs.find(tx, tenant.id, "7")
     assert seen and (seen.state, seen.error) == (RecoveryState.FAILED, "the reason")
-    await accepted(store, tenant.id, asked("8"))
+    await accepted(store, tenant.id, request("8"))
 
 
 async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_the_job_has_its_slot(
     store: Store, tenant: Tenant
 ) -> None:
     await lease(store)
-    await accepted(store, tenant.id, asked("7"))
+    await accepted(store, tenant.id, request("7"))
     for attempt in range(1, 2 * MOST_ATTEMPTS):
         job = await take(store, tenant.id)
         assert job and job.attempts == attempt
@@ -169,7 +169,7 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_the_job_has_
 
 async def test_a_job_that_ended_its_processes_is_begun_seldom(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    await accepted(store, tenant.id, asked("7"))
+    await accepted(store, tenant.id, request("7"))
     for _ in range(MOST_ATTEMPTS + 1):
         assert await take(store, tenant.id)
     assert await take(store, tenant.id) is None
@@ -177,7 +177,7 @@ async def test_a_job_that_ended_its_processes_is_begun_seldom(store: Store, tena
 
 async def test_a_failed_run_waits_before_the_next(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    await accepted(store, tenant.id, asked())
+    await accepted(store, tenant.id, request())
     job = await take(store, tenant.id)
     assert job and await fail(store, job, pause=60_000) is RecoveryState.SCHEDULED
     assert await take(store, tenant.id) is None
@@ -188,11 +188,11 @@ async def test_slots_of_nodes_that_are_not_used_any_more_go_with_their_jobs(
 ) -> None:
     await lease(store)
     for node in range(1, 6):
-        job = await accepted(store, tenant.id, asked(node_id=str(node)), lifetime=0)
+        job = await accepted(store, tenant.id, request(node_id=str(node)), lifetime=0)
         taken = await take(store, tenant.id)
         assert taken and await complete(store, taken), job
     async with store.transaction() as tx:
-        await jobs.accept(tx, tenant.id, asked(), 3_000 + 8 * 86_400_000, 60_000)
-        await jobs.accept(tx, tenant.id, asked(node_id="9"), 3_000 + 8 * 86_400_000, 60_000)
+        await jobs.accept(tx, tenant.id, request(), 3_000 + 8 * 86_400_000, 60_000)
+        await jobs.accept(tx, tenant.id, request(node_id="9"), 3_000 + 8 * 86_400_000, 60_000)
         left = {row["node"] for row in await tx.fetch("SELECT node FROM recovery_slot")}
     assert left == {"global", "9"}

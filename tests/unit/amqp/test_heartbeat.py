@@ -12,10 +12,10 @@ from aiormq.tools import Countdown
 from app.amqp.heartbeat import Heartbeat, Tidings
 from app.amqp.loss_notice import Word
 from app.amqp.queue_losses import Losses
-from app.store.cursors import Taken
+from app.store.cursors import LeasedTenant
 
 pytestmark = pytest.mark.anyio
-TAKEN = Taken(UUID(int=1), "acme", 0, 1)
+TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 
 
 class Told(SimpleNamespace):

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from app.amqp import loss_notice as words
 from app.amqp.loss_notice import Word
-from app.store.cursors import Taken
+from app.store.cursors import LeasedTenant
 
-TAKEN = Taken(UUID(int=1), "acme", 0, 1)
+TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 SECONDS = 10.0
 
 

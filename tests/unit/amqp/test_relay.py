@@ -13,7 +13,7 @@ from app.amqp.loss_notice import Word
 from app.amqp.relay import Relay
 from app.store import changes, cursors
 from app.store.connections import Store
-from app.store.cursors import Mark, Taken
+from app.store.cursors import Checkpoint, LeasedTenant
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ async def test_what_was_forgotten_is_not_taken_for_told(
     monkeypatch.setattr(changes, "tail", tail)
     relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
     await relay.start()
-    taken = Taken(UUID(int=1), "acme", cursor, 1)
+    taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
     delivery = relay.adopt(taken, Word(taken, 10))
     assert (delivery.word.lost, delivery.sent) == (missed, max(cursor, 4899))
 
@@ -48,15 +48,15 @@ async def test_what_was_forgotten_is_not_taken_for_told(
 async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    saved: list[Mark] = []
+    saved: list[Checkpoint] = []
 
-    async def checkpoint(tx: object, holder: str, marks: dict[UUID, Mark]) -> set[UUID]:
+    async def checkpoint(tx: object, holder: str, marks: dict[UUID, Checkpoint]) -> set[UUID]:
         saved.extend(marks.values())
         return set(marks)
 
     monkeypatch.setattr(cursors, "checkpoint", checkpoint)
     relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
-    taken = Taken(UUID(int=1), "acme", 5, 1)
+    taken = LeasedTenant(UUID(int=1), "acme", 5, 1)
     word = Word(taken, 10)
     delivery = relay.adopt(taken, word)
     delivery.overrun(900)
@@ -65,4 +65,4 @@ async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
     word.said(subscribed=False, lost=1, dead=None)
     word.missed()
     await relay.checkpoint()
-    assert saved == [Mark(1, 900, owed=True)], "one that will be told later is kept with the place"
+    assert saved == [Checkpoint(1, 900, owed=True)], "one that will be told later is kept with the place"

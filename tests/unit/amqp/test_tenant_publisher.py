@@ -16,7 +16,7 @@ from app.amqp.lease import Lease
 from app.amqp.loss_notice import Word
 from app.amqp.recent_envelopes import Recent
 from app.amqp.tenant_publisher import Delivery
-from app.store.cursors import Taken
+from app.store.cursors import LeasedTenant
 
 pytestmark = pytest.mark.anyio
 TENANT, BOOKED, KEPT_BACK = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -74,7 +74,7 @@ class World:
 
     def born(self) -> Delivery:
         """A delivery as a new process makes it, from what was saved."""
-        taken = Taken(TENANT, "acme", self.saved, 1)
+        taken = LeasedTenant(TENANT, "acme", self.saved, 1)
         return Delivery(
             taken,
             Heard(taken, 10),

@@ -16,8 +16,7 @@ from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery import request
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store.connections import Store
 from scripts.consumer import OVERLAP_MILLIS, Book
 from tests.faults import fold
@@ -72,7 +71,7 @@ class Bettor:
     read."""
 
     def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str, kind: RecoveryKind) -> None:
-        self._desk, self._tenant = Desk(store, system_clock, 4320 * 60_000), tenant
+        self._recoveries, self._tenant = RecoveryService(store, system_clock, 4320 * 60_000), tenant
         self._url, self._exchange, self._kind = url, exchange, kind
         self._connection: AbstractConnection | None = None
         self._requests = 0
@@ -114,8 +113,8 @@ class Bettor:
         self.book.request, self.book.told = str(self._requests), set()
         after = max(0, self.book.after - OVERLAP_MILLIS)
         try:
-            given = Given(str(after), self.book.request)
-            await request.accept(self._desk, self._tenant, self._kind, given)
+            parameters = RecoveryParameters(str(after), self.book.request)
+            await self._recoveries.accept(self._tenant, self._kind, parameters)
         except Conflict:
             self.book.due.set()
 

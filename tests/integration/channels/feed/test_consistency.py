@@ -14,9 +14,8 @@ from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery import request
 from app.recovery.letter import Letter
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import markets
 from app.store.connections import Store
 from app.wire.envelopes import feed
@@ -56,11 +55,11 @@ def _said(market: Market) -> str:
     return str(market.odds) if market.status is MarketStatus.ACTIVE else SUSPENDED
 
 
-def asking(desk: Desk, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
+def asking(recoveries: RecoveryService, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
     async def ask(after: int, request_id: str) -> tuple[int, float]:
-        given = Given(str(after), request_id)
+        parameters = RecoveryParameters(str(after), request_id)
         try:
-            await request.accept(desk, tenant, RecoveryKind.CANONICAL, given)
+            await recoveries.accept(tenant, RecoveryKind.CANONICAL, parameters)
         except Conflict as error:
             return error.status, 0.2  # what it tells is the latest moment
         return 202, 0
@@ -72,7 +71,7 @@ def asking(desk: Desk, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[i
 async def test_cut_off_at_random(rig: Rig, store: Store, seed: int) -> None:
     tenant, url = await rig.tenant()
     life, book = Life(Story(store), seed), Book()
-    ask = asking(Desk(store, system_clock, 4320 * 60_000), tenant)
+    ask = asking(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     await rig.feed()
     for _ in range(4):
         client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
@@ -161,7 +160,7 @@ async def test_upcoming_matches_are_told_too(rig: Rig, store: Store) -> None:
     match = await story.match(Status.UPCOMING)
     await story.offer(match, offer(1))
     await rig.feed()
-    ask = asking(Desk(store, system_clock, 4320 * 60_000), tenant)
+    ask = asking(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
 
     async def seen() -> Open:

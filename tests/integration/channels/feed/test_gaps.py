@@ -14,7 +14,7 @@ from app.broker.address import parse
 from app.broker.provisioning import tenant_user
 from app.domain.match import Match
 from app.kit.clock import system_clock
-from app.recovery.request import Desk
+from app.recovery.request import RecoveryService
 from app.store import cursors
 from app.store.connections import Store
 from scripts.consumer import SEQS, Book, recover
@@ -93,7 +93,7 @@ async def test_its_book_ends_as_rest_has_it(rig: Rig, store: Store, feed: Runnin
     tenant, url = await rig.tenant()
     life, book = Life(Story(store), 3), Book()
     book.after = system_clock()
-    ask = asking(Desk(store, system_clock, 4320 * 60_000), tenant)
+    ask = asking(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     async with feed(alive_seconds=ALIVE) as session, asyncio.TaskGroup() as group:
         recovering = group.create_task(recover(book, ask))
         async with listening(rig, url, book):

@@ -10,8 +10,7 @@ from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
 from app.kit.clock import system_clock
-from app.recovery import request
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from tests.faults.rig import ROOT, Consumer, Got, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.story import Story, offer
@@ -105,17 +104,17 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
     await story.settle(live, offer(4))
     await story.void(live, offer(5))
     one = str(live.id if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else match.id)
-    given = {
-        RecoveryKind.CANONICAL: Given(request_id="41"),
-        RecoveryKind.GLOBAL: Given(request_id="41", after=str(after)),
-    }.get(kind, Given())
+    parameters = {
+        RecoveryKind.CANONICAL: RecoveryParameters(request_id="41"),
+        RecoveryKind.GLOBAL: RecoveryParameters(request_id="41", after=str(after)),
+    }.get(kind, RecoveryParameters())
     of_match = (one,) if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else ()
     async with AsyncExitStack() as stack:
         tenant, url = await rig.tenant()
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
         await stack.enter_async_context(feed())
-        desk = Desk(rig.store, system_clock, WINDOW)
-        job = await request.accept(desk, tenant, kind, given, *of_match)
+        recoveries = RecoveryService(rig.store, system_clock, WINDOW)
+        job = await recoveries.accept(tenant, kind, parameters, *of_match)
         await until("the end", lambda: ended(consumer))
     told = roots(consumer.replayed)
     assert {root.tag for root in told} == ENDS[kind]

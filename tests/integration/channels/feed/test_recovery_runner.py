@@ -16,8 +16,7 @@ from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery import request
-from app.recovery.request import Desk, Given
+from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import jobs, matches, tenants
 from app.store.connections import Store
 from tests.faults.rig import Rig
@@ -58,8 +57,8 @@ async def hearing(url: str, exchange: str, *bindings: str) -> AsyncIterator[list
 
 
 @pytest.fixture
-def desk(store: Store) -> Desk:
-    return Desk(store, system_clock, 4320 * 60_000)
+def recoveries(store: Store) -> RecoveryService:
+    return RecoveryService(store, system_clock, 4320 * 60_000)
 
 
 @pytest.fixture
@@ -68,9 +67,12 @@ def story(store: Store) -> Story:
 
 
 async def ask(
-    desk: Desk, tenant: Tenant, kind: RecoveryKind = RecoveryKind.CANONICAL, **given: str
+    recoveries: RecoveryService,
+    tenant: Tenant,
+    kind: RecoveryKind = RecoveryKind.CANONICAL,
+    **parameters: str,
 ) -> RecoveryJob:
-    return await request.accept(desk, tenant, kind, Given(**given))
+    return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters))
 
 
 @asynccontextmanager
@@ -94,7 +96,9 @@ async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
     )
 
 
-async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+async def test_a_recovery_from_beginning_to_end(
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+) -> None:
     tenant, url = await rig.tenant()
     match, bare = await story.match(), await story.match()
     await story.offer(match, offer(1), offer(2), offer(3))
@@ -104,7 +108,7 @@ async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: De
     await story.void(match, offer(2))
     await rig.feed()
     async with hearing(url, rig.settings.exchange, "#") as heard:
-        job = await ask(desk, tenant, request_id="41", node_id="9", after=str(after))
+        job = await ask(recoveries, tenant, request_id="41", node_id="9", after=str(after))
         done = await ended(store, job)
         await eventually(lambda: _find(heard, "snapshot_complete"))
     assert (done.state, done.envelopes, done.steps_done, done.error) == (
@@ -134,7 +138,7 @@ async def test_a_recovery_from_beginning_to_end(rig: Rig, store: Store, desk: De
     assert int(settlement.root.get("timestamp", "0")) == settled_at
     assert [each.message.headers["x-seq"] > 0 for each in replayed[:-1]] == [True, False, True, True]
     assert done.steps == len(["present", "ledger", "the end"])
-    again = await ask(desk, tenant, request_id="42", node_id="9")
+    again = await ask(recoveries, tenant, request_id="42", node_id="9")
     assert again.token == job.token + 1
 
 
@@ -147,19 +151,19 @@ async def _find(heard: list[Heard], tag: str) -> list[Heard]:
 
 
 async def test_asking_again_at_the_very_end_is_not_refused(
-    rig: Rig, store: Store, desk: Desk, story: Story
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     await rig.feed()
     async with hearing(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as heard:
         for number in range(1, 11):
-            await ask(desk, tenant, request_id=str(number))
+            await ask(recoveries, tenant, request_id=str(number))
             await eventually(lambda: _find(heard, "snapshot_complete"), partial(_are, number))
     assert [each.request_id for each in heard] == [str(number) for number in range(1, 11)]
 
 
 async def test_matches_are_told_in_the_order_of_their_requests_beside_everything(
-    rig: Rig, store: Store, desk: Desk, story: Story
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     """While one match cannot be read, further requests of the same node are accepted; each is completed."""
     tenant, url = await rig.tenant()
@@ -173,9 +177,9 @@ async def test_matches_are_told_in_the_order_of_their_requests_beside_everything
                 ("2", RecoveryKind.EVENT_STATEFUL),
                 ("3", RecoveryKind.EVENT_ODDS),
             ):
-                given = Given(request_id=request_id, node_id="9")
-                await request.accept(desk, tenant, kind, given, str(match.id))
-            whole = await ask(desk, tenant, request_id="4", node_id="9")
+                parameters = RecoveryParameters(request_id=request_id, node_id="9")
+                await recoveries.accept(tenant, kind, parameters, str(match.id))
+            whole = await ask(recoveries, tenant, request_id="4", node_id="9")
         await ended(store, whole)
         ends = await eventually(lambda: _completed(heard), lambda found: len(found) == 4)
     assert sorted(ends) == ["1", "2", "3", "4"]
@@ -187,16 +191,16 @@ async def _completed(heard: list[Heard]) -> list[str | None]:
 
 
 async def test_nodes_of_one_tenant_run_beside_each_other(
-    rig: Rig, store: Store, desk: Desk, story: Story
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     for _ in range(60):
         await story.match()
     await rig.feed()
     async with hearing(url, rig.settings.exchange, "#") as heard:
-        accepted = [await ask(desk, tenant, request_id="5", node_id=str(node)) for node in range(1, 7)]
+        accepted = [await ask(recoveries, tenant, request_id="5", node_id=str(node)) for node in range(1, 7)]
         with pytest.raises(Conflict):
-            await ask(desk, tenant, request_id="6", node_id="3")
+            await ask(recoveries, tenant, request_id="6", node_id="3")
         assert {(await ended(store, job)).state for job in accepted} == {RecoveryState.COMPLETED}
         await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 6)
     for node in range(1, 7):
@@ -205,13 +209,13 @@ async def test_nodes_of_one_tenant_run_beside_each_other(
 
 
 async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
-    rig: Rig, store: Store, desk: Desk, story: Story
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     await story.match()
     process = await rig.feed()
     async with hearing(url, rig.settings.exchange, "lo.#") as heard:
-        done = await ended(store, await ask(desk, tenant, request_id="5"))
+        done = await ended(store, await ask(recoveries, tenant, request_id="5"))
         assert (done.state, done.attempts, done.envelopes) == (RecoveryState.FAILED, 1, 1)
         assert "not taken by any queue" in done.error
         assert [(each.root.tag, each.request_id) for each in heard] == [("odds_change", "5")]
@@ -228,11 +232,11 @@ async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
         "level": "error",
         "error": done.error,
     }
-    await ask(desk, tenant, request_id="7")
+    await ask(recoveries, tenant, request_id="7")
 
 
 async def test_an_end_that_no_queue_took_comes_once_one_is_bound(
-    rig: Rig, store: Store, desk: Desk, story: Story
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     """By itself: what was told before it is not told again."""
     tenant, url = await rig.tenant()
@@ -240,7 +244,7 @@ async def test_an_end_that_no_queue_took_comes_once_one_is_bound(
     await rig.feed()
     exchange = rig.settings.exchange
     async with hearing(url, exchange, "lo.#") as heard:
-        job = await ask(desk, tenant, request_id="5")
+        job = await ask(recoveries, tenant, request_id="5")
         await eventually(lambda: _find(heard, "odds_change"))
         async with hearing(url, exchange, "-.-.-.snapshot_complete.#") as end:
             done = await ended(store, job)
@@ -252,13 +256,15 @@ async def test_an_end_that_no_queue_took_comes_once_one_is_bound(
     ]
 
 
-async def test_killed_in_the_middle_it_is_run_again(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+async def test_killed_in_the_middle_it_is_run_again(
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+) -> None:
     tenant, url = await rig.tenant()
     told = [await story.match() for _ in range(60)]
     process = await rig.feed()
     async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
         async with held_up(store, told[-1]):
-            job = await ask(desk, tenant, request_id="5")
+            job = await ask(recoveries, tenant, request_id="5")
             await eventually(lambda: _find(heard, "odds_change"), lambda found: len(found) == 50)
             process.kill()
             await process.process.wait()
@@ -272,13 +278,15 @@ async def test_killed_in_the_middle_it_is_run_again(rig: Rig, store: Store, desk
     assert heard[-1].root.tag == "snapshot_complete"
 
 
-async def test_a_stopped_process_loses_its_recovery(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+async def test_a_stopped_process_loses_its_recovery(
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+) -> None:
     tenant, url = await rig.tenant()
     told = [await story.match() for _ in range(60)]
     first = await rig.feed()
     async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
         async with held_up(store, told[-1]):
-            job = await ask(desk, tenant, request_id="5")
+            job = await ask(recoveries, tenant, request_id="5")
             await eventually(lambda: _find(heard, "odds_change"), lambda found: len(found) == 50)
             first.stop()
         await rig.feed()
@@ -294,15 +302,17 @@ async def test_a_stopped_process_loses_its_recovery(rig: Rig, store: Store, desk
     assert len(heard) == 50 + 60 + 1, "the stopped process said something"
 
 
-async def test_unbooked_between_two_recoveries(rig: Rig, store: Store, desk: Desk, story: Story) -> None:
+async def test_unbooked_between_two_recoveries(
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+) -> None:
     tenant, url = await rig.tenant()
     match = await story.match()
     await rig.feed()
     async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
-        await ended(store, await ask(desk, tenant, request_id="5"))
+        await ended(store, await ask(recoveries, tenant, request_id="5"))
         async with store.transaction() as tx:
             await tenants.unbook(tx, tenant.id, match.id)
-        await ended(store, await ask(desk, tenant, request_id="6"))
+        await ended(store, await ask(recoveries, tenant, request_id="6"))
         await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 2)
     assert [(each.root.tag, each.request_id) for each in heard] == [
         ("odds_change", "5"),

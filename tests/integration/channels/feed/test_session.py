@@ -16,7 +16,7 @@ from app.broker.management import Management
 from app.channels.feed.session import Session, Terms
 from app.kit.errors import Unavailable
 from app.store import cursors, tenants
-from app.store.cursors import Mark, Taken
+from app.store.cursors import Checkpoint, LeasedTenant
 from tests.faults.rig import ROOT, Consumer, Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
 
@@ -77,7 +77,9 @@ async def test_a_loss_that_was_not_told_is_told_by_the_next_holder(rig: Rig, fee
         [(tenant, consumer)] = await listening(rig, stack)
         async with rig.store.transaction() as tx:
             [taken] = await cursors.take(tx, "one that ends", 1, 60_000)
-            assert await cursors.checkpoint(tx, "one that ends", {tenant: Mark(taken.epoch, 0, owed=True)})
+            assert await cursors.checkpoint(
+                tx, "one that ends", {tenant: Checkpoint(taken.epoch, 0, owed=True)}
+            )
             await cursors.release(tx, "one that ends", [tenant])
         await stack.enter_async_context(feed(alive_seconds=1))
         await until("told", lambda: len(consumer.alives) > 1)
@@ -256,9 +258,9 @@ async def test_a_tenant_is_told_though_we_never_heard_that_we_took_it(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database broke off after the commit."""
-    round_, lost = Session._round, list[list[Taken]]()
+    round_, lost = Session._round, list[list[LeasedTenant]]()
 
-    async def unheard(session: Session) -> list[Taken]:
+    async def unheard(session: Session) -> list[LeasedTenant]:
         taken = await round_(session)
         if taken and not lost:
             lost.append(taken)
