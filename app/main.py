@@ -25,7 +25,6 @@ from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
 from app.channels.rest.documents import Documents, documents
-from app.channels.rest.office import Office
 from app.channels.rest.pushed import Pushed, at_stream, pushed
 from app.channels.rest.reader import Reader
 from app.channels.rest.routes import ROUTES as REST
@@ -43,14 +42,15 @@ from app.http.kept import Bodies
 from app.http.listeners import Listeners
 from app.http.upgrade import Upgrades
 from app.ingest import health
-from app.ingest.intake import Intake
 from app.ingest.queues import Queues
-from app.ingest.routes import ROUTES as INGEST
+from app.ingest.routes import ROUTES as LOG_SINK
+from app.ingest.routes import LogSink
 from app.ingest.supervision import Supervision, alerts_state
-from app.ingest.terms import Terms
 from app.kit import logging
 from app.kit.background import lasting
 from app.kit.clock import Clock, system_clock
+from app.operators.dependencies import OperatorDependencies
+from app.operators.routes import ROUTES as OPERATORS
 from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
@@ -59,7 +59,7 @@ from app.wire.envelopes.dictionaries import Producer
 from app.wire.views.meta import ALERTS
 
 #: Everything that is served over HTTP; the documents are made from it.
-ROUTES = (*REST, *FACADE, *INGEST)
+ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for what is done beside it in Python; by itself 5 ms, at each step.
 _SWITCH_SECONDS = 0.0005
@@ -70,10 +70,10 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     parts = Parts(settings, clock)
     provided = {
         "reader": handed(lambda: parts.reader),
-        "intake": handed(lambda: parts.intake),
+        "sink": handed(lambda: parts.sink),
         "recoveries": handed(lambda: parts.recoveries),
         "facade": handed(lambda: parts.facade),
-        "office": handed(lambda: parts.office),
+        "ops": handed(lambda: parts.operators),
         "board": handed(lambda: parts.board),
         "stream_server": handed(lambda: parts.stream_server),
         "documents": handed(lambda: parts.documents),
@@ -110,10 +110,10 @@ class Parts:
         self.grants: Grants
         self.bodies: Bodies
         self.reader: Reader
-        self.intake: Intake
+        self.sink: LogSink
         self.recoveries: RecoveryService
         self.facade: Facade
-        self.office: Office
+        self.operators: OperatorDependencies
         self.stream_server: StreamServer
         self.board = Board(settings.board_report)
         self.strangers = Strangers(clock)
@@ -143,9 +143,8 @@ class Parts:
                 parse(settings.rabbitmq_url),
             )
             entry = amqp.Entry(settings.exchange, settings.broker_authorisation)
-            self.office = Office(
-                store, self.grants, self._clock, settings.secret_key, broker, settings.rabbitmq_internal_vhost
-            )
+            self.operators = self._operators(store, broker)
+            self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.facade = facade(settings, store, self._clock)
             self.reader = Reader(
@@ -154,11 +153,6 @@ class Parts:
                 self._health(store, queues),
                 settings.producer_id,
                 settings.soccer_urn_prefix,
-            )
-            address = settings.public_url.rstrip("/")
-            held = Terms(margin=settings.margin)
-            self.intake = Intake(
-                store, queues, held, self._clock, settings.secret_key, address, settings.sandbox
             )
             self.stream_server = StreamServer(
                 store, self.grants, self.strangers, self._clock, stream_config(settings)
@@ -180,6 +174,20 @@ class Parts:
                     task.cancel()
                 await asyncio.wait(beside)
                 await self.stream_server.close()
+
+    def _operators(self, store: Store, broker: Broker) -> OperatorDependencies:
+        settings = self._settings
+        return OperatorDependencies(
+            store=store,
+            grants=self.grants,
+            clock=self._clock,
+            secret=settings.secret_key,
+            broker=broker,
+            internal_vhost=settings.rabbitmq_internal_vhost,
+            margin=settings.margin,
+            public_url=settings.public_url.rstrip("/"),
+            sandbox=settings.sandbox,
+        )
 
     def _health(self, store: Store, queues: Queues) -> Health:
         dead = self._settings.ingest_dead_seconds

@@ -14,8 +14,8 @@ from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import Watch
 from app.channels.feed.retention import Kept, keep_short
 from app.channels.feed.session import Lapsed, Session, Terms
-from app.ingest import terms as ingest_terms
 from app.ingest import worker
+from app.ingest.config import IngestConfig
 from app.ingest.queues import Queues
 from app.ingest.watch import suspend_everything
 from app.kit import garbage, logging, metrics
@@ -49,7 +49,7 @@ async def run_ingest(settings: Settings) -> None:
     logging.configure("ingest", level=settings.log_level)
     garbage.spare_the_present()
     stopping = stop_on_signals()
-    terms = ingest_terms.Terms(
+    terms = IngestConfig(
         margin=settings.margin,
         fresh_millis=settings.fresh_millis,
         silence_millis=settings.source_silence_seconds * 1000,

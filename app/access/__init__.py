@@ -7,7 +7,9 @@ words. `rate_limit` says how much a key may ask for, and how much a stranger may
 
 `admin` is the only way to change tenants, keys and bookings, and writes who did it to the audit; `properties`
 checks what a key is issued with. `amqp` keeps the broker in step with who is let in; `standing` says, for
-operators, how far each tenant has been told.
-Imported by `channels.feed`, `channels.rest`, `channels.stream`, `ingest`, `http`, `main`, `workers`,
-`sandbox` and `cli`; imports `store`, `broker`, `domain` and `kit`.
+operators, how far each tenant has been told. `log_tokens` signs the addresses that game servers send their
+logs to.
+
+Imported by `operators`, `channels.feed`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
+and `cli`; imports `store`, `broker`, `domain` and `kit`.
 """

@@ -7,14 +7,14 @@ from uuid import uuid4
 import click
 import httpx
 
+from app.access import log_tokens
 from app.cli.context import opened, running, settled, show, who
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.entrants import MOST_STRENGTH
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
-from app.ingest import operator, tokens
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
 from app.kit.clock import iso_seconds, system_clock
 from app.sandbox.simulator.pace import Pace
 from app.sandbox.simulator.sender import Sender, read_log
@@ -75,8 +75,8 @@ async def match_create(
         **asked_for,
     )
     async with opened(settings) as store:
-        made = await operator.create(store, asked, now, Terms(margin=settings.margin), by=who())
-    show(_shown(made) | {"log_sink_url": tokens.address(settings.secret_key, settings.public_url, made)})
+        made = await creation.create_match(store, asked, now, settings.margin, by=who())
+    show(_shown(made) | {"log_sink_url": log_tokens.address(settings.secret_key, settings.public_url, made)})
 
 
 @match.command("list")
@@ -107,7 +107,7 @@ async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> 
     async with opened(settings) as store, store.reading() as tx:
         found = await matches.by_ref(tx, ref)
     lines = list(read_log(file))
-    url = tokens.address(settings.secret_key, base_url or settings.public_url, found)
+    url = log_tokens.address(settings.secret_key, base_url or settings.public_url, found)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
         sender = Sender(client, url, uuid4().hex)
         told = 0

@@ -7,16 +7,15 @@ import click
 import msgspec
 
 from app.cli.context import opened, running, settled, show, who
+from app.commands import execution
+from app.commands.match_commands import AnyCommand, OnMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
-from app.ingest import operator
-from app.ingest.commands import AnyCommand, OnMarket
-from app.ingest.source_view import source_view
-from app.ingest.terms import Terms
 from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.controls import shown
 from app.kit.errors import Field, Invalid
+from app.operators.source_view import source_view
 from app.store import audit as records
 from app.store import history, markets, matches
 from app.store import match_sources as senders
@@ -43,8 +42,9 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
     settings = settled()
     asked = _command({"command": command} | dict(map(_field, fields)))
     async with opened(settings) as store:
-        terms = Terms(margin=settings.margin)
-        after = await operator.order(store, match, asked, by=who(), now=system_clock(), terms=terms)
+        after = await execution.execute(
+            store, match, asked, by=who(), now=system_clock(), margin=settings.margin
+        )
         async with store.reading() as tx:
             book = await markets.book(tx, after.id) if isinstance(asked, OnMarket) else {}
     click.echo(shown(_match_line(after)))

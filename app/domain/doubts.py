@@ -8,6 +8,7 @@ OPERATOR = "operator"  #: the kind of a doubt that an operator raised, in words 
 UNRATED = "rating"  #: the kind of the doubt that stands while a team has no rating
 SOURCE = "source"  #: the kind of a doubt that missing data raises
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
+SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
 AWAY = "log processing stands still"  #: the reason of such a doubt while it is we who stand still
 BY_OPERATOR = "suspended by an operator"
 

@@ -13,6 +13,6 @@ head of whatever is sent (request id, what is left of the key's rate) and answer
 `sending` has bodies on their way, `kept` those that need not be made again. All hooks are asynchronous: the
 framework runs others in threads. `openapi` and `asyncapi` write the documents, `pages` shows them to people.
 
-Imported by `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`, `ingest`, `main` and
-`cli`; imports `access`, `wire`, `store`, `domain` and `kit`.
+Imported by `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`, `operators`, `ingest`,
+`main` and `cli`; imports `access`, `wire`, `store`, `domain` and `kit`.
 """

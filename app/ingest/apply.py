@@ -4,11 +4,11 @@ from msgspec.structs import replace
 
 from app.domain.facts import SourceChanged
 from app.domain.match import Match
-from app.ingest import claims, handover, offsets
+from app.ingest import claims, offsets, rival_sources
 from app.ingest.batch import Batch
 from app.ingest.claims import Judgement
+from app.ingest.config import IngestConfig
 from app.ingest.run import Run
-from app.ingest.terms import Terms
 from app.kit.logging import get_logger
 from app.store import match_sources, matches, sources
 from app.store.connections import Store
@@ -18,7 +18,7 @@ from app.store.transaction import Tx
 log = get_logger(__name__)
 
 
-async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
+async def apply(store: Store, batch: Batch, now: int, terms: IngestConfig) -> str:
     """Apply a batch, and whatever waited for it; what became of it: applied, repeat, early, refused,
     or overflow where so much waits already that it was left out, as if it had never come.
 
@@ -33,13 +33,13 @@ async def apply(store: Store, batch: Batch, now: int, terms: Terms) -> str:
             return "repeat"
         judged = claims.judge(source.known, batch, terms.takeover_millis)
         if judged.verdict == "refused":
-            await handover.refuse(tx, match, batch, judged, now)
+            await rival_sources.refuse(tx, match, batch, judged, now)
             return "refused"
         return await _follow(tx, match, source, batch, judged, now, terms)
 
 
 async def _follow(
-    tx: Tx, match: Match, source: Source, batch: Batch, judged: Judgement, now: int, terms: Terms
+    tx: Tx, match: Match, source: Source, batch: Batch, judged: Judgement, now: int, terms: IngestConfig
 ) -> str:
     """Apply a batch of the source that is followed, from now on if not before."""
     given = offsets.as_pending(batch)

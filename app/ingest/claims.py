@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.ingest.batch import Batch
-from app.store.match_sources import MatchSource
+from app.store.match_sources import OTHERS, MatchSource
 
 RESTART_MILLIS = 5_000  #: so long a server is silent at least that restarts
 MOST = 20  #: senders on record for a match
-OTHERS = "others"  #: the name of all senders beyond that
 UNNAMED = "unnamed"  #: the name of a sender that says nothing of itself
 _NOWHERE = ("", "0.0.0.0", "[::]", "127.0.0.1", "localhost")  # noqa: S104
 _LINE = 200  #: characters of a line that are kept

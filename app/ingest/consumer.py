@@ -17,9 +17,9 @@ from faststream.rabbit import Channel, RabbitMessage
 
 from app.ingest import apply, watch
 from app.ingest.batch import Batch, from_message
+from app.ingest.config import IngestConfig
 from app.ingest.queues import FAILURES, PARTITIONS, Queues, queue
 from app.ingest.share import Share
-from app.ingest.terms import Terms
 from app.kit import metrics
 from app.kit.clock import Clock
 from app.kit.errors import NotFound, Unavailable
@@ -37,7 +37,7 @@ Handler = Callable[[Batch], Awaitable[None]]
 class Consumer:
     """Applies batches to one store."""
 
-    def __init__(self, store: Store, terms: Terms, clock: Clock) -> None:
+    def __init__(self, store: Store, terms: IngestConfig, clock: Clock) -> None:
         self._store = store
         self._terms = terms
         self._clock = clock

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from app.commands import match_update
 from app.domain.doubts import SILENT, SOURCE
 from app.domain.facts import Fact, FreezeStarted, SourceLost, SourceRestored, SourceResumed
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, offsets, pace, record
-from app.ingest.terms import Terms
+from app.ingest import cs2log, offsets, pace
+from app.ingest.config import IngestConfig
 from app.kit import metrics
 from app.store import sources
 from app.store.sources import Pending, Source
@@ -54,7 +55,7 @@ class Run:
             await self.take(given)
             await sources.release(self.tx, self.match.id, given)
 
-    async def finish(self, now: int, terms: Terms, beside: Sequence[Write] = ()) -> None:
+    async def finish(self, now: int, terms: IngestConfig, beside: Sequence[Write] = ()) -> None:
         """Fold what was read, let trading react, write it all, and what the caller has to write `beside`."""
         quoting = now - self.arrived_at <= terms.fresh_millis
         if quoting:
@@ -62,7 +63,7 @@ class Run:
         self.source = replace(self.source, last_batch_at=max(self.arrived_at, self.source.last_batch_at))
         after, changes = fold(self.match, self.facts)
         after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at), behind=not quoting)
-        await record.react(
+        await match_update.react_and_write(
             self.tx,
             self.match,
             after,
@@ -70,7 +71,7 @@ class Run:
             now=now,
             quoting=quoting,
             margin=terms.margin,
-            beside=[sources.saving(self.source), *beside],
+            extra_writes=[sources.saving(self.source), *beside],
         )
 
     def _end_doubts(self) -> None:

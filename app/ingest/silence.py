@@ -9,9 +9,8 @@ from typing import Literal
 
 from app.domain.match import Match
 from app.domain.sides import is_break
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 
-SILENT = "the game server is silent"
 Moment = Literal["live", "clutch", "freeze", "break"]
 
 
@@ -30,7 +29,7 @@ def moment(match: Match) -> Moment:
     return "freeze" if play.rounds_won and not is_break(play) else "break"
 
 
-def bound(match: Match, terms: Terms) -> int:
+def bound(match: Match, terms: IngestConfig) -> int:
     """The longest usual silence in this state of the match, in ms."""
     return {
         "live": terms.silence_live_millis,
@@ -40,12 +39,12 @@ def bound(match: Match, terms: Terms) -> int:
     }[moment(match)]
 
 
-def is_silent(match: Match, now: int, terms: Terms) -> bool:
+def is_silent(match: Match, now: int, terms: IngestConfig) -> bool:
     """Whether the source has sent nothing for longer than usual at `now` (ms)."""
     return now - match.last_fact_at > bound(match, terms)
 
 
-def shortest(terms: Terms) -> int:
+def shortest(terms: IngestConfig) -> int:
     """The least of the bounds, in ms."""
     return min(
         terms.silence_millis,

@@ -5,15 +5,16 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from app.commands import match_update
 from app.domain.changes import Change, MatchChanged
-from app.domain.doubts import AWAY, SILENT, raise_doubt
+from app.domain.doubts import AWAY, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import SourceLost, SourceRestored, SourceResumed
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import handover, offsets, record, silence
+from app.ingest import offsets, rival_sources, silence
 from app.ingest.batch import Batch
+from app.ingest.config import IngestConfig
 from app.ingest.run import HOLE, Run
-from app.ingest.terms import Terms
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import alerts, markets, match_sources, matches, sources
@@ -26,7 +27,7 @@ _MOST = 300  #: characters of an error that an alert shows
 log = get_logger(__name__)
 
 
-async def suspend_silent(store: Store, now: int, terms: Terms) -> int:
+async def suspend_silent(store: Store, now: int, terms: IngestConfig) -> int:
     """Suspend live matches with open prices whose source is silent for longer than usual; how many."""
     async with store.reading() as tx:
         quiet = await matches.quiet(tx, now - silence.shortest(terms))
@@ -34,7 +35,7 @@ async def suspend_silent(store: Store, now: int, terms: Terms) -> int:
 
     async def lose(tx: Tx, match: Match) -> None:
         if silence.is_silent(match, now, terms):
-            await _doubt(tx, match, silence.SILENT, now)
+            await _doubt(tx, match, SERVER_SILENT, now)
 
     return await _each(store, silent, lose)
 
@@ -54,32 +55,36 @@ async def suspend_everything(store: Store, now: int) -> int:
     return await _each(store, offered, lose)
 
 
-async def lift(store: Store, now: int, terms: Terms) -> int:
+async def lift(store: Store, now: int, terms: IngestConfig) -> int:
     """Let matches that have not begun be offered again after `suspend_everything`; how many."""
     async with store.reading() as tx:
         waiting = await sources.suspended_before_play(tx, AWAY)
 
     async def back(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
-        await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, quoting=True, margin=terms.margin
+        )
 
     return await _each(store, waiting, back)
 
 
-async def forget_rivals(store: Store, now: int, terms: Terms) -> int:
+async def forget_rivals(store: Store, now: int, terms: IngestConfig) -> int:
     """Lift the suspension of matches whose rival sources have been silent for long; how many."""
     before = now - terms.takeover_millis
     async with store.reading() as tx:
         waiting = await match_sources.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
-        after, changes = await handover.forget_rivals(tx, match, before, now)
-        await record.react(tx, match, after, changes, now=now, quoting=True, margin=terms.margin)
+        after, changes = await rival_sources.forget_rivals(tx, match, before, now)
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, quoting=True, margin=terms.margin
+        )
 
     return await _each(store, waiting, forget)
 
 
-async def close_holes(store: Store, now: int, terms: Terms) -> int:
+async def close_holes(store: Store, now: int, terms: IngestConfig) -> int:
     """Give up missing ranges that have not come in time, and go on behind them; how many matches."""
     async with store.reading() as tx:
         overdue = await sources.overdue(tx, now - terms.hole_millis)
@@ -108,7 +113,7 @@ async def _each(store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Aw
     return done
 
 
-async def _close_hole(tx: Tx, match: Match, now: int, terms: Terms) -> None:
+async def _close_hole(tx: Tx, match: Match, now: int, terms: IngestConfig) -> None:
     source = await sources.get(tx, match.id)
     first = offsets.first_waiting(source, await sources.pending(tx, match.id))
     if first is None:
@@ -175,5 +180,5 @@ async def _lose(tx: Tx, match: Match, reason: str, now: int) -> None:
 async def _suspend(
     tx: Tx, match: Match, after: Match, changes: Sequence[Change], reason: str, now: int
 ) -> None:
-    await record.suspend(tx, match, after, changes, reason=reason, now=now)
+    await match_update.suspend_and_write(tx, match, after, changes, reason=reason, now=now)
     log.warning("suspended", match_id=str(match.id), reason=reason)

@@ -6,9 +6,9 @@ import socket
 from uuid import uuid4
 
 from app.ingest import consumer, watch
+from app.ingest.config import IngestConfig
 from app.ingest.queues import Queues
 from app.ingest.share import Share
-from app.ingest.terms import Terms
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -21,7 +21,7 @@ log = get_logger(__name__)
 
 
 async def run(
-    store: Store, queues: Queues, terms: Terms, stopping: asyncio.Event, clock: Clock = system_clock
+    store: Store, queues: Queues, terms: IngestConfig, stopping: asyncio.Event, clock: Clock = system_clock
 ) -> None:
     """Work until `stopping` is set; batches in hand are finished, the rest stays queued."""
     share = Share(f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}")
@@ -34,7 +34,7 @@ async def run(
     log.info("ingest has ended", worker=share.name)
 
 
-async def tick(store: Store, share: Share, now: int, terms: Terms) -> None:
+async def tick(store: Store, share: Share, now: int, terms: IngestConfig) -> None:
     """One beat, and everything that is due at `now`; a database that is away is waited for."""
     try:
         async with store.transaction() as tx:

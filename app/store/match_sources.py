@@ -8,6 +8,7 @@ import msgspec
 
 from app.store.transaction import Tx, Write
 
+OTHERS = "others"  #: the name under which a match's senders beyond the most are recorded together
 State = Literal["followed", "refused", "dismissed", "ended"]
 _FIELDS = (
     "source, server, instance, peer, map, state, why, claims, first_seen, last_seen, end_offset, last_line"

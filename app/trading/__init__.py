@@ -25,5 +25,6 @@ to the same state changes nothing.
 
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to
 1 + margin; every entry names the facts it rests on; related prices come from one distribution.
-Imported by `ingest` and, for the audit, `cli`; imports `domain` and `kit`. `store` and `wire` do not know it.
+Imported by `commands` and, for the audit, `cli`; imports `domain` and `kit`. `store` and `wire` do not know
+it.
 """

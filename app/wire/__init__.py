@@ -8,6 +8,6 @@ renders what has no schema. One builder per message: live and replay differ by t
 `shapes` says the same to readers of the AsyncAPI document.
 
 Nothing here knows a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
-`channels.stream`, `channels.feed`, `amqp`, `recovery`, `http`, `ingest` and
+`channels.stream`, `channels.feed`, `amqp`, `recovery`, `http`, `operators` and
 `main`; imports `domain` and `kit`.
 """

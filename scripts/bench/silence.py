@@ -19,7 +19,7 @@ import msgspec
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, silence
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.sandbox.simulator.sender import read_log
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)
@@ -34,7 +34,7 @@ class Gap(msgspec.Struct, frozen=True):
     suspends: bool
 
 
-def gaps(path: Path, home: str, away: str, terms: Terms) -> Iterator[Gap]:
+def gaps(path: Path, home: str, away: str, terms: IngestConfig) -> Iterator[Gap]:
     """The silences of a log that is played at its own pace."""
     match, heard = Match(UUID(int=1), 1, home, away, ""), None
     for second, lines in groupby(read_log(path), key=lambda line: int(line.at)):
@@ -56,7 +56,7 @@ def _priced(match: Match) -> bool:
 @click.option("--home", required=True, help="One team's name in the logs.")
 @click.option("--away", required=True, help="The other's.")
 def main(logs: tuple[Path, ...], home: str, away: str) -> None:
-    found = [gap for path in logs for gap in gaps(path, home, away, Terms())]
+    found = [gap for path in logs for gap in gaps(path, home, away, IngestConfig())]
     click.echo("| moment | gaps | median | 90 % | 99 % | longest | taken for a lost source |")
     click.echo("|---|---|---|---|---|---|---|")
     for moment in ("live", "clutch", "freeze", "break"):

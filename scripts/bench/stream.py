@@ -25,12 +25,12 @@ import uvloop
 from app import settings as configuration
 from app.access import admin
 from app.access.properties import Properties
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest import operator
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.kit import logging
 from app.kit.clock import system_clock
 from app.sandbox.simulator.series import Plan, simulate
@@ -43,7 +43,7 @@ from scripts.bench.stream_clients import Audience
 from scripts.bench.stream_plot import draw
 from scripts.bench.stream_servers import Process, Sent, broadcasting, serving
 
-TERMS = Terms()
+CONFIG = IngestConfig()
 BEGUN = 900  #: lines of a match's log before the first tick
 
 
@@ -78,7 +78,7 @@ class Games:
             seed = len(self._playing)
             log = [line.text for line in simulate(Plan(home, away, seed, system_clock(), brief=True))[0]]
             asked = NewMatch(allow_unrated=True, home=home.name, away=away.name, event="Bench", best_of=3)
-            match = await operator.create(self._store, asked, system_clock(), TERMS)
+            match = await creation.create_match(self._store, asked, system_clock(), CONFIG.margin)
             self._playing.append((match, log))
             await self._play(match, log, BEGUN)
 
@@ -93,7 +93,7 @@ class Games:
         del log[:lines]
         name = f"bench/{next(self._names)}"
         batch = Batch(id=name, match_id=match.id, number=match.number, arrived_at=now, body=body)
-        await apply(self._store, batch, now, TERMS)
+        await apply(self._store, batch, now, CONFIG)
 
 
 class Bench(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from uuid import UUID
 
 from app.ingest import worker
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.settings import Settings
 from app.store import history, markets
 from app.store.connections import Store
@@ -22,7 +22,7 @@ from tests.support.web import issuing, serving
 @asynccontextmanager
 async def working(settings: Settings, store: Store) -> AsyncIterator[None]:
     """An ingest worker in this process, ended in good order."""
-    config = Terms(fresh_millis=600_000)  # however late, everything is offered
+    config = IngestConfig(fresh_millis=600_000)  # however late, everything is offered
     stopping = asyncio.Event()
     running = asyncio.create_task(worker.run(store, queues_of(settings), config, stopping))
     try:

@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest import operator
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.sandbox.simulator.series import Plan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
 from app.store import matches
@@ -36,14 +36,14 @@ async def play(store: Store, plan: Plan, event: str, *, lines: int = 60, share: 
         best_of=plan.best_of,
         scheduled_at=plan.begin,
     )
-    match = await operator.create(store, asked, plan.begin, Terms())
+    match = await creation.create_match(store, asked, plan.begin, IngestConfig().margin)
     log = log[: round(len(log) * share)]
     for start in range(0, len(log), lines):
         some = log[start : start + lines]
         body = "".join(f"{line.text}\n" for line in some).encode()
         at = plan.begin + round(some[-1].at * 1000)
         batch = Batch(id=str(start), match_id=match.id, number=match.number, arrived_at=at, body=body)
-        await apply(store, batch, at, Terms())
+        await apply(store, batch, at, IngestConfig())
     async with store.transaction() as tx:
         return Played(await matches.lock(tx, match.id), plan, truth)
 

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
+from app.commands import drafts
 from app.domain import changes as c
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.ingest import drafts
 from app.store import changes, history, markets, matches
 from app.store.connections import Store
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
+from app.commands import creation, execution, match_commands
+from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest import commands, operator
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.operator import NewMatch
+from app.ingest.config import IngestConfig
 from app.ingest.reference import importing, profiles
 from app.ingest.reference.rows import Kind
-from app.ingest.terms import Terms
 from app.kit.clock import system_clock
 from app.sandbox.simulator.series import Plan, simulate
 from app.sandbox.simulator.world import Squad
@@ -26,7 +26,7 @@ from app.sandbox.simulator.world import world as invented
 from app.store import matches
 from app.store.connections import Store
 
-TERMS = Terms()
+CONFIG = IngestConfig()
 EVENT = "Norland Masters"
 _KINDS: dict[str, Kind] = {
     "category": "category",
@@ -38,8 +38,10 @@ _KINDS: dict[str, Kind] = {
 }
 _LINES = 200
 #: Where the live match is to be seen.
-_SHOWN = commands.Describe(
-    streams=(commands.StreamGiven(url="https://video.example/norland", language="en", name="Norland TV"),),
+_SHOWN = match_commands.Describe(
+    streams=(
+        match_commands.StreamGiven(url="https://video.example/norland", language="en", name="Norland TV"),
+    ),
     demo_url="https://demos.example/norland.dem",
 )
 
@@ -64,9 +66,9 @@ async def made(store: Store) -> World:
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
-    await operator.order(store, str(made[0].id), _SHOWN, by="tester", now=now, terms=TERMS)
-    cancel = commands.Cancel()
-    await operator.order(store, str(made[3].id), cancel, by="tester", now=now, terms=TERMS)
+    await execution.execute(store, str(made[0].id), _SHOWN, by="tester", now=now, margin=CONFIG.margin)
+    cancel = match_commands.Cancel()
+    await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, margin=CONFIG.margin)
     return World(*[await _present(store, match) for match in made])
 
 
@@ -101,7 +103,7 @@ async def _match(store: Store, home: Squad, away: Squad, now: int) -> Match:
     asked = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now
     )
-    return await operator.create(store, asked, now, TERMS)
+    return await creation.create_match(store, asked, now, CONFIG.margin)
 
 
 async def _play(store: Store, match: Match, plan: Plan, now: int, share: float = 1.0) -> None:
@@ -110,7 +112,7 @@ async def _play(store: Store, match: Match, plan: Plan, now: int, share: float =
     for number, lines in enumerate(_cut(log[: round(len(log) * share)])):
         body = "".join(f"{line.text}\n" for line in lines).encode()
         batch = Batch(id=str(number), match_id=match.id, number=match.number, arrived_at=now, body=body)
-        await apply(store, batch, now, TERMS)
+        await apply(store, batch, now, CONFIG)
 
 
 def _cut(log: Sequence[Any]) -> Iterator[Sequence[Any]]:

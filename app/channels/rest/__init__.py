@@ -4,12 +4,11 @@
 the others have the noun of their resource. `recovery` and `selfcheck` are for clients that keep a book;
 `schemas`, `documents` and `pushed` say what all of it looks like. `routes` is the list of all. Handlers read
 with a `reader`; `telling` holds what those about matches share, `parameters` what several of them take,
-`entrants` whom an address names. For operator keys: `operator_tenants` (tenants, their keys and their AMQP
-access) and `operator_feed` (how tenants are told), which work with an `office`.
+`entrants` whom an address names. What operators request is served by `app.operators`.
 
 What a key may ask for stands in each route's `opt` (see `http.auth`), what it sees in `wire.fields`.
 Keys limited to finished matches get 404 for all others, as if they were not there; whom only such a match
 has made known is not there for them either, and statistics count finished matches only, for everybody.
 
-Imported by `main`; imports `access`, `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
+Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
 """

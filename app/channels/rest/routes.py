@@ -6,8 +6,6 @@ from app.channels.rest import (
     maps,
     matches,
     meta,
-    operator_feed,
-    operator_tenants,
     players,
     prematch,
     pushed,
@@ -38,6 +36,4 @@ ROUTES = (
     *soccer.HANDLERS,
     *recovery.HANDLERS,
     *selfcheck.HANDLERS,
-    *operator_tenants.HANDLERS,
-    *operator_feed.HANDLERS,
 )

@@ -6,17 +6,17 @@ import httpx
 import msgspec
 import pytest
 
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.match import Match, Status
-from app.ingest import operator
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
 from tests.support.web import IssueKey, issuing, serving
 
-TERMS = Terms(margin=0.06, fresh_millis=10_000, silence_millis=30_000)
+CONFIG = IngestConfig(margin=0.06, fresh_millis=10_000, silence_millis=30_000)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def upcoming(store: Store) -> Match:
         best_of=3,
         scheduled_at=1,
     )
-    return await operator.create(store, asked, system_clock(), TERMS)
+    return await creation.create_match(store, asked, system_clock(), CONFIG.margin)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def finished(store: Store) -> Match:
     asked = NewMatch(
         allow_unrated=True, home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1
     )
-    match = await operator.create(store, asked, system_clock(), TERMS)
+    match = await creation.create_match(store, asked, system_clock(), CONFIG.margin)
     over = msgspec.structs.replace(
         match, status=Status.FINISHED, score_home=1, started_at=1, finished_at=2, winner="home"
     )

@@ -5,14 +5,14 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match, Status
-from app.ingest import operator
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.recovery.plan import Replay
 from app.sandbox.simulator.series import Plan, simulate
@@ -33,7 +33,7 @@ async def create(store: Store, pair: int, event: str, scheduled_at: int | None) 
     asked = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=event, scheduled_at=scheduled_at
     )
-    return await operator.create(store, asked, system_clock(), Terms())
+    return await creation.create_match(store, asked, system_clock(), IngestConfig().margin)
 
 
 async def play(store: Store, match: Match, pair: int, share: float) -> None:
@@ -46,7 +46,7 @@ async def play(store: Store, match: Match, pair: int, share: float) -> None:
         body = "".join(f"{line.text}\n" for line in lines).encode()
         at = begin + round(lines[-1].at * 1000)
         batch = Batch(id=str(start), match_id=match.id, number=match.number, arrived_at=at, body=body)
-        await apply(store, batch, at, Terms())
+        await apply(store, batch, at, IngestConfig())
 
 
 @pytest.fixture

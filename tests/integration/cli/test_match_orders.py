@@ -14,7 +14,7 @@ from app.domain.market import Result as Outcome
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import changes, matches
@@ -98,7 +98,7 @@ async def _play(settings: Settings) -> None:
         for second, group in enumerate((lines[:5], lines[5:6], lines[6:])):
             body = logs.body(*group, second=second)
             batch = Batch(id=str(second), match_id=match.id, number=1, arrived_at=now + second, body=body)
-            await apply(store, batch, now + second, Terms())
+            await apply(store, batch, now + second, IngestConfig())
 
 
 async def _age(settings: Settings, ref: str, days: int) -> None:

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from app.access import log_tokens
 from app.cli import main
 from app.domain.match import Match
-from app.ingest import tokens
 from app.sandbox.simulator.series import Plan, simulate
 from app.sandbox.simulator.world import world
 from app.settings import Settings
@@ -112,6 +112,6 @@ def test_every_byte_reaches_the_sink_in_order(
     begins, ends = zip(*sink.ranges, strict=True)
     assert begins == (0, *ends[:-1])
     assert len(sink.instances) == 1
-    token = tokens.issue(settings.secret_key, match_id, 1)
+    token = log_tokens.issue(settings.secret_key, match_id, 1)
     assert sink.paths == {f"/ops/v1/matches/{match_id}/log?token={token}"}
     assert f"sent {len(lines)} lines" in result.stdout

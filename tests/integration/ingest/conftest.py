@@ -4,25 +4,25 @@ from itertools import count
 
 import pytest
 
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest import operator
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.store import matches
 from app.store.connections import Store
 from tests.support import logs
 
 NOW = 1_800_000_000_000
-TERMS = Terms()
+CONFIG = IngestConfig()
 
 
 @pytest.fixture
 async def match(store: Store) -> Match:
     """An upcoming match between the two teams of `tests.support.logs`."""
     asked = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
-    return await operator.create(store, asked, NOW, TERMS)
+    return await creation.create_match(store, asked, NOW, CONFIG.margin)
 
 
 class Server:
@@ -52,7 +52,7 @@ class Server:
 
     async def deliver(self, *batches: Batch, late: int = 0) -> list[str]:
         """Apply batches in this order, `late` ms after their arrival; what became of each."""
-        return [await apply(self.store, batch, batch.arrived_at + late, TERMS) for batch in batches]
+        return [await apply(self.store, batch, batch.arrived_at + late, CONFIG) for batch in batches]
 
     async def send(self, *lines: str) -> None:
         assert await self.deliver(self.cut(*lines)) == ["applied"]

@@ -15,7 +15,7 @@ from app.kit.errors import Unavailable
 from app.store import sources
 from app.store.connections import Store
 from app.store.transaction import Tx
-from tests.integration.ingest.conftest import TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, Server
 from tests.support import logs
 
 POISON = b"poison"
@@ -41,7 +41,7 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     store: Store, server: Server, reads: list[bytes]
 ) -> None:
     await server.begin()
-    consumer = Consumer(store, TERMS, lambda: server.now)
+    consumer = Consumer(store, CONFIG, lambda: server.now)
     poison = server.cut(POISON.decode())
     await consumer.handle(poison)
     assert reads.count(poison.body) == ATTEMPTS
@@ -60,7 +60,7 @@ async def test_a_parked_batch_that_comes_again_is_a_repeat(
     store: Store, server: Server, reads: list[bytes]
 ) -> None:
     await server.begin()
-    consumer = Consumer(store, TERMS, lambda: server.now)
+    consumer = Consumer(store, CONFIG, lambda: server.now)
     poison = server.cut(POISON.decode())
     await consumer.handle(poison)
     await consumer.handle(poison)
@@ -69,7 +69,7 @@ async def test_a_parked_batch_that_comes_again_is_a_repeat(
 
 async def test_other_matches_go_on(store: Store, server: Server, reads: list[bytes]) -> None:
     await server.begin()
-    consumer = Consumer(store, TERMS, lambda: server.now)
+    consumer = Consumer(store, CONFIG, lambda: server.now)
     gone = replace(server.cut("x"), match_id=server.match.id.__class__(int=1))
     await consumer.handle(gone)
     async with store.reading() as tx:
@@ -80,9 +80,9 @@ async def test_a_database_that_is_away_costs_no_line(store: Store, server: Serve
     await server.begin()
     shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     flaky = Flaky(store, failures=3)
-    await Consumer(flaky, TERMS, lambda: server.now).handle(shot)
+    await Consumer(flaky, CONFIG, lambda: server.now).handle(shot)
     assert flaky.failures == 0
-    assert await applying.apply(store, shot, server.now, TERMS) == "repeat"
+    assert await applying.apply(store, shot, server.now, CONFIG) == "repeat"
     async with store.reading() as tx:
         assert await sources.parked_count(tx) == 0
 
@@ -93,7 +93,7 @@ async def test_how_long_a_batch_waited_is_measured(store: Store, server: Server)
 
     before = waited()
     batch = server.cut(*logs.kick_off())
-    await Consumer(store, TERMS, lambda: batch.arrived_at + 250).handle(batch)
+    await Consumer(store, CONFIG, lambda: batch.arrived_at + 250).handle(batch)
     assert waited() - before == pytest.approx(0.25)
 
 

@@ -4,15 +4,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from app.commands import creation, execution, match_commands
+from app.commands.creation import NewMatch
 from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
-from app.ingest import commands, operator
-from app.ingest.operator import NewMatch
 from app.ingest.supervision import Supervision
 from app.store import alerts, history, markets, matches
 from app.store.alerts import About, Kind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
 ASKED = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW, allow_unrated=True)
@@ -31,12 +31,16 @@ async def open_alerts(store: Store) -> list[About]:
 
 
 async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
-    command = commands.SetFormat(max_rounds=rounds)
-    return await operator.order(store, str(match.id), command, by="tester", now=NOW + 99_000, terms=TERMS)
+    command = match_commands.SetFormat(max_rounds=rounds)
+    return await execution.execute(
+        store, str(match.id), command, by="tester", now=NOW + 99_000, margin=CONFIG.margin
+    )
 
 
 async def test_a_match_is_offered_in_the_format_that_it_is_created_in(store: Store) -> None:
-    match = await operator.create(store, replace(ASKED, max_rounds=30, overtime_rounds=0), NOW, TERMS)
+    match = await creation.create_match(
+        store, replace(ASKED, max_rounds=30, overtime_rounds=0), NOW, CONFIG.margin
+    )
     assert (match.max_rounds, match.overtime_rounds, match.format_status.set_by) == (30, 0, "operator")
     assert (8, "map=1|threshold=26.5") in await offered(store, match)
 

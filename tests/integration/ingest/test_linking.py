@@ -6,25 +6,25 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from app.commands import creation, entrant_links, execution
+from app.commands import match_commands as c
+from app.commands.creation import NewMatch
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import OWN, Competitor, Player, Tournament
 from app.domain.player import Player as Nick
-from app.ingest import commands as c
-from app.ingest import linking, operator
-from app.ingest.operator import NewMatch
 from app.kit.errors import Invalid
 from app.store import entrants, matches
 from app.store.connections import Store
 from app.store.entrants import PLAYERS, TEAMS, TOURNAMENTS
 from app.store.piccolo_migrations import matchfeed_0050_links as migration
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
 ASKED = NewMatch(allow_unrated=True, home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
 
 
 async def create(store: Store, **fields: Any) -> Any:
-    return await operator.create(store, replace(ASKED, **fields), NOW, TERMS)
+    return await creation.create_match(store, replace(ASKED, **fields), NOW, CONFIG.margin)
 
 
 async def test_names_that_nobody_bears_are_given_numbers_that_stay(store: Store) -> None:
@@ -107,7 +107,7 @@ async def test_a_number_tells_two_of_one_name_apart(store: Store) -> None:
 async def test_commands_name_only_who_is_known(store: Store, command: c.Command, named: str) -> None:
     match = await create(store)
     with pytest.raises(Invalid) as refused:
-        await operator.order(store, str(match.id), command, by="tester", now=NOW, terms=TERMS)
+        await execution.execute(store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin)
     assert field(refused)[0] == named
 
 
@@ -116,7 +116,9 @@ async def test_commands_keep_a_match_linked(store: Store) -> None:
     match = await create(store)
 
     async def order(command: c.Command) -> Any:
-        return await operator.order(store, str(match.id), command, by="tester", now=NOW, terms=TERMS)
+        return await execution.execute(
+            store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin
+        )
 
     described = await order(c.Describe(tournament_id=2))
     assert described.tournament_id == 2
@@ -135,7 +137,7 @@ async def test_who_played_is_known_when_the_match_is_over(store: Store, server: 
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
     award = c.AwardMatch(winner="team_a")
-    match = await operator.order(store, str(server.match.id), award, by="t", now=NOW, terms=TERMS)
+    match = await execution.execute(store, str(server.match.id), award, by="t", now=NOW, margin=CONFIG.margin)
     async with store.reading() as tx:
         found = await entrants.of_accounts(tx, range(101, 206))
     assert found[0] == known
@@ -145,8 +147,8 @@ async def test_who_played_is_known_when_the_match_is_over(store: Store, server: 
     assert min(one.id for one in found[1:]) > OWN
     moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
     async with store.transaction() as tx:
-        await linking.players(tx, moved)
-    await operator.order(store, str(match.id), c.Describe(), by="t", now=NOW, terms=TERMS)
+        await entrant_links.players(tx, moved)
+    await execution.execute(store, str(match.id), c.Describe(), by="t", now=NOW, margin=CONFIG.margin)
     async with store.reading() as tx:
         (player,) = await entrants.of_accounts(tx, [201])
     assert (player.name, player.team_id) == ("Moved", 1)
@@ -158,7 +160,7 @@ async def test_a_player_has_the_name_and_the_team_that_they_were_last_seen_with(
             PlayerOnMap(1, "de_nuke", Nick(account, name), "", team_id, PlayerTally()) for account in (9, 0)
         ]
         async with store.transaction() as tx:
-            await linking.players(tx, played)
+            await entrant_links.players(tx, played)
             return await entrants.listing(tx, PLAYERS, after=0, limit=9)
 
     (first,) = await seen("quill", 1)

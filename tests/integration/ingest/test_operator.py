@@ -5,15 +5,15 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from app.commands import creation, execution
+from app.commands.creation import NewMatch
+from app.commands.match_commands import Cancel
 from app.domain.entrants import Competitor, Tournament
 from app.domain.match import Status
-from app.ingest import operator
-from app.ingest.commands import Cancel
-from app.ingest.operator import NewMatch
 from app.kit.errors import Conflict, NotFound
 from app.store import changes, entrants
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS
+from tests.integration.ingest.conftest import CONFIG, NOW
 
 ASKED = NewMatch(
     allow_unrated=True,
@@ -27,20 +27,20 @@ ASKED = NewMatch(
 
 
 async def test_a_match_is_created_once_per_reference(store: Store) -> None:
-    made = await asyncio.gather(*(operator.create(store, ASKED, NOW, TERMS) for _ in range(4)))
+    made = await asyncio.gather(*(creation.create_match(store, ASKED, NOW, CONFIG.margin) for _ in range(4)))
     assert len({match.id for match in made}) == 1
-    other = await operator.create(store, replace(ASKED, reference="r2"), NOW, TERMS)
+    other = await creation.create_match(store, replace(ASKED, reference="r2"), NOW, CONFIG.margin)
     assert other.id != made[0].id and other.number != made[0].number
 
 
 async def test_a_reference_stands_for_one_match_only(store: Store) -> None:
-    await operator.create(store, ASKED, NOW, TERMS)
+    await creation.create_match(store, ASKED, NOW, CONFIG.margin)
     with pytest.raises(Conflict, match="r1"):
-        await operator.create(store, replace(ASKED, away="Others"), NOW, TERMS)
+        await creation.create_match(store, replace(ASKED, away="Others"), NOW, CONFIG.margin)
 
 
 async def test_a_new_match_is_told(store: Store) -> None:
-    match = await operator.create(store, ASKED, NOW, TERMS)
+    match = await creation.create_match(store, ASKED, NOW, CONFIG.margin)
     assert match.status is Status.UPCOMING
     async with store.reading() as tx:
         first = (await changes.read(tx, 0, 1))[0]
@@ -50,12 +50,12 @@ async def test_a_new_match_is_told(store: Store) -> None:
 
 
 async def test_a_match_is_cancelled_once(store: Store) -> None:
-    match = await operator.create(store, ASKED, NOW, TERMS)
+    match = await creation.create_match(store, ASKED, NOW, CONFIG.margin)
     urn = f"od:match:{match.number}"
-    cancelled = await operator.order(store, urn, Cancel(), by="tester", now=NOW, terms=TERMS)
+    cancelled = await execution.execute(store, urn, Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
     assert cancelled.status is Status.CANCELLED
     with pytest.raises(Conflict, match="cancelled"):
-        await operator.order(store, str(match.id), Cancel(), by="tester", now=NOW, terms=TERMS)
+        await execution.execute(store, str(match.id), Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
     async with store.reading() as tx:
         messages = [row.message for row in await changes.read(tx, 0, 100)]
     assert messages.count("fixture_change") == 1
@@ -63,7 +63,7 @@ async def test_a_match_is_cancelled_once(store: Store) -> None:
 
 async def test_an_unknown_match_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
-        await operator.order(store, "od:match:99", Cancel(), by="tester", now=NOW, terms=TERMS)
+        await execution.execute(store, "od:match:99", Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
 
 
 async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Store) -> None:
@@ -71,5 +71,5 @@ async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Sto
         teams = [Competitor(4, "NORTHWIND", strength=1700), Competitor(5, "Harbour")]
         await entrants.put(tx, entrants.TEAMS, teams)
         await entrants.put(tx, entrants.TOURNAMENTS, [Tournament(9, "Cup")])
-    match = await operator.create(store, ASKED, NOW, TERMS)
+    match = await creation.create_match(store, ASKED, NOW, CONFIG.margin)
     assert (match.home_id, match.home_strength, match.away_id, match.tournament_id) == (4, 1700, 5, 9)

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from app.commands import execution
+from app.commands import match_commands as c
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import VoidWindow
-from app.ingest import commands as c
-from app.ingest import operator
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.store import audit, changes, history, markets
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
 FIRST = (13, "map=1|round=1|team=home")
@@ -25,7 +25,9 @@ def order(store: Store, match: Match) -> Any:
     """Give a command as `tester`."""
 
     async def give(command: c.Command, now: int = NOW) -> Match:
-        return await operator.order(store, str(match.id), command, by="tester", now=now, terms=TERMS)
+        return await execution.execute(
+            store, str(match.id), command, by="tester", now=now, margin=CONFIG.margin
+        )
 
     return give
 

@@ -8,7 +8,7 @@ from app.ingest.batch import Batch
 from app.ingest.run import HOLE
 from app.store import changes, history, sources
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
 SHOT = logs.kill(logs.CT[0], logs.T[0])
@@ -54,9 +54,9 @@ async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(
     server.cut(logs.kill(logs.CT[0], logs.T[1]))  # never delivered
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     assert await server.deliver(late) == ["early"]
-    assert await watch.close_holes(store, late.arrived_at + 1999, TERMS) == 0
+    assert await watch.close_holes(store, late.arrived_at + 1999, CONFIG) == 0
     assert (await server.state()).suspended == ""
-    assert await watch.close_holes(store, late.arrived_at + 2001, TERMS) == 1
+    assert await watch.close_holes(store, late.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert state.suspended == HOLE
     assert await kills(store, server.match) == 2
@@ -69,7 +69,7 @@ async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, serve
     server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await watch.close_holes(store, late.arrived_at + 2001, TERMS)
+    await watch.close_holes(store, late.arrived_at + 2001, CONFIG)
     await server.send(*logs.ct_win(1, 0))
     assert (await server.state()).suspended == HOLE
     await server.send(*logs.freeze(1, 0))
@@ -86,7 +86,7 @@ async def test_the_missing_range_that_comes_too_late_is_not_read_out_of_order(
     missing = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await watch.close_holes(store, late.arrived_at + 2001, TERMS)
+    await watch.close_holes(store, late.arrived_at + 2001, CONFIG)
     assert await server.deliver(missing) == ["repeat"]
     assert await kills(store, server.match) == 2
 
@@ -114,7 +114,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     server.instance = "moved"
     shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     assert await server.deliver(shot) == ["early"]
-    assert await watch.close_holes(store, shot.arrived_at + 2001, TERMS) == 1
+    assert await watch.close_holes(store, shot.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert (state.suspended, await kills(store, server.match)) == (HOLE, 2)
     assert state.current is not None and state.current.gap
@@ -127,7 +127,7 @@ async def test_a_log_joined_before_play_waits_and_goes_on(store: Store, server: 
     server.offset = 1000
     begun = server.cut(*logs.kick_off()[:1])
     assert await server.deliver(begun) == ["early"]
-    assert await watch.close_holes(store, begun.arrived_at + 2001, TERMS) == 1
+    assert await watch.close_holes(store, begun.arrived_at + 2001, CONFIG) == 1
     assert (await server.state()).suspended == ""
     assert await server.deliver(server.cut(*logs.kick_off()[1:])) == ["applied"]
 

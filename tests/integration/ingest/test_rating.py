@@ -3,16 +3,16 @@
 import pytest
 from msgspec.structs import replace
 
+from app.commands import creation, execution
+from app.commands import match_commands as c
+from app.commands.creation import NewMatch
 from app.domain.entrants import Competitor
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
-from app.ingest import commands as c
-from app.ingest import operator
-from app.ingest.operator import NewMatch
 from app.store import alerts, entrants, markets
 from app.store.alerts import Alert, Kind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
 ASKED = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
@@ -20,11 +20,11 @@ HOME_WINS = (1, "team=home")
 
 
 async def create(store: Store, asked: NewMatch = ASKED) -> Match:
-    return await operator.create(store, asked, NOW, TERMS)
+    return await creation.create_match(store, asked, NOW, CONFIG.margin)
 
 
 async def order(store: Store, match: Match, command: c.Command) -> Match:
-    return await operator.order(store, str(match.id), command, by="tester", now=NOW, terms=TERMS)
+    return await execution.execute(store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin)
 
 
 async def import_team(store: Store, name: str, strength: float) -> None:

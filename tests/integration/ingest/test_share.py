@@ -11,10 +11,10 @@ from uuid import UUID
 import pytest
 
 from app.ingest.batch import Batch
+from app.ingest.config import IngestConfig
 from app.ingest.consumer import subscribe
 from app.ingest.queues import PARTITIONS, Queues
 from app.ingest.share import Share
-from app.ingest.terms import Terms
 from app.ingest.worker import tick
 from app.settings import Settings
 from app.store.connections import Store
@@ -161,11 +161,11 @@ async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(private
 
 async def test_workers_learn_of_each_other_by_their_beats(store: Store) -> None:
     a, b = Share("a"), Share("b")
-    await tick(store, a, NOW, Terms())
+    await tick(store, a, NOW, IngestConfig())
     assert not any(a.gives_up(queue) for queue in range(PARTITIONS))
-    await tick(store, b, NOW, Terms())
-    await tick(store, a, NOW + 1000, Terms())
+    await tick(store, b, NOW, IngestConfig())
+    await tick(store, a, NOW + 1000, IngestConfig())
     assert [queue for queue in range(PARTITIONS) if a.gives_up(queue)] == [1, 3, 5, 7]
     assert [queue for queue in range(PARTITIONS) if b.gives_up(queue)] == [0, 2, 4, 6]
-    await tick(store, a, NOW + 6000, Terms())
+    await tick(store, a, NOW + 6000, IngestConfig())
     assert not any(a.gives_up(queue) for queue in range(PARTITIONS))

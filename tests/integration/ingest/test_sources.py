@@ -14,7 +14,7 @@ from app.settings import Settings
 from app.store import alerts, history
 from app.store.alerts import Kind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.web import issuing, serving
 
@@ -102,9 +102,9 @@ async def test_a_rival_that_falls_silent_suspends_no_longer(
     store: Store, first: Addressed, rival: Addressed
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
-    limit = rival.now + TERMS.takeover_millis
-    assert await watch.forget_rivals(store, limit, TERMS) == 0
-    assert await watch.forget_rivals(store, limit + 1, TERMS) == 1
+    limit = rival.now + CONFIG.takeover_millis
+    assert await watch.forget_rivals(store, limit, CONFIG) == 0
+    assert await watch.forget_rivals(store, limit + 1, CONFIG) == 1
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
     rival.now = limit + 1000
     first.now = rival.now
@@ -128,7 +128,7 @@ async def test_the_same_server_that_comes_back_is_followed_at_once(store: Store,
 async def test_after_long_silence_another_server_takes_over_and_takes_nothing_back(
     store: Store, first: Addressed, rival: Addressed
 ) -> None:
-    rival.now = first.now + TERMS.takeover_millis
+    rival.now = first.now + CONFIG.takeover_millis
     await rival.send(f'World triggered "Match_Start" on "{logs.MAP}"', *logs.live())
     state = await first.state()
     assert state.map is not None and state.map.home_score == 3
@@ -205,7 +205,7 @@ async def test_senders_without_headers_are_told_apart_by_where_they_send_from(
 ) -> None:
     first = replace(server.cut(*logs.kick_off()), instance="", begin=None, end=None, peer="198.51.100.1")
     again = replace(server.cut(*logs.live()), instance="", begin=None, end=None, peer="198.51.100.2")
-    outcomes = [await apply(store, batch, batch.arrived_at, TERMS) for batch in (first, again)]
+    outcomes = [await apply(store, batch, batch.arrived_at, CONFIG) for batch in (first, again)]
     assert outcomes == ["applied", "refused"]
     assert await open_rivals(store) == ["198.51.100.2"]
 

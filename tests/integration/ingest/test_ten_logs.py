@@ -11,7 +11,7 @@ from app.ingest import watch
 from app.ingest.batch import Batch
 from app.store import alerts, history
 from app.store.connections import Store
-from tests.integration.ingest.conftest import TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, Server
 from tests.support import logs
 
 RESTORE = 'rcon from "203.0.113.1:4000": command "mp_backup_restore_load_file backup_round{:02d}.txt"'
@@ -149,7 +149,7 @@ async def bytes_that_never_came(server: GameServer) -> End:
     server.cut(*logs.live(), *logs.ct_win(3, 0))
     late = server.cut(*logs.freeze(3, 0))
     assert await server.deliver(late) == ["early"]
-    await watch.close_holes(server.store, late.arrived_at + TERMS.hole_millis + 1, TERMS)
+    await watch.close_holes(server.store, late.arrived_at + CONFIG.hole_millis + 1, CONFIG)
     await server.rounds((4, 0))
     return End((4, 0), (1, 2, 4))
 

@@ -4,16 +4,18 @@ from typing import Any
 
 import pytest
 
+from app.commands import execution, match_commands, match_update
 from app.domain import doubts
+from app.domain.doubts import SERVER_SILENT
 from app.domain.market import Market, MarketStatus
-from app.ingest import commands, operator, record, silence, watch, worker
+from app.ingest import watch, worker
 from app.ingest.apply import apply
 from app.ingest.run import HOLE
 from app.ingest.share import Share
 from app.store import alerts, beats, changes, markets
 from app.store.alerts import About, Kind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
 
@@ -32,13 +34,13 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
     store: Store, server: Server
 ) -> None:
     await server.begin()
-    limit = server.now + TERMS.silence_live_millis
-    assert await watch.suspend_silent(store, limit, TERMS) == 0
+    limit = server.now + CONFIG.silence_live_millis
+    assert await watch.suspend_silent(store, limit, CONFIG) == 0
     assert await on_offer(store, server)
-    assert await watch.suspend_silent(store, limit + 1, TERMS) == 1
+    assert await watch.suspend_silent(store, limit + 1, CONFIG) == 1
     assert await on_offer(store, server) == []
-    assert (await server.state()).suspended == silence.SILENT
-    assert await watch.suspend_silent(store, limit + 5000, TERMS) == 0
+    assert (await server.state()).suspended == SERVER_SILENT
+    assert await watch.suspend_silent(store, limit + 5000, CONFIG) == 0
     server.now = limit + 60_000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert (await server.state()).suspended == ""
@@ -47,7 +49,7 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
 
 async def test_a_crash_in_a_live_round_leaves_no_price_open_for_long(store: Store, server: Server) -> None:
     await server.begin()
-    await worker.tick(store, Share("w1"), server.now + 9_000, TERMS)
+    await worker.tick(store, Share("w1"), server.now + 9_000, CONFIG)
     assert await on_offer(store, server) == []
 
 
@@ -55,21 +57,21 @@ async def test_a_server_that_buys_is_given_longer_than_one_that_fights(store: St
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
-    await worker.tick(store, Share("w1"), server.now + TERMS.silence_freeze_millis, TERMS)
+    await worker.tick(store, Share("w1"), server.now + CONFIG.silence_freeze_millis, CONFIG)
     assert await on_offer(store, server)
-    await worker.tick(store, Share("w1"), server.now + TERMS.silence_freeze_millis + 1, TERMS)
+    await worker.tick(store, Share("w1"), server.now + CONFIG.silence_freeze_millis + 1, CONFIG)
     assert await on_offer(store, server) == []
 
 
 async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server: Server) -> None:
     await server.begin()
     about = About(Kind.SILENT_SOURCE, match_id=server.match.id)
-    quiet_at = server.now + TERMS.silence_live_millis + 1
+    quiet_at = server.now + CONFIG.silence_live_millis + 1
     for now in (quiet_at, quiet_at + 1000):
-        await worker.tick(store, Share("w1"), now, TERMS)
+        await worker.tick(store, Share("w1"), now, CONFIG)
         async with store.reading() as tx:
             (alert,) = await alerts.listing(tx, ended=False)
-        assert (alert.about, alert.since, alert.detail) == (about, quiet_at, silence.SILENT)
+        assert (alert.about, alert.since, alert.detail) == (about, quiet_at, SERVER_SILENT)
     server.now = quiet_at + 2000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     async with store.reading() as tx:
@@ -79,9 +81,14 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
 
 async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -> None:
     await server.begin()
-    await worker.tick(store, Share("w1"), server.now + 60_000, TERMS)
-    await operator.order(
-        store, str(server.match.id), commands.Cancel(), by="tester", now=server.now + 61_000, terms=TERMS
+    await worker.tick(store, Share("w1"), server.now + 60_000, CONFIG)
+    await execution.execute(
+        store,
+        str(server.match.id),
+        match_commands.Cancel(),
+        by="tester",
+        now=server.now + 61_000,
+        margin=CONFIG.margin,
     )
     async with store.reading() as tx:
         assert await alerts.listing(tx, ended=False) == []
@@ -90,7 +97,7 @@ async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -
 
 async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: Store, server: Server) -> None:
     await server.begin()
-    late = TERMS.fresh_millis + 1
+    late = CONFIG.fresh_millis + 1
     end, next_round = server.cut(*logs.ct_win(1, 0)), server.cut(*logs.freeze(1, 0))
     assert await server.deliver(end, next_round, late=late) == ["applied", "applied"]
     assert await on_offer(store, server) == []
@@ -109,15 +116,17 @@ async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, serv
     waiting += [server.cut('World triggered "Nothing"') for _ in range(2)]
     caught_up = server.now
     for batch in waiting:
-        assert await apply(store, batch, caught_up, TERMS) == "applied"
-        fresh = caught_up - batch.arrived_at <= TERMS.fresh_millis
+        assert await apply(store, batch, caught_up, CONFIG) == "applied"
+        fresh = caught_up - batch.arrived_at <= CONFIG.fresh_millis
         assert bool(await on_offer(store, server)) is fresh
     late = server.cut('World triggered "Nothing"')
-    assert await server.deliver(late, late=TERMS.fresh_millis + 1) == ["applied"]
-    rename = commands.RenameTeam(team="team_b", name="Harbor")
-    await operator.order(store, str(server.match.id), rename, by="tester", now=server.now, terms=TERMS)
+    assert await server.deliver(late, late=CONFIG.fresh_millis + 1) == ["applied"]
+    rename = match_commands.RenameTeam(team="team_b", name="Harbor")
+    await execution.execute(
+        store, str(server.match.id), rename, by="tester", now=server.now, margin=CONFIG.margin
+    )
     assert await on_offer(store, server) == [], "an operator's command does not catch up"
-    assert TERMS.fresh_millis <= 2000
+    assert CONFIG.fresh_millis <= 2000
 
 
 async def test_a_match_of_five_against_nobody_is_not_on_offer(store: Store, server: Server) -> None:
@@ -132,7 +141,7 @@ async def test_a_match_of_five_against_nobody_is_not_on_offer(store: Store, serv
     assert await on_offer(store, server)
 
 
-@pytest.mark.parametrize("late", [0, TERMS.fresh_millis + 1])
+@pytest.mark.parametrize("late", [0, CONFIG.fresh_millis + 1])
 @pytest.mark.parametrize("cause", ["silent", "away"])
 async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     store: Store, server: Server, cause: str, late: int
@@ -142,7 +151,7 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     quiet = server.now + 1_000_000
     if cause == "silent":
-        assert await watch.suspend_silent(store, quiet, TERMS) == 1
+        assert await watch.suspend_silent(store, quiet, CONFIG) == 1
     else:
         assert await watch.suspend_everything(store, quiet) == 1
     async with store.reading() as tx:
@@ -169,7 +178,7 @@ async def test_a_round_that_begins_whole_after_a_hole_settles_as_any_other(
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, Share("w1"), server.now + 2500, TERMS)
+    await worker.tick(store, Share("w1"), server.now + 2500, CONFIG)
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     state = await server.state()
     assert state.maps[0].rounds[0].gap
@@ -185,7 +194,7 @@ async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) 
     await server.begin()
     await watch.suspend_everything(store, server.now)
     shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
-    await server.deliver(shot, late=TERMS.fresh_millis + 1)
+    await server.deliver(shot, late=CONFIG.fresh_millis + 1)
     assert (await server.state()).suspended == doubts.AWAY
     await server.send(logs.kill(logs.CT[0], logs.T[2]))
     assert (await server.state()).suspended == ""
@@ -213,7 +222,7 @@ async def test_suspension_is_told(store: Store, server: Server) -> None:
 
 async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
     await watch.suspend_everything(store, NOW)
-    await worker.tick(store, Share("w1"), NOW + 5000, TERMS)
+    await worker.tick(store, Share("w1"), NOW + 5000, CONFIG)
     assert await on_offer(store, server)
     async with store.reading() as tx:
         assert await beats.newest(tx, beats.INGEST) == NOW + 5000
@@ -223,7 +232,7 @@ async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, ser
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, Share("w1"), server.now + 2500, TERMS)
+    await worker.tick(store, Share("w1"), server.now + 2500, CONFIG)
     assert (await server.state()).suspended == HOLE
     assert await on_offer(store, server) == []
 
@@ -232,7 +241,7 @@ async def test_one_match_that_fails_keeps_no_other_open(
     store: Store, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await server.begin()
-    suspend: Any = record.suspend
+    suspend: Any = match_update.suspend_and_write
     calls = []
 
     async def fails_first(*args: object, **named: object) -> object:
@@ -241,7 +250,7 @@ async def test_one_match_that_fails_keeps_no_other_open(
             raise RuntimeError("this one is broken")
         return await suspend(*args, **named)
 
-    monkeypatch.setattr(record, "suspend", fails_first)
+    monkeypatch.setattr(match_update, "suspend_and_write", fails_first)
     assert await watch.suspend_everything(store, server.now) == 0
     assert await watch.suspend_everything(store, server.now) == 1
     assert await on_offer(store, server) == []

@@ -2,14 +2,14 @@
 
 import pytest
 
+from app.commands import execution, match_commands
 from app.domain.match import Match, Status
-from app.ingest import commands, operator
 from app.sandbox.simulator.series import Plan
 from app.sandbox.simulator.world import world
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
 from app.trading.settlement_audit import audit
-from tests.integration.ingest.conftest import NOW, TERMS
+from tests.integration.ingest.conftest import CONFIG, NOW
 from tests.support.season import play
 
 
@@ -43,8 +43,8 @@ async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, pl
 
 async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(store: Store, plan: Plan) -> None:
     match, _, _ = await play(store, plan, "Cup")
-    rename = commands.RenameTeam(team="team_a", name="Other Name")
-    await operator.order(store, str(match.id), rename, by="tester", now=NOW, terms=TERMS)
+    rename = match_commands.RenameTeam(team="team_a", name="Other Name")
+    await execution.execute(store, str(match.id), rename, by="tester", now=NOW, margin=CONFIG.margin)
     async with store.reading() as tx:
         assert len(await statistics.of_team(tx, match.home_id, limit=10)) >= 2
 

@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from app.access import admin
+from app.commands import creation, execution
+from app.commands.creation import NewMatch
+from app.commands.match_commands import Cancel
 from app.domain import scopes
-from app.ingest import operator as commands
-from app.ingest.commands import Cancel
-from app.ingest.operator import NewMatch
 from app.settings import Settings
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
 from tests.support.queues import private_vhost
@@ -69,7 +69,7 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
     asked = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
     )
-    match = await commands.create(store, asked, NOW, TERMS)
+    match = await creation.create_match(store, asked, NOW, CONFIG.margin)
     server = Server(store, match)
     await compare(clients, str(match.id), keys)
     steps = [
@@ -87,5 +87,5 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
         await admin.set_booked(tx, "beta", str(match.id), False, by="test", now=1)
     await compare(clients, str(match.id), keys)
     order = Cancel(request_id="cancel")
-    await commands.order(store, str(match.id), order, by="test", now=server.now, terms=TERMS)
+    await execution.execute(store, str(match.id), order, by="test", now=server.now, margin=CONFIG.margin)
     await compare(clients, str(match.id), keys)

@@ -6,10 +6,10 @@ import httpx
 import msgspec
 import pytest
 
-from app.ingest import operator as operators
-from app.ingest import tokens
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.access import log_tokens
+from app.commands import creation
+from app.commands.creation import NewMatch
+from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.main import create_app
 from app.settings import Settings
@@ -145,7 +145,7 @@ async def test_an_id_may_be_encoded_as_clients_do(served: Served, store: Store, 
     """A colon and a bar need not be encoded in a path; most clients do it."""
     key = await issue(bundles=("cs2.odds.basic",))
     asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await operators.create(store, asked, system_clock(), Terms())
+    match = await creation.create_match(store, asked, system_clock(), IngestConfig().margin)
     path = "/v1/sports/en/sport_events/{}/fixture"
     variant = "/v1/descriptions/en/markets/13/variants/{}"
     for urn in (f"od:match:{match.number}", f"od%3Amatch%3A{match.number}", f"od%3amatch%3a{match.number}"):
@@ -158,8 +158,8 @@ async def test_a_game_servers_log_comes_in_on_the_public_listener(
     served: Served, store: Store, settings: Settings
 ) -> None:
     asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await operators.create(store, asked, system_clock(), Terms())
-    url = tokens.address(settings.secret_key, "", match)
+    match = await creation.create_match(store, asked, system_clock(), IngestConfig().margin)
+    url = log_tokens.address(settings.secret_key, "", match)
     await eventually(lambda: status(served.public, url), lambda found: found == 200)
     for spelled in (url, url.replace("/log?", "/log/?")):
         assert (await ask(served.public, spelled, "", "POST")).status_code == 200

@@ -8,14 +8,14 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
+from app.commands import creation, execution
+from app.commands.creation import NewMatch
+from app.commands.match_commands import Cancel
 from app.domain import scopes
 from app.domain.match import Match, Status
-from app.ingest import operator as commands
-from app.ingest.commands import Cancel
-from app.ingest.operator import NewMatch
 from app.store import matches
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.web import IssueKey
 
@@ -34,7 +34,7 @@ async def live(store: Store) -> Match:
     asked = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
     )
-    server = Server(store, await commands.create(store, asked, NOW, TERMS))
+    server = Server(store, await creation.create_match(store, asked, NOW, CONFIG.margin))
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -121,10 +121,10 @@ async def test_what_is_settled_is_no_active_offer(
 async def make(store: Store, status: Status, at: int, *, played: bool = True) -> Match:
     """A match that begins or began at `at`; one that is over was played, unless told otherwise."""
     asked = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
-    match = await commands.create(store, asked, NOW, TERMS)
+    match = await creation.create_match(store, asked, NOW, CONFIG.margin)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")
-        await commands.order(store, str(match.id), order, by="test", now=NOW, terms=TERMS)
+        await execution.execute(store, str(match.id), order, by="test", now=NOW, margin=CONFIG.margin)
     begun = at if played and status not in (Status.UPCOMING, Status.DISCOVERED) else None
     async with store.transaction() as tx:
         changed = replace(await matches.lock(tx, match.id), status=status, started_at=begun)

@@ -5,13 +5,13 @@ from typing import Any
 import httpx
 import pytest
 
+from app.commands import creation, execution
+from app.commands import match_commands as c
+from app.commands.creation import NewMatch
 from app.domain.lineup import lineup
 from app.domain.match import Status
-from app.ingest import commands as c
-from app.ingest import operator
-from app.ingest.operator import NewMatch
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS
+from tests.integration.ingest.conftest import CONFIG, NOW
 from tests.support.story import Story
 
 
@@ -24,8 +24,8 @@ async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) ->
 async def test_the_veto_says_which_maps_are_shown(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str]
 ) -> None:
-    match = await operator.create(
-        store, NewMatch(allow_unrated=True, home="A", away="B", event="Cup", best_of=3), NOW, TERMS
+    match = await creation.create_match(
+        store, NewMatch(allow_unrated=True, home="A", away="B", event="Cup", best_of=3), NOW, CONFIG.margin
     )
     steps = (
         c.VetoStep(action="ban", map="de_nuke", team="team_a"),
@@ -33,7 +33,7 @@ async def test_the_veto_says_which_maps_are_shown(
         c.VetoStep(action="decider", map="de_new"),
     )
     order = c.SetMaps(vetoes=steps)
-    await operator.order(store, str(match.id), order, by="tester", now=NOW, terms=TERMS)
+    await execution.execute(store, str(match.id), order, by="tester", now=NOW, margin=CONFIG.margin)
     seen = await data(client, f"matches/{match.id}/prematch", basic)
     assert seen["veto"] == [
         {"action": "ban", "map_name": "de_nuke", "team": "team_a"},

@@ -6,14 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
+from app.commands import creation, execution
+from app.commands import match_commands as c
+from app.commands.creation import NewMatch
 from app.domain import scopes
 from app.domain.entrants import Competitor, Player, Tournament
-from app.ingest import commands as c
-from app.ingest import operator
-from app.ingest.operator import NewMatch
 from app.store import entrants
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS
+from tests.integration.ingest.conftest import CONFIG, NOW
 from tests.support.web import IssueKey
 
 Search = Callable[..., Awaitable[dict[str, Any]]]
@@ -30,12 +30,12 @@ async def known(store: Store) -> None:
 
 
 async def create(store: Store, home: str, away: str, event: str, finished: bool = False) -> str:
-    match = await operator.create(
-        store, NewMatch(allow_unrated=True, home=home, away=away, event=event), NOW, TERMS
+    match = await creation.create_match(
+        store, NewMatch(allow_unrated=True, home=home, away=away, event=event), NOW, CONFIG.margin
     )
     if finished:
         award = c.AwardMatch(winner="team_a")
-        await operator.order(store, str(match.id), award, by="tester", now=NOW, terms=TERMS)
+        await execution.execute(store, str(match.id), award, by="tester", now=NOW, margin=CONFIG.margin)
     return str(match.id)
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import httpx
 import pytest
 
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.entrants import Category, Competitor, Tournament
-from app.ingest import operator
-from app.ingest.operator import NewMatch
 from app.kit.clock import iso_seconds
 from app.store import entrants
 from app.store.connections import Store
-from tests.integration.ingest.conftest import NOW, TERMS
+from tests.integration.ingest.conftest import CONFIG, NOW
 
 MAY = 1_935_792_000_000  #: the sixth of May 2031
 
@@ -28,9 +28,9 @@ async def known(store: Store) -> None:
         await entrants.put(tx, entrants.TOURNAMENTS, tournaments)
         await entrants.put(tx, entrants.TEAMS, [Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks")])
     asked = NewMatch(allow_unrated=True, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
-    await operator.create(store, asked, NOW, TERMS)
-    await operator.create(
-        store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, TERMS
+    await creation.create_match(store, asked, NOW, CONFIG.margin)
+    await creation.create_match(
+        store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, CONFIG.margin
     )
 
 

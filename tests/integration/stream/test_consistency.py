@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from app.access import admin
+from app.commands import creation, execution, match_commands
+from app.commands.creation import NewMatch
 from app.domain import scopes
 from app.domain.match import Match
-from app.ingest import commands, operator
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict, NotFound
 from app.sandbox.simulator.oddities import Oddities
@@ -37,7 +37,7 @@ from tests.support.streaming import streaming
 from tests.support.web import issuing
 
 T = TypeVar("T")
-TERMS = Terms()
+CONFIG = IngestConfig()
 TROUBLE = Oddities(restore=0.15, restart=0.05, crash=0.05, pause=0.05, reconnect=0.1, repeat=0.02)
 #: Without shrinking: each step waits for a real service.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
@@ -76,7 +76,9 @@ class Life(RuleBasedStateMachine):
         new = NewMatch(
             allow_unrated=True, home=home.name, away=away.name, event="Cup", scheduled_at=system_clock()
         )
-        self.matches.append(self.run(operator.create(self.service.store, new, system_clock(), TERMS)))
+        self.matches.append(
+            self.run(creation.create_match(self.service.store, new, system_clock(), CONFIG.margin))
+        )
 
     @rule(which=st.integers(0, 2), lines=st.integers(1, 400), batches=st.integers(1, 4))
     @precondition(lambda self: self.matches)
@@ -88,27 +90,31 @@ class Life(RuleBasedStateMachine):
             now = system_clock()
             name = f"{match.id}/{next(self.service.names)}"
             batch = Batch(id=name, match_id=match.id, number=match.number, arrived_at=now, body=body)
-            self.run(apply(self.service.store, batch, now, TERMS))
+            self.run(apply(self.service.store, batch, now, CONFIG))
 
     @rule(
         which=st.integers(0, 2),
         command=st.sampled_from(
             [
-                commands.Suspend(reason="a doubt"),
-                commands.Unsuspend(),
-                commands.Describe(demo_url="https://demos.example/1.dem"),
-                commands.AwardMap(winner="team_a"),
-                commands.AwardMatch(winner="team_b"),
-                commands.Cancel(),
-                commands.RenameTeam(team="team_a", name="New & Improved"),
+                match_commands.Suspend(reason="a doubt"),
+                match_commands.Unsuspend(),
+                match_commands.Describe(demo_url="https://demos.example/1.dem"),
+                match_commands.AwardMap(winner="team_a"),
+                match_commands.AwardMatch(winner="team_b"),
+                match_commands.Cancel(),
+                match_commands.RenameTeam(team="team_a", name="New & Improved"),
             ]
         ),
     )
     @precondition(lambda self: self.matches)
-    def correct(self, which: int, command: commands.Command) -> None:
+    def correct(self, which: int, command: match_commands.Command) -> None:
         store, match = self.service.store, self._one(which)[0]
         with suppress(Conflict, NotFound):
-            self.run(operator.order(store, str(match.id), command, by="t", now=system_clock(), terms=TERMS))
+            self.run(
+                execution.execute(
+                    store, str(match.id), command, by="t", now=system_clock(), margin=CONFIG.margin
+                )
+            )
 
     @rule(which=st.integers(0, 2), booked=st.booleans())
     @precondition(lambda self: self.matches)
@@ -152,7 +158,7 @@ class Life(RuleBasedStateMachine):
         for client in self.clients:
             self.run(client.leave())
         for match in self.matches:
-            self.correct(self.matches.index(match), commands.Cancel())
+            self.correct(self.matches.index(match), match_commands.Cancel())
 
     def _one(self, which: int) -> tuple[Match, list[str]]:
         index = which % len(self.matches)

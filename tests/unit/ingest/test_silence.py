@@ -6,11 +6,11 @@ import pytest
 
 from app.domain import facts as f
 from app.ingest import silence
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from scripts.bench.silence import gaps
 from tests.unit.domain.play import Server
 
-TERMS = Terms()
+CONFIG = IngestConfig()
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def server() -> Server:
 def test_a_round_in_play_may_be_silent_for_seconds_only(server: Server) -> None:
     heard = server.match.last_fact_at
     assert silence.moment(server.match) == "live"
-    assert not silence.is_silent(server.match, heard + TERMS.silence_live_millis, TERMS)
-    assert silence.is_silent(server.match, heard + TERMS.silence_live_millis + 1, TERMS)
-    assert TERMS.silence_live_millis < 10_000
+    assert not silence.is_silent(server.match, heard + CONFIG.silence_live_millis, CONFIG)
+    assert silence.is_silent(server.match, heard + CONFIG.silence_live_millis + 1, CONFIG)
+    assert CONFIG.silence_live_millis < 10_000
 
 
 def test_one_player_against_several_may_wait(server: Server) -> None:
@@ -62,11 +62,11 @@ def test_half_time_and_the_time_before_a_map_are_breaks() -> None:
 def test_a_real_server_is_never_taken_for_a_lost_one(data: Path, real_log: str) -> None:
     """Not even when bodies come two seconds later than their stamps say."""
     log = data / "cs2-server-inferno.log.gz"
-    lenient = Terms(
-        silence_millis=TERMS.silence_millis - 2000,
-        silence_live_millis=TERMS.silence_live_millis - 2000,
-        silence_clutch_millis=TERMS.silence_clutch_millis - 2000,
-        silence_freeze_millis=TERMS.silence_freeze_millis - 2000,
+    lenient = IngestConfig(
+        silence_millis=CONFIG.silence_millis - 2000,
+        silence_live_millis=CONFIG.silence_live_millis - 2000,
+        silence_clutch_millis=CONFIG.silence_clutch_millis - 2000,
+        silence_freeze_millis=CONFIG.silence_freeze_millis - 2000,
     )
     found = list(gaps(log, "rvls test team 1", "rvls test 2", lenient))
     assert sum(gap.moment == "live" for gap in found) > 200

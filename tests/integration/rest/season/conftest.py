@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from app.commands import creation
+from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest import operator
-from app.ingest.operator import NewMatch
-from app.ingest.terms import Terms
+from app.ingest.config import IngestConfig
 from app.sandbox.simulator.series import Plan
 from app.sandbox.simulator.world import Squad, world
 from app.settings import Settings
@@ -77,7 +77,7 @@ async def _played(services: Services, template: str) -> AsyncIterator[Season]:
             asked = NewMatch(
                 allow_unrated=True, home=D.name, away=A.name, event="Later Cup", scheduled_at=NOW + DAY
             )
-            coming = await operator.create(store, asked, NOW, Terms())
+            coming = await creation.create_match(store, asked, NOW, IngestConfig().margin)
         yield Season(url, old, series, back, live, coming)
 
 

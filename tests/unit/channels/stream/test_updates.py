@@ -12,12 +12,12 @@ from app.channels.stream.frames import RenderedMatch, render
 from app.channels.stream.match_state import MatchState
 from app.channels.stream.transports import frame_texts
 from app.channels.stream.updates import apply_changes, past_updates
+from app.commands.drafts import compose
 from app.domain import changes as c
 from app.domain import scopes
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.tenant import Grant, Tenant
-from app.ingest.drafts import compose
 from app.store.changes import ChangeRow
 from app.wire.fields import groups
 

@@ -1,10 +1,9 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
-from app.domain.doubts import UNRATED
+from app.domain.doubts import SERVER_SILENT, UNRATED
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
 from app.domain.unfollowed import UNFOLLOWED
-from app.ingest.silence import SILENT
 from app.store import alerts
 from app.store.alerts import About, Kind
 from app.store.transaction import Tx
@@ -37,4 +36,4 @@ def _kind(doubt: Doubt) -> Kind | None:
         return Kind.UNRATED_MATCH
     if doubt.kind == FORMAT:
         return Kind.FORMAT_CONTRADICTION
-    return Kind.SILENT_SOURCE if doubt.reason == SILENT else None
+    return Kind.SILENT_SOURCE if doubt.reason == SERVER_SILENT else None

@@ -7,14 +7,14 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.commands import match_commands as c
+from app.commands.drafts import compose
+from app.commands.effects import effect_of
+from app.commands.market_actions import ManualMarketAction, no_action
+from app.commands.match_update import decide
 from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.ingest import commands as c
-from app.ingest.drafts import compose
-from app.ingest.hands import Hand, untouched
-from app.ingest.orders import carried_out
-from app.ingest.record import decided
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.trading.settling import CLOSED
 from tests.unit.domain.play import Server, new_match
@@ -74,18 +74,18 @@ class Desk:
         self._react(self.server.match, changes)
 
     def order(self, command: c.Command) -> None:
-        asked = carried_out(command, self.server.match, self.server.later())
+        asked = effect_of(command, self.server.match, self.server.later())
         before, self.server.match = self.server.match, asked.after
         try:
-            self._react(before, asked.changes, asked.hand)
+            self._react(before, asked.changes, asked.action)
         except (Conflict, NotFound):
             self.server.match = before
             raise
 
-    def _react(self, before: Match, changes: Any, hand: Hand = untouched) -> None:
+    def _react(self, before: Match, changes: Any, hand: ManualMarketAction = no_action) -> None:
         """One transaction: what it tells, and the book and the ledger after it."""
         after, now = self.server.match, self.server.now
-        reaction = decided(hand, after, changes, self.book, now=now, quoting=True, margin=0.06)
+        reaction = decide(hand, after, changes, self.book, now=now, quoting=True, margin=0.06)
         told = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.envelopes = [message for message, _ in groupby(told, key=lambda draft: draft.message) if message]
         self.ledger += reaction.entries

@@ -20,12 +20,12 @@ from app.trading.manual_settlement import Decision
 from app.trading.rules import NOT_PLAYED
 
 Key = tuple[int, str]
-Hand = Callable[[Book], Reaction]  #: what a hand does to a book
+ManualMarketAction = Callable[[Book], Reaction]  #: what an operator does to a book
 Decide = Callable[[Market], Decision]
 _MATCH_WINNER, _MAP_WINNER = 1, 6
 
 
-def settled(key: Key, result: Result, reason: str) -> Hand:
+def settle(key: Key, result: Result, reason: str) -> ManualMarketAction:
     """Close a market with this result, whatever was its result before."""
 
     def decide(market: Market) -> Decision:
@@ -34,23 +34,23 @@ def settled(key: Key, result: Result, reason: str) -> Hand:
     return lambda book: _closed(_find(book, key), decide, reason)
 
 
-def voided(key: Key, void_reason_id: int, reason: str) -> Hand:
+def void(key: Key, void_reason_id: int, reason: str) -> ManualMarketAction:
     return lambda book: _closed(_find(book, key), _voiding(void_reason_id, reason), reason)
 
 
-def bets_voided(key: Key, window: VoidWindow, void_reason_id: int, reason: str) -> Hand:
+def void_bets(key: Key, window: VoidWindow, void_reason_id: int, reason: str) -> ManualMarketAction:
     """Void the bets of a window; that they are not yet is the caller's to see."""
     return _about_bets(
         key, lambda market: manual_settlement.void_bets(market, window, void_reason_id, reason)
     )
 
 
-def bets_taken_back(key: Key, window: VoidWindow, reason: str) -> Hand:
+def take_bets_back(key: Key, window: VoidWindow, reason: str) -> ManualMarketAction:
     """Let void bets of a window stand again; that they are void is the caller's to see."""
     return _about_bets(key, lambda market: manual_settlement.take_bets_back(market, window, reason))
 
 
-def _about_bets(key: Key, decide: Decide) -> Hand:
+def _about_bets(key: Key, decide: Decide) -> ManualMarketAction:
     def act(book: Book) -> Reaction:
         market, entry = decide(_find(book, key))
         return Reaction((market,), (entry,))
@@ -58,7 +58,7 @@ def _about_bets(key: Key, decide: Decide) -> Hand:
     return act
 
 
-def rolled_back(key: Key, reason: str, *, release: bool) -> Hand:
+def roll_back(key: Key, reason: str, *, release: bool) -> ManualMarketAction:
     """Take a settlement or a void back, and hold the market; released, it is the engine's again."""
     keeper = "engine" if release else HELD
 
@@ -72,11 +72,11 @@ def rolled_back(key: Key, reason: str, *, release: bool) -> Hand:
     return act
 
 
-def untouched(book: Book) -> Reaction:
+def no_action(book: Book) -> Reaction:
     return Reaction()
 
 
-def map_awarded(before: Match) -> Hand:
+def void_at_map_award(before: Match) -> ManualMarketAction:
     """Void what an awarded map leaves undecided: its own markets, and the lines about the map score.
 
     The winner of a map that was in play goes by the award, as does the winner of the match.
@@ -93,7 +93,7 @@ def map_awarded(before: Match) -> Hand:
     return _void_open(undecided, "the map was awarded")
 
 
-def match_awarded(before: Match) -> Hand:
+def void_at_match_award(before: Match) -> ManualMarketAction:
     """Void what is undecided; only the winner of a match that was begun goes by the award."""
     in_play = before.map.number if before.map else 0
     begun = bool(in_play) or any(play.started_at for play in before.maps)
@@ -106,7 +106,7 @@ def match_awarded(before: Match) -> Hand:
     return _void_open(undecided, "the match was awarded")
 
 
-def _void_open(which: Callable[[Market], bool], reason: str) -> Hand:
+def _void_open(which: Callable[[Market], bool], reason: str) -> ManualMarketAction:
     decide = _voiding(NOT_PLAYED, reason)
 
     def act(book: Book) -> Reaction:

@@ -1,30 +1,22 @@
-"""What operators ask for about tenants and keys, what they are shown, and what their routes work with."""
+"""Request and response bodies about API keys."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
-from app.access.admin import Broker, Issued
-from app.access.grants import Grants
+from app.access.admin import Issued
 from app.access.properties import Properties
 from app.domain.scopes import ALL, BUNDLES
 from app.domain.sports import LIVE
-from app.domain.tenant import RATE_LIMIT_RPM, Tenant
-from app.kit.clock import Clock, iso_seconds
-from app.store.audit import Record
-from app.store.connections import Store
+from app.domain.tenant import RATE_LIMIT_RPM
+from app.kit.clock import iso_seconds
 from app.store.keys import Key
-from app.store.transaction import Tx
 from app.wire.views.slots import moment
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
-#: Told in the document; whether a value fits is judged by `access`, which says so in its own words.
-Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}[a-z0-9]$"})]
 Rate = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000})]
 _Bundle = Annotated[Text, Meta(extra_json_schema={"enum": sorted(BUNDLES)})]
 _Scope = Annotated[Text, Meta(extra_json_schema={"enum": sorted(ALL)})]
@@ -33,31 +25,6 @@ Bundles = Annotated[tuple[_Bundle, ...], Meta(max_length=100)]
 Scopes = Annotated[tuple[_Scope, ...], Meta(max_length=100)]
 Sports = Annotated[tuple[_Sport, ...], Meta(max_length=100)]
 Networks = Annotated[tuple[Text, ...], Meta(max_length=100)]
-
-
-class Office(msgspec.Struct, frozen=True):
-    """What the routes work with. `secret` keys the hashes of API keys."""
-
-    store: Store
-    grants: Grants
-    clock: Clock
-    secret: str
-    broker: Broker
-    internal_vhost: str = ""
-
-    @asynccontextmanager
-    async def changing(self) -> AsyncIterator[Tx]:
-        """A transaction that this process sees the effect of at once, and all others when they hear of it."""
-        async with self.store.transaction() as tx:
-            yield tx
-        self.grants.forget()
-
-
-class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The slug is the operator's own id of the tenant: asking again answers the same tenant."""
-
-    slug: Slug
-    name: Name
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,16 +56,6 @@ class KeyChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     label: Text | None = None
 
 
-class TenantView(msgspec.Struct, frozen=True):
-    """A tenant: `amqp` once it has a vhost."""
-
-    tenant_id: UUID
-    slug: str
-    name: str
-    active: bool
-    amqp: bool
-
-
 class KeyView(msgspec.Struct, frozen=True):
     """A key: `hint` are its first characters."""
 
@@ -126,27 +83,6 @@ class IssuedView(msgspec.Struct, frozen=True, omit_defaults=True):
     api_key: str | None = None
 
 
-class AmqpView(msgspec.Struct, frozen=True):
-    """The tenant's way to its vhost. The URL carries a password that is shown once."""
-
-    amqp_url: str
-    exchange: str
-
-
-class RecordView(msgspec.Struct, frozen=True):
-    """Who did what to whom."""
-
-    at: str
-    actor: str
-    action: str
-    subject: str
-    details: dict[str, Any]
-
-
-def tenant_view(tenant: Tenant) -> TenantView:
-    return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp)
-
-
 def key_view(key: Key) -> KeyView:
     return KeyView(
         key_id=key.id,
@@ -171,7 +107,3 @@ def issued_view(issued: Issued | Key) -> IssuedView:
     if isinstance(issued, Key):
         return IssuedView(key_view(issued))
     return IssuedView(key_view(issued.key), issued.raw)
-
-
-def record_view(record: Record) -> RecordView:
-    return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)

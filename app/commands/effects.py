@@ -5,28 +5,28 @@ from functools import singledispatch
 import msgspec
 from msgspec.structs import replace
 
+from app.commands import market_actions
+from app.commands import match_commands as c
+from app.commands.market_actions import ManualMarketAction
 from app.domain import awards, fixture, lifecycle, rating, sides_by_hand
 from app.domain.changes import Change, MatchChanged
 from app.domain.market import Result
 from app.domain.match import Match
 from app.domain.match_info import MatchInfo
 from app.domain.settlement import VoidWindow
-from app.ingest import commands as c
-from app.ingest import hands
-from app.ingest.hands import Hand
 from app.kit.errors import Field, Invalid
 
 
-class Order(msgspec.Struct, frozen=True):
+class Effect(msgspec.Struct, frozen=True):
     """What becomes of the match, what changed, and what is done to its markets by hand."""
 
     after: Match
     changes: tuple[Change, ...] = (MatchChanged(),)
-    hand: Hand = hands.untouched
+    action: ManualMarketAction = market_actions.no_action
 
 
 @singledispatch
-def carried_out(command: c.Command, match: Match, now: int) -> Order:
+def effect_of(command: c.Command, match: Match, now: int) -> Effect:
     """The order that `command` is, given to this match at `now` (ms).
 
     Raises `Conflict`, which says the present state, or `Invalid` with the offending field. What depends on
@@ -35,21 +35,21 @@ def carried_out(command: c.Command, match: Match, now: int) -> Order:
     raise TypeError(f"no order for {type(command).__name__}")
 
 
-@carried_out.register
-def _(command: c.Schedule, match: Match, now: int) -> Order:
-    return Order(*lifecycle.schedule(match, command.scheduled_at))
+@effect_of.register
+def _(command: c.Schedule, match: Match, now: int) -> Effect:
+    return Effect(*lifecycle.schedule(match, command.scheduled_at))
 
 
-@carried_out.register
-def _(command: c.Cancel, match: Match, now: int) -> Order:
-    return Order(*lifecycle.cancel(match, now))
+@effect_of.register
+def _(command: c.Cancel, match: Match, now: int) -> Effect:
+    return Effect(*lifecycle.cancel(match, now))
 
 
-@carried_out.register
-def _(command: c.SetTeams, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.SetTeams, match: Match, now: int) -> Effect:
     if command.team_a == command.team_b:
         raise _wrong("team_b", "A team does not play against itself.", "same_team", command.team_b)
-    return Order(
+    return Effect(
         *fixture.set_teams(
             match,
             command.team_a,
@@ -63,21 +63,21 @@ def _(command: c.SetTeams, match: Match, now: int) -> Order:
     )
 
 
-@carried_out.register
-def _(command: c.Rate, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.Rate, match: Match, now: int) -> Effect:
     strengths = command.strength_a, command.strength_b
-    return Order(*rating.rate(match, *strengths, allow_unrated=command.allow_unrated))
+    return Effect(*rating.rate(match, *strengths, allow_unrated=command.allow_unrated))
 
 
-@carried_out.register
-def _(command: c.RenameTeam, match: Match, now: int) -> Order:
-    return Order(*fixture.rename_team(match, c.slot(command.team), command.name))
+@effect_of.register
+def _(command: c.RenameTeam, match: Match, now: int) -> Effect:
+    return Effect(*fixture.rename_team(match, c.slot(command.team), command.name))
 
 
-@carried_out.register
-def _(command: c.SetFormat, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.SetFormat, match: Match, now: int) -> Effect:
     best_of = int(command.bo_type.removeprefix("bo")) if command.bo_type else None
-    return Order(
+    return Effect(
         *fixture.set_format(
             match,
             best_of=best_of,
@@ -87,16 +87,16 @@ def _(command: c.SetFormat, match: Match, now: int) -> Order:
     )
 
 
-@carried_out.register
-def _(command: c.SetMaps, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.SetMaps, match: Match, now: int) -> Effect:
     chosen = [step.map for step in command.vetoes if step.action != "ban"]
     if len(set(chosen)) < len(chosen):
         raise _wrong("vetoes", "A map is played once.", "same_map", chosen)
-    return Order(*fixture.set_maps(match, [step.veto for step in command.vetoes]))
+    return Effect(*fixture.set_maps(match, [step.veto for step in command.vetoes]))
 
 
-@carried_out.register
-def _(command: c.Describe, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.Describe, match: Match, now: int) -> Effect:
     about = MatchInfo(
         streams=tuple(given.stream for given in command.streams),
         demo_url=command.demo_url,
@@ -105,55 +105,59 @@ def _(command: c.Describe, match: Match, now: int) -> Order:
         data_delay_seconds=command.data_delay_seconds,
     )
     after, changes = fixture.describe(match, about)
-    return Order(replace(after, tournament_id=command.tournament_id), changes)
+    return Effect(replace(after, tournament_id=command.tournament_id), changes)
 
 
-@carried_out.register
-def _(command: c.Suspend, match: Match, now: int) -> Order:
-    return Order(*lifecycle.suspend(match, command.reason))
+@effect_of.register
+def _(command: c.Suspend, match: Match, now: int) -> Effect:
+    return Effect(*lifecycle.suspend(match, command.reason))
 
 
-@carried_out.register
-def _(command: c.Unsuspend, match: Match, now: int) -> Order:
-    return Order(*lifecycle.unsuspend(match))
+@effect_of.register
+def _(command: c.Unsuspend, match: Match, now: int) -> Effect:
+    return Effect(*lifecycle.unsuspend(match))
 
 
-@carried_out.register
-def _(command: c.NameSides, match: Match, now: int) -> Order:
-    return Order(*sides_by_hand.name_sides(match, c.slot(command.ct), now))
+@effect_of.register
+def _(command: c.NameSides, match: Match, now: int) -> Effect:
+    return Effect(*sides_by_hand.name_sides(match, c.slot(command.ct), now))
 
 
-@carried_out.register
-def _(command: c.AwardMap, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.AwardMap, match: Match, now: int) -> Effect:
     after, changes = awards.award_map(match, c.slot(command.winner), now)
-    return Order(after, changes, hands.map_awarded(match))
+    return Effect(after, changes, market_actions.void_at_map_award(match))
 
 
-@carried_out.register
-def _(command: c.AwardMatch, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.AwardMatch, match: Match, now: int) -> Effect:
     after, changes = awards.award_match(match, c.slot(command.winner), now)
-    return Order(after, changes, hands.match_awarded(match))
+    return Effect(after, changes, market_actions.void_at_match_award(match))
 
 
-@carried_out.register
-def _(command: c.VoidMarket, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.VoidMarket, match: Match, now: int) -> Effect:
     if (window := _window(command, now)) is None:
-        return Order(match, (), hands.voided(command.key, command.void_reason_id, command.reason))
-    return Order(match, (), hands.bets_voided(command.key, window, command.void_reason_id, command.reason))
+        return Effect(match, (), market_actions.void(command.key, command.void_reason_id, command.reason))
+    return Effect(
+        match, (), market_actions.void_bets(command.key, window, command.void_reason_id, command.reason)
+    )
 
 
-@carried_out.register
-def _(command: c.SettleMarket, match: Match, now: int) -> Order:
-    return Order(match, (), hands.settled(command.key, Result(command.result), command.reason))
+@effect_of.register
+def _(command: c.SettleMarket, match: Match, now: int) -> Effect:
+    return Effect(match, (), market_actions.settle(command.key, Result(command.result), command.reason))
 
 
-@carried_out.register
-def _(command: c.RollBackMarket, match: Match, now: int) -> Order:
+@effect_of.register
+def _(command: c.RollBackMarket, match: Match, now: int) -> Effect:
     if (window := _window(command, now)) is None:
-        return Order(match, (), hands.rolled_back(command.key, command.reason, release=command.release))
+        return Effect(
+            match, (), market_actions.roll_back(command.key, command.reason, release=command.release)
+        )
     if command.release:
         raise _wrong("release", "A market whose bets are voided is not held.", "not_held", True)
-    return Order(match, (), hands.bets_taken_back(command.key, window, command.reason))
+    return Effect(match, (), market_actions.take_bets_back(command.key, window, command.reason))
 
 
 def _window(command: c.OnBets, now: int) -> VoidWindow | None:

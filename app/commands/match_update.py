@@ -1,14 +1,14 @@
-"""The second half of every transaction on a match: trading reacts, and all of it is written."""
+"""The end of every transaction on a match: trading reacts, and state, ledger and change log are written."""
 
 from collections.abc import Iterable, Sequence
 
+from app.commands import doubt_alerts, drafts, entrant_links
+from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
 from app.domain.market import Book, Market, timed
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
-from app.ingest import doubt_alerts, drafts, linking
-from app.ingest.hands import Hand, untouched
 from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx, Write
@@ -16,7 +16,7 @@ from app.trading import engine
 from app.trading.engine import Reaction
 
 
-async def react(
+async def react_and_write(
     tx: Tx,
     before: Match | None,
     after: Match,
@@ -25,22 +25,25 @@ async def react(
     now: int,
     quoting: bool,
     margin: float,
-    hand: Hand = untouched,
-    beside: Sequence[Write] = (),
+    action: ManualMarketAction = no_action,
+    extra_writes: Sequence[Write] = (),
 ) -> Match:
-    """Do what an operator's `hand` does, offer, reprice, suspend and settle what the changes ask for, then
-    write everything, and what the caller has to write `beside`.
+    """Take an operator's `action`, offer, reprice, suspend and settle what the changes require, then write
+    everything, `extra_writes` included.
 
-    The match must be locked in `tx`, whose last act this is; `before` is None for a new one. `quoting`
-    False opens and reprices nothing. The match comes back with the stamps of what it told.
+    The match must be locked in `tx`, and this must be the last thing the transaction does; `before` is None
+    for a new match. `quoting` False opens and reprices nothing. Returns the match with the timestamps of its
+    change rows.
     """
     book = await markets.book(tx, after.id)
-    reaction = decided(hand, after, changes, book, now=now, quoting=quoting, margin=margin)
-    return await _write(tx, before, after, changes, book, reaction.markets, reaction.entries, now, beside)
+    reaction = decide(action, after, changes, book, now=now, quoting=quoting, margin=margin)
+    return await _write(
+        tx, before, after, changes, book, reaction.markets, reaction.entries, now, extra_writes
+    )
 
 
-def decided(
-    hand: Hand,
+def decide(
+    action: ManualMarketAction,
     after: Match,
     changes: Sequence[c.Change],
     book: Book,
@@ -49,17 +52,17 @@ def decided(
     quoting: bool,
     margin: float,
 ) -> Reaction:
-    """What an operator's `hand` and then the engine make of a book, as one: what both do to markets goes into
-    the same envelopes."""
-    by_hand = hand(book)
-    handled = book | {market.key: market for market in by_hand.markets}
-    reaction = engine.react(after, changes, handled, now=now, quoting=quoting, margin=margin)
-    changed = {market.key: market for market in (*by_hand.markets, *reaction.markets)}
-    entries = engine.in_order((*by_hand.entries, *reaction.entries))
+    """What an operator's `action` and then the engine do to a book, merged: both change markets in the same
+    envelopes."""
+    manual = action(book)
+    acted = book | {market.key: market for market in manual.markets}
+    reaction = engine.react(after, changes, acted, now=now, quoting=quoting, margin=margin)
+    changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
+    entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries)
 
 
-async def suspend(
+async def suspend_and_write(
     tx: Tx, before: Match | None, after: Match, changes: Sequence[c.Change], *, reason: str, now: int
 ) -> Match:
     """Take every price off offer for `reason`, and write that; otherwise as `react`."""
@@ -77,16 +80,16 @@ async def _write(
     changed: Sequence[Market],
     entries: Sequence[LedgerEntry],
     now: int,
-    beside: Sequence[Write] = (),
+    extra_writes: Sequence[Write] = (),
 ) -> Match:
     changed = [timed(book.get(market.key), market, now) for market in changed]
     rows = drafts.compose(before, after, changes, book, changed, entries)
     if before is None:
         await matches.insert(tx, after)
     else:
-        beside = [*beside, matches.saving(after)]
+        extra_writes = [*extra_writes, matches.saving(after)]
     happened = history.adding(after.id, _rounds(changes), _events(changes))
-    await tx.write([*beside, *happened, *markets.saving(after.id, changed)])
+    await tx.write([*extra_writes, *happened, *markets.saving(after.id, changed)])
     await history.void(tx, after.id, _voided(changes))
     await doubt_alerts.update(tx, before, after, now)
     if after.status is Status.FINISHED:
@@ -103,7 +106,7 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
     players = analytics.players_on_maps(match, rounds, events)
     await statistics.replace(tx, match.id, match.finished_at or now, teams, players)
     if before is None or not before.over:
-        await linking.players(tx, players)
+        await entrant_links.players(tx, players)
 
 
 def _rounds(changes: Iterable[c.Change]) -> list[Round]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ingest import tokens
+from app.access import log_tokens
 from app.kit.errors import Forbidden
 
 SECRET = "a-secret-of-at-least-thirty-two-characters"
@@ -16,26 +16,26 @@ NUMBERS = st.integers(min_value=1, max_value=10**17)
 
 @given(st.uuids(), NUMBERS)
 def test_a_token_gives_its_number_back(match_id: UUID, number: int) -> None:
-    assert tokens.check(SECRET, match_id, tokens.issue(SECRET, match_id, number)) == number
+    assert log_tokens.check(SECRET, match_id, log_tokens.issue(SECRET, match_id, number)) == number
 
 
 @given(st.uuids(), NUMBERS)
 def test_a_token_is_for_one_match(match_id: UUID, number: int) -> None:
     other = UUID(int=(match_id.int + 1) % 2**128)
     with pytest.raises(Forbidden):
-        tokens.check(SECRET, other, tokens.issue(SECRET, match_id, number))
+        log_tokens.check(SECRET, other, log_tokens.issue(SECRET, match_id, number))
 
 
 def test_another_number_or_secret_does_not_pass() -> None:
-    number, signature = tokens.issue(SECRET, MATCH, 12).split("-")
+    number, signature = log_tokens.issue(SECRET, MATCH, 12).split("-")
     for forged in (f"13-{signature}", f"0{number}-{signature}", f"{number}-{signature[:-1]}0x"):
         with pytest.raises(Forbidden):
-            tokens.check(SECRET, MATCH, forged)
+            log_tokens.check(SECRET, MATCH, forged)
     with pytest.raises(Forbidden):
-        tokens.check(SECRET + "!", MATCH, f"{number}-{signature}")
+        log_tokens.check(SECRET + "!", MATCH, f"{number}-{signature}")
 
 
 @given(st.text(max_size=60))
 def test_no_text_is_more_than_refused(text: str) -> None:
     with pytest.raises(Forbidden):
-        tokens.check(SECRET, MATCH, text)
+        log_tokens.check(SECRET, MATCH, text)

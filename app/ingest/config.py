@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):
     """`margin`: of every book, a fraction. The rest in ms: facts applied later than `fresh_millis` after
     their arrival take all off offer; a source silent for longer than is usual at that moment of play is lost
     (`silence`); a hole is declared when the missing bytes have not come within `hole_millis`; another source

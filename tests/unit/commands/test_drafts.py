@@ -6,12 +6,12 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
+from app.commands.drafts import compose
 from app.domain import changes as c
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import CurrentRound, MapPlay, Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.ingest.drafts import compose
 from app.store.changes import Draft
 
 BEFORE = Match(

@@ -1,0 +1,15 @@
+"""What is done to a match in one transaction: operators' commands, and the write path that ingest shares.
+
+    match_commands → effects (pure) ─┐
+    log facts (`app.ingest`) ────────┴─► match_update: trading reacts → store
+
+A command is one struct of `match_commands`. `effects` says how it changes the match and which manual
+action it takes on its markets (`market_actions`); `execution` carries it out in one transaction, at most once
+for each request id, with an audit row. `creation` creates matches, `source_switch` chooses the log source.
+
+`match_update` ends every transaction on a match, whether a command or a log batch began it: trading reacts,
+and state, ledger and change log (`drafts`) are written together or not at all. `entrant_links` resolves team,
+tournament and player names to numbers; `doubt_alerts` begins and ends the alerts about the match.
+
+Imported by `operators`, `ingest` and `cli`; imports `trading`, `store`, `domain` and `kit`.
+"""

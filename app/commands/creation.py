@@ -1,0 +1,81 @@
+"""Creation of a match by an operator."""
+
+from uuid import UUID, uuid4
+
+import msgspec
+
+from app.commands import entrant_links, match_update
+from app.domain import fixture
+from app.domain.match import Match, Status
+from app.domain.rating import require_ratings
+from app.kit.errors import Conflict
+from app.store import audit, matches, references
+from app.store.audit import Record
+from app.store.connections import Store
+from app.store.transaction import Tx
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by; ids where
+    names are ambiguous (see `entrant_links`); rounds of a map and of an overtime (0: none), None for 24 and 6
+    until the log says otherwise; while a team has no strength, neither here nor in its profile, nothing is
+    offered unless `allow_unrated` (see `domain.rating`); `reference` is the operator's own id: a repeated
+    request with it returns the same match."""
+
+    home: str
+    away: str
+    event: str
+    best_of: int = 1
+    scheduled_at: int | None = None
+    home_strength: float = 0.0
+    away_strength: float = 0.0
+    home_id: int | None = None
+    away_id: int | None = None
+    tournament_id: int | None = None
+    max_rounds: int | None = None
+    overtime_rounds: int | None = None
+    reference: str | None = None
+    allow_unrated: bool = False
+
+
+async def create_match(
+    store: Store, new: NewMatch, now: int, margin: float, *, by: str = "operator"
+) -> Match:
+    """Create a match for `by`, or return the one that was created with the same reference.
+
+    Raises `Conflict` when that reference belongs to a match with other fields, `Invalid` when the id of a
+    team or of the tournament is unknown, or its name is ambiguous.
+    """
+    match_id = uuid4()
+    async with store.transaction() as tx:
+        if new.reference is not None:
+            known = await _created_before(tx, new, match_id)
+            if known is not None:
+                return known
+        match = await entrant_links.linked(tx, None, _match(new, match_id, await matches.next_number(tx)))
+        details = msgspec.to_builtins(new)
+        await audit.add(tx, Record(now, by, "match.create", str(match.id), None, details))
+        return await match_update.react_and_write(tx, None, match, (), now=now, quoting=True, margin=margin)
+
+
+async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None:
+    """The match that was created with this reference; None when the reference now belongs to `match_id`."""
+    known_id, known = await references.take(tx, new.reference or "", match_id, _encode(new))
+    if known_id == match_id:
+        return None
+    if msgspec.json.decode(known, type=NewMatch) != new:
+        raise Conflict(f"Reference {new.reference!r} stands for a match that was created differently.")
+    return await matches.get(tx, known_id)
+
+
+def _match(new: NewMatch, match_id: UUID, number: int) -> Match:
+    fields = msgspec.structs.asdict(new)
+    del fields["reference"], fields["allow_unrated"]
+    rounds, overtime = fields.pop("max_rounds"), fields.pop("overtime_rounds")
+    status = Status.DISCOVERED if new.scheduled_at is None else Status.UPCOMING
+    match = Match(id=match_id, number=number, status=status, **fields)
+    if rounds is not None or overtime is not None:
+        match, _ = fixture.set_format(match, max_rounds=rounds, overtime_rounds=overtime)
+    return require_ratings(match, allow_unrated=new.allow_unrated)

@@ -1,0 +1,64 @@
+"""An operator's choice of the log source that a match follows."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from app.domain.changes import Change
+from app.domain.facts import RivalSourcesGone, SourceChanged
+from app.domain.match import Match
+from app.domain.transitions import fold
+from app.kit.errors import Conflict, Field, Invalid
+from app.store import alerts, match_sources, sources
+from app.store.alerts import Kind
+from app.store.match_sources import OTHERS, MatchSource
+from app.store.transaction import Tx, Write
+
+
+async def follow(tx: Tx, match: Match, name: str, now: int) -> tuple[Match, Sequence[Change], list[Write]]:
+    """Follow the sender `name` from here on and dismiss the others.
+
+    Returns the match, its changes and what must be written with them. Raises `Invalid` for an unknown
+    sender, `Conflict` when the match is over.
+    """
+    if match.over:
+        raise Conflict(f"The match is {match.status}: no log is followed any more.")
+    known = await match_sources.listing(tx, match.id)
+    chosen = next((each for each in known if each.source == name), None)
+    if chosen is None or name == OTHERS:
+        raise Invalid(
+            Field(("body", "source"), "No such sender of this match's log.", "unknown_source", name)
+        )
+    await end_rival_alerts(tx, match.id, now)
+    moved = chosen.state != "followed"
+    after, changes = fold(match, [RivalSourcesGone(at=now), *([SourceChanged(at=now)] if moved else [])])
+    return (
+        after,
+        changes,
+        [
+            *_senders(match.id, known, chosen),
+            *(await _next_byte_of(tx, match, chosen) if moved else []),
+        ],
+    )
+
+
+async def end_rival_alerts(tx: Tx, match_id: UUID, now: int) -> None:
+    for alert in await alerts.listing(tx, kinds=[Kind.RIVAL_SOURCE], match_id=match_id, ended=False):
+        await alerts.end(tx, alert.about, now)
+
+
+def _senders(match_id: UUID, known: Sequence[MatchSource], chosen: MatchSource) -> list[Write]:
+    others = [
+        replace(each, state="dismissed", claims=False, why="an operator decided for another source")
+        for each in known
+        if each.source != chosen.source and each.state in ("followed", "refused")
+    ]
+    followed = replace(chosen, state="followed", claims=False, why="")
+    return match_sources.saving(match_id, [followed, *others])
+
+
+async def _next_byte_of(tx: Tx, match: Match, chosen: MatchSource) -> list[Write]:
+    """Accept the chosen sender's log from its next byte, whatever its offset."""
+    source = await sources.get(tx, match.id)
+    return [sources.saving(replace(source, instance=chosen.instance, next_offset=None, broken=True))]

@@ -1,0 +1,42 @@
+"""What the handlers of the operators' API work with."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from app.access import log_tokens
+from app.access.admin import Broker
+from app.access.grants import Grants
+from app.domain.match import Match
+from app.kit.clock import Clock
+from app.store.connections import Store
+from app.store.transaction import Tx
+
+
+class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
+    """What the handlers work with. `secret` keys the hashes of API keys and signs log tokens; `margin` is the
+    margin of every book, a fraction; `public_url` is the base of log sink addresses; in a `sandbox` finished
+    matches may be trimmed by number."""
+
+    store: Store
+    grants: Grants
+    clock: Clock
+    secret: str
+    broker: Broker
+    internal_vhost: str
+    margin: float
+    public_url: str
+    sandbox: bool = False
+
+    @asynccontextmanager
+    async def changing_grants(self) -> AsyncIterator[Tx]:
+        """A transaction that this process sees the effect of at once, the others as soon as they are
+        notified."""
+        async with self.store.transaction() as tx:
+            yield tx
+        self.grants.forget()
+
+    def sink_url(self, match: Match) -> str:
+        """Where the match's game server sends its log."""
+        return log_tokens.address(self.secret, self.public_url, match)

@@ -1,0 +1,19 @@
+"""How far the feed is with each tenant, /ops/v1/feed."""
+
+from litestar import get
+from litestar.di import NamedDependency
+
+from app.access.standing import Told, tenants_told
+from app.operators.dependencies import OperatorDependencies
+from app.operators.shared import OPERATOR
+from app.wire.views.meta import ListMeta, Many
+
+
+@get("/ops/v1/feed", opt=OPERATOR)
+async def show_feed(ops: NamedDependency[OperatorDependencies]) -> Many[Told]:
+    """How far each tenant has been told over AMQP: lag, connection, queues, losses."""
+    told = await tenants_told(ops.store, ops.broker.management)
+    return Many(tuple(told), ListMeta(len(told)))
+
+
+HANDLERS = (show_feed,)

@@ -1,0 +1,179 @@
+"""Operators' commands on tenants: create, revoke, AMQP access, bookings, audit; under /ops/v1/tenants.
+
+Each change is one audited transaction, in force in every process when the response is sent. A repeated
+command changes nothing and returns the present state.
+"""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from litestar import get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+from msgspec import Meta
+
+from app.access import admin
+from app.domain.tenant import Tenant
+from app.http.auth import Caller
+from app.kit.clock import iso_seconds
+from app.operators.dependencies import OperatorDependencies
+from app.operators.key_views import Name, Text
+from app.operators.shared import OPERATOR, audit_fields, invalid_in_body, many
+from app.store import audit, tenants
+from app.store.audit import Record
+from app.wire.views.meta import Many, Single
+
+_TENANTS = "/ops/v1/tenants"
+TENANT = f"{_TENANTS}/{{slug:str}}"
+_AUDIT: dict[str, Any] = {"operator": True, "query": ("limit",)}
+#: Told in the document; whether a value fits is judged by `access`, which says so in its own words.
+Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}[a-z0-9]$"})]
+
+
+class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The slug is the operator's own id of the tenant: asking again answers the same tenant."""
+
+    slug: Slug
+    name: Name
+
+
+class TenantView(msgspec.Struct, frozen=True):
+    """A tenant: `amqp` once it has a vhost."""
+
+    tenant_id: UUID
+    slug: str
+    name: str
+    active: bool
+    amqp: bool
+
+
+class AmqpView(msgspec.Struct, frozen=True):
+    """The tenant's way to its vhost. The URL carries a password that is shown once."""
+
+    amqp_url: str
+    exchange: str
+
+
+class RecordView(msgspec.Struct, frozen=True):
+    """Who did what to whom."""
+
+    at: str
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+
+
+class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    booked: bool
+
+
+@post(_TENANTS, opt=OPERATOR)
+async def create_tenant(
+    request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewTenant]
+) -> Single[TenantView]:
+    """Create a tenant; the same slug and name again answer the same tenant."""
+    with invalid_in_body():
+        async with ops.changing_grants() as tx:
+            made = await admin.create_tenant(
+                tx,
+                data.slug,
+                data.name,
+                internal_vhost=ops.internal_vhost,
+                **audit_fields(request, ops.clock),
+            )
+    return Single(tenant_view(made))
+
+
+@get(_TENANTS, opt=OPERATOR)
+async def list_tenants(ops: NamedDependency[OperatorDependencies]) -> Many[TenantView]:
+    """Every tenant, by slug."""
+    async with ops.store.reading() as tx:
+        return many([tenant_view(tenant) for tenant in await tenants.listing(tx)])
+
+
+@get(TENANT, opt=OPERATOR)
+async def show_tenant(ops: NamedDependency[OperatorDependencies], slug: FromPath[str]) -> Single[TenantView]:
+    async with ops.store.reading() as tx:
+        return Single(tenant_view(await tenants.by_slug(tx, slug)))
+
+
+@post(f"{TENANT}/revoke", opt=OPERATOR, status_code=200)
+async def revoke_tenant(
+    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+) -> Single[TenantView]:
+    """Keep a tenant out, with all its keys and its AMQP user, until it is reactivated."""
+    return await _set_active(request, ops, slug, False)
+
+
+@post(f"{TENANT}/reactivate", opt=OPERATOR, status_code=200)
+async def reactivate_tenant(
+    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+) -> Single[TenantView]:
+    """Let a revoked tenant in again, with the keys and the AMQP password that it had."""
+    return await _set_active(request, ops, slug, True)
+
+
+@post(f"{TENANT}/amqp", opt=OPERATOR)
+async def provision(
+    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+) -> Single[AmqpView]:
+    """Give a tenant its vhost, or a new password for it; answered once a login with it has worked."""
+    url = await admin.provision_amqp(ops.store, slug, ops.broker, **audit_fields(request, ops.clock))
+    return Single(AmqpView(url, ops.broker.exchange))
+
+
+@get(f"{TENANT}/audit", opt=_AUDIT)
+async def show_audit(
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
+) -> Many[RecordView]:
+    """What was done about a tenant, its keys and its bookings, newest first."""
+    async with ops.store.reading() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
+
+
+@put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=OPERATOR)
+async def set_booking(
+    request: Caller,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    match_id: FromPath[str],
+    data: JSONBody[Booking],
+) -> Single[Booking]:
+    """Keep a match from a tenant, or let it have the match again."""
+    async with ops.store.transaction() as tx:
+        by = request.auth.actor
+        await admin.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
+    return Single(data)
+
+
+async def _set_active(
+    request: Caller, ops: OperatorDependencies, slug: str, active: bool
+) -> Single[TenantView]:
+    async with ops.changing_grants() as tx:
+        tenant = await admin.set_tenant_active(tx, slug, active, **audit_fields(request, ops.clock))
+    return Single(tenant_view(tenant))
+
+
+def tenant_view(tenant: Tenant) -> TenantView:
+    return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp)
+
+
+def record_view(record: Record) -> RecordView:
+    return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)
+
+
+HANDLERS = (
+    create_tenant,
+    list_tenants,
+    show_tenant,
+    revoke_tenant,
+    reactivate_tenant,
+    provision,
+    show_audit,
+    set_booking,
+)
