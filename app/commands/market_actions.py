@@ -16,19 +16,19 @@ from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, NotFound
 from app.trading import manual_settlement
 from app.trading.engine import Reaction
-from app.trading.manual_settlement import Decision
+from app.trading.manual_settlement import MarketTransition
 from app.trading.rules import NOT_PLAYED
 
 Key = tuple[int, str]
 ManualMarketAction = Callable[[Book], Reaction]  #: what an operator does to a book
-Decide = Callable[[Market], Decision]
+Decide = Callable[[Market], MarketTransition]
 _MATCH_WINNER, _MAP_WINNER = 1, 6
 
 
 def settle(key: Key, result: Result, reason: str) -> ManualMarketAction:
     """Close a market with this result, whatever was its result before."""
 
-    def decide(market: Market) -> Decision:
+    def decide(market: Market) -> MarketTransition:
         return manual_settlement.settle(market, won=result is Result.WON, reason=reason)
 
     return lambda book: _closed(_find(book, key), decide, reason)
@@ -47,7 +47,7 @@ def void_bets(key: Key, window: VoidWindow, void_reason_id: int, reason: str) ->
 
 def take_bets_back(key: Key, window: VoidWindow, reason: str) -> ManualMarketAction:
     """Let void bets of a window stand again; that they are void is the caller's to see."""
-    return _about_bets(key, lambda market: manual_settlement.take_bets_back(market, window, reason))
+    return _about_bets(key, lambda market: manual_settlement.restore_bets(market, window, reason))
 
 
 def _about_bets(key: Key, decide: Decide) -> ManualMarketAction:
@@ -129,7 +129,7 @@ def _closed(market: Market, decide: Decide, reason: str) -> Reaction:
     closed, entry = decide(opened)
     same = (market.result, market.void_reason_id) == (closed.result, closed.void_reason_id)
     if same and market.settled_by == entry.settled_by:
-        raise Conflict(f"{manual_settlement.named(market)} is {market.result} by hand already.")
+        raise Conflict(f"{manual_settlement.market_name(market)} is {market.result} by hand already.")
     return Reaction((closed,), (taken_back, entry))
 
 

@@ -1,6 +1,6 @@
-"""Everything that prices need about one state of one match, each part computed once when first asked.
+"""Every probability that prices of one state of one match need, each computed once, on first use.
 
-The parts hang together: the round being played moves the map, the map moves the match.
+They depend on each other: the round being played moves the map, the map moves the match.
 """
 
 from collections.abc import Sequence
@@ -9,32 +9,42 @@ from typing import NamedTuple
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import kill_model, match_scores, model
-from app.trading.map_scores import Finals, State, Terms, finals, mixture, present, terms, wins_map
-from app.trading.match_facts import Evidence
+from app.trading.map_scores import (
+    Finals,
+    MapParameters,
+    MapState,
+    finals,
+    map_parameters,
+    map_state,
+    mixture,
+    wins_map,
+)
+from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
 
 
 class Branch(NamedTuple):
-    """A state that the map's next round may lead to, believed with `weight` under `terms`."""
+    """A state that the map's next round may lead to, with probability `weight` under `map_parameters`."""
 
     weight: float
-    terms: Terms
-    state: State
+    map_parameters: MapParameters
+    state: MapState
 
 
-class Outlook:
-    """Prices' view of `evidence`. Lives as long as one reaction.
+class Forecast:
+    """The probabilities that follow from `facts`. Lives as long as one reaction.
 
-    Skill is believed to lie equally likely at either end of its spread: what is known of maps and match
-    is the mean of two worlds, so that nobody is taken to be as surely even as the rounds alone would say.
+    Skill is assumed to lie with equal probability at either end of its spread: the distributions of maps
+    and match are the mean of both cases, so that two teams are not priced as even with more certainty than
+    the rounds alone give.
     """
 
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence = evidence
-        self.match = evidence.match
+    def __init__(self, facts: MatchFacts) -> None:
+        self.facts = facts
+        self.match = facts.match
         self._finals: dict[tuple[int, float | None], Finals] = {}
-        self._terms: dict[tuple[int, float], Terms] = {}
-        self._states: dict[int, State] = {}
+        self._map_parameters: dict[tuple[int, float], MapParameters] = {}
+        self._states: dict[int, MapState] = {}
         self._branches: dict[int, list[Branch]] = {}
 
     @cached_property
@@ -42,27 +52,27 @@ class Outlook:
         return model.skill(self.match)
 
     @cached_property
-    def playing(self) -> CurrentRound | None:
-        """The round in hand: in its freeze or live, not yet won."""
+    def current_round(self) -> CurrentRound | None:
+        """The round in its freeze or live, not yet won."""
         current = self.match.current
         return current if current and current.phase != "over" and not current.won else None
 
-    def terms(self, number: int, skill: float | None = None) -> Terms:
-        """The map's terms, under the mean skill or another one."""
+    def map_parameters(self, number: int, skill: float | None = None) -> MapParameters:
+        """The map's parameters, under the mean skill or another one."""
         level = self.skill.mean if skill is None else skill
-        known = self._terms.get((number, level))
+        known = self._map_parameters.get((number, level))
         if known is None:
-            known = self._terms[number, level] = terms(self.evidence.play(number), level)
+            known = self._map_parameters[number, level] = map_parameters(self.facts.play(number), level)
         return known
 
-    def state(self, number: int) -> State:
+    def state(self, number: int) -> MapState:
         known = self._states.get(number)
         if known is None:
-            known = self._states[number] = present(self.evidence.play(number))
+            known = self._states[number] = map_state(self.facts.play(number))
         return known
 
     def map_finals(self, number: int) -> Finals:
-        """The map's final scores and their chances, the round in hand taken into account."""
+        """The map's final scores and their probabilities, the current round included."""
         known = self._finals.get((number, None))
         if known is None:
             worlds = ((0.5, self._finals_under(number, skill)) for skill in self.skill.ends)
@@ -73,12 +83,12 @@ class Outlook:
         known = self._finals.get((number, skill))
         if known is None:
             ahead = self._branches_under(number, skill)
-            known = mixture((branch.weight, finals(branch.terms, branch.state)) for branch in ahead)
+            known = mixture((branch.weight, finals(branch.map_parameters, branch.state)) for branch in ahead)
             self._finals[number, skill] = known
         return known
 
     def branches(self, number: int) -> list[Branch]:
-        """Where the map stands after the round in hand, in both worlds."""
+        """The states of the map after the current round, in both cases of skill."""
         known = self._branches.get(number)
         if known is None:
             worlds = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
@@ -86,48 +96,48 @@ class Outlook:
         return known
 
     def _branches_under(self, number: int, skill: float) -> list[Branch]:
-        (home, away, last), given = self.state(number), self.terms(number, skill)
-        current = self.playing
-        if current is None or current.map != number or given.decided(home, away):
-            return [Branch(1.0, given, (home, away, last))]
+        (home, away, last), parameters = self.state(number), self.map_parameters(number, skill)
+        current = self.current_round
+        if current is None or current.map != number or parameters.decided(home, away):
+            return [Branch(1.0, parameters, (home, away, last))]
         mean = self.round_win(number, current.number)
         chance = model.logistic(model.logit(mean) + skill - self.skill.mean)
         index = home + away
         return [
-            Branch(chance, given, (home + 1, away, given.carried(index, 1))),
-            Branch(1 - chance, given, (home, away + 1, given.carried(index, -1))),
+            Branch(chance, parameters, (home + 1, away, parameters.next_last_won(index, 1))),
+            Branch(1 - chance, parameters, (home, away + 1, parameters.next_last_won(index, -1))),
         ]
 
     def before_round(self, number: int) -> float:
         """Home's chance of the map's next round before anything of it was seen."""
         home, away, last = self.state(number)
-        return self.terms(number).home_wins(home + away, last)
+        return self.map_parameters(number).home_wins(home + away, last)
 
     def round_logit(self, number: int) -> float:
         return model.logit(self.before_round(number))
 
     def round_win(self, number: int, round_number: int) -> float:
-        """Home's chance to win this round: the one in hand, or the one after it."""
-        current = self.playing
+        """Home's chance to win this round: the current one, or the one after it."""
+        current = self.current_round
         if current and (current.map, current.number) == (number, round_number):
-            return self._round_in_hand(current)
+            return self._current_round_win(current)
         home, away, _ = self.state(number)
         if current is None or round_number != current.number + 1:
             return self.before_round(number)
-        given, index = self.terms(number), home + away
-        won = given.home_wins(index + 1, given.carried(index, 1))
-        lost = given.home_wins(index + 1, given.carried(index, -1))
+        parameters, index = self.map_parameters(number), home + away
+        won = parameters.home_wins(index + 1, parameters.next_last_won(index, 1))
+        lost = parameters.home_wins(index + 1, parameters.next_last_won(index, -1))
         chance = self.round_win(number, current.number)
         return chance * won + (1 - chance) * lost
 
-    def _round_in_hand(self, current: CurrentRound) -> float:
+    def _current_round_win(self, current: CurrentRound) -> float:
         before = self.round_logit(current.map)
         return kill_model.win_chance(before, current.alive_home, current.alive_away, self._bomb)
 
     @cached_property
     def events(self) -> Sequence[TimelineEvent]:
-        """What happened in the round in hand."""
-        return self.playing.events if self.playing else ()
+        """The events of the current round."""
+        return self.current_round.events if self.current_round else ()
 
     @cached_property
     def _plant(self) -> TimelineEvent | None:
@@ -135,7 +145,7 @@ class Outlook:
 
     @cached_property
     def planter(self) -> int:
-        """1 when home planted the bomb in the round in hand, -1 when away did, else 0."""
+        """1 when home planted the bomb in the current round, -1 when away did, else 0."""
         slot = self._plant.actor_slot if self._plant else None
         return model.sign(slot) if slot else 0
 
@@ -148,7 +158,7 @@ class Outlook:
 
     @cached_property
     def match_finals(self) -> Finals:
-        """Final map scores and their chances."""
+        """Final map scores and their probabilities."""
         match = self.match
         numbers = range(match.best_of - match_scores.maps_left(match) + 1, match.best_of + 1)
         score = match.score_home, match.score_away
@@ -160,19 +170,21 @@ class Outlook:
 
     def _map_win(self, number: int, skill: float) -> float:
         ahead = self._branches_under(number, skill)
-        return sum(branch.weight * wins_map(branch.terms, branch.state) for branch in ahead)
+        return sum(branch.weight * wins_map(branch.map_parameters, branch.state) for branch in ahead)
 
     def home_is_ct(self, number: int) -> bool | None:
-        """Whether home plays CT in the round in hand; None while nobody knows."""
-        given = self.terms(number)
-        if given.home_starts_ct is None:
+        """Whether home plays CT in the current round; None while the sides are unknown."""
+        parameters = self.map_parameters(number)
+        if parameters.home_starts_ct is None:
             return None
-        half, _ = model.half_of(sum(self.state(number)[:2]), given.max_rounds, given.overtime_rounds)
-        return given.home_starts_ct is not model.switched(half)
+        half, _ = model.half_of(
+            sum(self.state(number)[:2]), parameters.max_rounds, parameters.overtime_rounds
+        )
+        return parameters.home_starts_ct is not model.switched(half)
 
     def alive(self, number: int) -> tuple[int, int]:
-        """(CT, T) players alive in the round in hand; full teams before it."""
-        current = self.playing
+        """(CT, T) players alive in the current round; full teams before it."""
+        current = self.current_round
         if current is None or current.map != number:
             return kill_model.PLAYERS, kill_model.PLAYERS
         both = current.alive_home, current.alive_away

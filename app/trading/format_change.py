@@ -1,6 +1,6 @@
-"""What another format of the series or its maps makes of the book.
+"""How the book changes when the format of the series or its maps changes.
 
-A line about rounds or maps is another bet under another format: the bets taken so far are void. Where the
+A line about rounds or maps is another bet under another format: the bets placed so far are void. Where the
 line exists in the new format too it stays on offer, at another price, and only those bets are void (a void
 window); where it does not it is void altogether, and comes back if its format does. What means the same in
 both formats (winners, races, pistol rounds) is left as it is.
@@ -14,7 +14,7 @@ from app.domain.changes import Change, FormatChanged
 from app.domain.market import Book, Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.trading.match_facts import Evidence
+from app.trading.match_facts import MatchFacts
 from app.trading.registry import RULES
 from app.trading.rules import NOT_PLAYED, void
 from app.trading.settling import roll_back, settle
@@ -24,24 +24,24 @@ _LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: L
 Key = tuple[int, str]
 
 
-def change(
-    match: Match, evidence: Evidence, changes: Sequence[Change], after: Book, now: int
+def apply_format_change(
+    match: Match, facts: MatchFacts, changes: Sequence[Change], after: Book, now: int
 ) -> tuple[list[LedgerEntry], dict[Key, VoidWindow]]:
-    """Close and open in `after` (changed in place) what the changed format demands at `now` (ms): the
-    ledger's entries about that, and the markets of which the bets taken so far are void."""
+    """Close and open in `after` (changed in place) what the changed format demands at `now` (ms). Returns
+    the ledger entries about that, and the windows of bets that are void, by market."""
     old = next((one for one in changes if isinstance(one, FormatChanged)), None)
     closed: list[LedgerEntry] = []
     marked: dict[Key, VoidWindow] = {}
     scopes = _changed(old, match) if old else set()
     if not scopes:
         return closed, marked
-    offered = {(rule.id, spec.text) for rule in RULES.values() for spec in rule.opens(evidence)}
+    offered = {(rule.id, specifiers.text) for rule in RULES.values() for specifiers in rule.opens(facts)}
     for key, market in after.items():
         if market.type_id not in RULES or RULES[market.type_id].about_format not in scopes or market.held:
             continue
-        moved = _moved(market, exists=key in offered)
-        if moved:
-            after[key], entry = moved
+        transition = _void_or_restore(market, exists=key in offered)
+        if transition:
+            after[key], entry = transition
             closed.append(entry)
         if after[key].open and key in offered:
             marked[key] = VoidWindow(market.opened_at, now)
@@ -49,11 +49,13 @@ def change(
     return closed, marked
 
 
-def _moved(market: Market, *, exists: bool) -> tuple[Market, LedgerEntry] | None:
-    """The market void because its line does not exist any more, or taken back because it exists again."""
+def _void_or_restore(market: Market, *, exists: bool) -> tuple[Market, LedgerEntry] | None:
+    """The market voided because its line no longer exists, or rolled back because it exists again."""
     if not exists:
         return settle(market, void(NOT_PLAYED, (), REASON), "system") if market.open else None
-    return roll_back(market, "the format is what it was", "system") if _gone_with_its_format(market) else None
+    return (
+        roll_back(market, "the format is what it was", "system") if _voided_by_format_change(market) else None
+    )
 
 
 def _changed(old: FormatChanged, match: Match) -> set[str]:
@@ -65,13 +67,13 @@ def _changed(old: FormatChanged, match: Match) -> set[str]:
     return scopes
 
 
-def _gone_with_its_format(market: Market) -> bool:
+def _voided_by_format_change(market: Market) -> bool:
     cancelled = market.status is MarketStatus.CANCELLED
     return cancelled and market.settled_by == "system" and market.reason == REASON
 
 
-def windows(marked: dict[Key, VoidWindow], after: Book) -> Iterator[LedgerEntry]:
-    """The ledger's entries about the bets taken before, on markets that stand in `after` as they are now."""
+def window_entries(marked: dict[Key, VoidWindow], after: Book) -> Iterator[LedgerEntry]:
+    """The ledger entries that void the bets placed before, with the markets' present state from `after`."""
     for key, window in marked.items():
         market = after[key]
         status = _LEDGER.get(market.status, LedgerStatus.PENDING)

@@ -1,75 +1,86 @@
 """Market types of a part of a map: races to a number of rounds, the first half, pistol rounds.
 
-They are decided by rounds alone, whatever becomes of the map.
+Rounds alone decide them, however the map ends.
 """
 
 from collections.abc import Iterable
 from functools import partial
 
 from app.domain.match import MapPlay
-from app.trading.forecast import Outlook
-from app.trading.map_markets import TEAMS, Lines, Truth, ids, on_focus, single_line, team_lines, wins
+from app.trading.forecast import Forecast
+from app.trading.map_markets import (
+    TEAMS,
+    Condition,
+    Lines,
+    for_map_on_offer,
+    ids,
+    single_line,
+    team_lines,
+    wins,
+)
 from app.trading.map_scores import chance_of, mixture, reaches_first, scores_after
-from app.trading.match_facts import Evidence
-from app.trading.match_phase import focus_map, round_in_hand
-from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
-from app.trading.specifiers import Spec
+from app.trading.match_facts import MatchFacts
+from app.trading.match_phase import map_on_offer, round_in_progress
+from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
+from app.trading.specifiers import Specifiers
 
 
-def _race_lines(play: MapPlay) -> Iterable[Spec]:
+def _race_lines(play: MapPlay) -> Iterable[Specifiers]:
     half = play.max_rounds // 2
     targets = sorted({half // 3, half * 7 // 12, half * 5 // 6})
     return (
-        Spec(map=play.number, team=team, target=target)
+        Specifiers(map=play.number, team=team, target=target)
         for target in targets
         for team in TEAMS
         if target > max(play.home_score, play.away_score)
     )
 
 
-def _race_price(outlook: Outlook, spec: Spec) -> float:
-    ahead = outlook.branches(spec.map)
-    home = sum(weight * reaches_first(given, state, spec.target) for weight, given, state in ahead)
-    return home if spec.team == "home" else 1 - home
+def _race_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    ahead = forecast.branches(specifiers.map)
+    home = sum(
+        weight * reaches_first(parameters, state, specifiers.target) for weight, parameters, state in ahead
+    )
+    return home if specifiers.team == "home" else 1 - home
 
 
-def _race_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    """By whoever is there first; unseen rounds may hide who that was."""
-    counted = evidence.counted(spec.map)
+def _race_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """By the team that reaches the target first; unseen rounds may hide which one that was."""
+    counted = facts.counted(specifiers.map)
     for index, played in enumerate(counted):
-        there = [played.home_score >= spec.target, played.away_score >= spec.target]
+        there = [played.home_score >= specifiers.target, played.away_score >= specifiers.target]
         rests_on = ids(counted[: index + 1])
         if all(there):
             return void(NO_RESULT, rests_on, "which team got there first is not known")
         if any(there):
-            return decide(there[spec.team == "away"], rests_on, f"{spec.target} reached")
+            return decide(there[specifiers.team == "away"], rests_on, f"{specifiers.target} reached")
     return None
 
 
-def _half_length(evidence: Evidence, spec: Spec) -> int:
-    return evidence.play(spec.map).max_rounds // 2
+def _half_length(facts: MatchFacts, specifiers: Specifiers) -> int:
+    return facts.play(specifiers.map).max_rounds // 2
 
 
-def _in_first_half(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
-    number = focus_map(evidence)
-    play = evidence.play(number) if number else None
+def _in_first_half(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+    number = map_on_offer(facts)
+    play = facts.play(number) if number else None
     return lines(play) if play and play.rounds_won < play.max_rounds // 2 else ()
 
 
-def _half_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
-    length, branches = _half_length(outlook.evidence, spec), outlook.branches(spec.map)
-    ahead = ((weight, scores_after(given, state, length)) for weight, given, state in branches)
-    return chance_of(mixture(ahead), partial(truth, spec))
+def _half_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
+    length, branches = _half_length(forecast.facts, specifiers), forecast.branches(specifiers.map)
+    ahead = ((weight, scores_after(parameters, state, length)) for weight, parameters, state in branches)
+    return chance_of(mixture(ahead), partial(condition, specifiers))
 
 
-def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
+def _half_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     """At the half's end, or as soon as every score it can still end with agrees."""
-    length = _half_length(evidence, spec)
-    counted = evidence.counted(spec.map)
+    length = _half_length(facts, specifiers)
+    counted = facts.counted(specifiers.map)
     first_half = [played for played in counted if played.number <= length]
     for index, played in enumerate(first_half, start=1):
         home, away, left = played.home_score, played.away_score, length - played.number
-        answers = {truth(spec, home + more, away + left - more) for more in range(left + 1)}
+        answers = {condition(specifiers, home + more, away + left - more) for more in range(left + 1)}
         if len(answers) == 1:
             return decide(answers.pop(), ids(first_half[:index]), f"first half at {home}:{away}")
     if counted and counted[-1].number > length:
@@ -77,73 +88,79 @@ def _half_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None
     return None
 
 
-def _level_line(play: MapPlay) -> Iterable[Spec]:
+def _level_line(play: MapPlay) -> Iterable[Specifiers]:
     """A half of an odd number of rounds cannot end level."""
     return () if play.max_rounds // 2 % 2 else single_line(play)
 
 
-def _level(spec: Spec, home: int, away: int) -> bool:
+def _level(specifiers: Specifiers, home: int, away: int) -> bool:
     return home == away
 
 
-def _pistol_number(evidence: Evidence, spec: Spec, half: int) -> int:
-    return 1 + (half - 1) * _half_length(evidence, spec)
+def _pistol_number(facts: MatchFacts, specifiers: Specifiers, half: int) -> int:
+    return 1 + (half - 1) * _half_length(facts, specifiers)
 
 
-def _pistol_offers(evidence: Evidence) -> Iterable[Spec]:
-    """Pistol rounds that nobody has begun to play."""
-    number, current = focus_map(evidence), round_in_hand(evidence)
+def _pistol_offers(facts: MatchFacts) -> Iterable[Specifiers]:
+    """Pistol rounds that have not gone live."""
+    number, current = map_on_offer(facts), round_in_progress(facts)
     if number is None:
         return
-    play = evidence.play(number)
+    play = facts.play(number)
     begun = play.rounds_won + int(current is not None and current.phase == "live")
     for half in (1, 2):
         if begun < 1 + (half - 1) * (play.max_rounds // 2):
-            yield from (Spec(map=number, team=team, half=half) for team in TEAMS)
+            yield from (Specifiers(map=number, team=team, half=half) for team in TEAMS)
 
 
-def _pistol_home(outlook: Outlook, spec: Spec, half: int) -> float:
-    number = _pistol_number(outlook.evidence, spec, half)
-    played = outlook.evidence.rounds.get((spec.map, number))
+def _pistol_home(forecast: Forecast, specifiers: Specifiers, half: int) -> float:
+    number = _pistol_number(forecast.facts, specifiers, half)
+    played = forecast.facts.rounds.get((specifiers.map, number))
     if played:
         return float(played.winner == "home")
-    current = outlook.playing
-    if current and (current.map, current.number) == (spec.map, number):
-        return outlook.round_win(spec.map, number)
-    return outlook.terms(spec.map).home_wins(number - 1, 0)
+    current = forecast.current_round
+    if current and (current.map, current.number) == (specifiers.map, number):
+        return forecast.round_win(specifiers.map, number)
+    return forecast.map_parameters(specifiers.map).home_wins(number - 1, 0)
 
 
-def _pistol_price(outlook: Outlook, spec: Spec) -> float:
-    home = _pistol_home(outlook, spec, spec.half)
-    return home if spec.team == "home" else 1 - home
+def _pistol_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    home = _pistol_home(forecast, specifiers, specifiers.half)
+    return home if specifiers.team == "home" else 1 - home
 
 
-def _pistol_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    place = spec.map, _pistol_number(evidence, spec, spec.half)
-    played = evidence.rounds.get(place)
-    if evidence.unseen(place):
+def _pistol_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    round_key = specifiers.map, _pistol_number(facts, specifiers, specifiers.half)
+    played = facts.rounds.get(round_key)
+    if facts.unseen(round_key):
         return void(NO_RESULT, (), "how this round ended is not known")
-    return decide(played.winner == spec.team, (played.id,), f"round {played.number}") if played else None
+    return (
+        decide(played.winner == specifiers.team, (played.id,), f"round {played.number}") if played else None
+    )
 
 
-def _both_pistols_price(outlook: Outlook, spec: Spec) -> float:
-    first, second = (_pistol_home(outlook, spec, half) for half in (1, 2))
-    return first * second if spec.team == "home" else (1 - first) * (1 - second)
+def _both_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    first, second = (_pistol_home(forecast, specifiers, half) for half in (1, 2))
+    return first * second if specifiers.team == "home" else (1 - first) * (1 - second)
 
 
-def _both_pistols_offers(evidence: Evidence) -> Iterable[Spec]:
-    return (Spec(map=spec.map, team=spec.team) for spec in _pistol_offers(evidence) if spec.half == 2)
+def _both_pistols_offers(facts: MatchFacts) -> Iterable[Specifiers]:
+    return (
+        Specifiers(map=specifiers.map, team=specifiers.team)
+        for specifiers in _pistol_offers(facts)
+        if specifiers.half == 2
+    )
 
 
-def _both_pistols_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    found = [evidence.rounds.get((spec.map, _pistol_number(evidence, spec, half))) for half in (1, 2)]
+def _both_pistols_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    found = [facts.rounds.get((specifiers.map, _pistol_number(facts, specifiers, half))) for half in (1, 2)]
     played = [pistol for pistol in found if pistol]
-    lost = next((pistol for pistol in played if pistol.winner != spec.team), None)
+    lost = next((pistol for pistol in played if pistol.winner != specifiers.team), None)
     if lost:
         return decide(False, (lost.id,), f"pistol round {lost.number} lost")
     if len(played) == 2:
         return decide(True, ids(played), "both pistol rounds won")
-    unseen = sum(evidence.unseen((spec.map, _pistol_number(evidence, spec, half))) for half in (1, 2))
+    unseen = sum(facts.unseen((specifiers.map, _pistol_number(facts, specifiers, half))) for half in (1, 2))
     # An unknown one voids nothing while the other can still be lost.
     if unseen and len(played) + unseen == 2:
         return void(NO_RESULT, ids(played), "how a pistol round ended is not known")
@@ -155,7 +172,7 @@ RULES = (
         id=11,
         key="race_to_rounds",
         family="race_to_rounds",
-        opens=partial(on_focus, _race_lines),
+        opens=partial(for_map_on_offer, _race_lines),
         price=_race_price,
         settle=_race_settle,
     ),
@@ -191,7 +208,7 @@ RULES = (
         id=24,
         key="both_pistols",
         family="both_pistols",
-        lone=True,
+        without_complement=True,
         opens=_both_pistols_offers,
         price=_both_pistols_price,
         settle=_both_pistols_settle,

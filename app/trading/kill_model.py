@@ -1,4 +1,4 @@
-"""One round, kill by kill: who is ahead, and how many will die.
+"""A model of one round, kill by kill: which team is ahead, and how many kills will come.
 
 Two teams lose players until one has none left, time is up or the bomb decides. The team with more
 players left is likelier to get the next kill, so that the first kill decides about seven rounds in
@@ -10,49 +10,49 @@ from functools import lru_cache
 from app.trading.model import logistic, logit
 
 PLAYERS = 5
-#: Logits that each player more is worth for the next kill.
-_NUMBERS = 0.36
-#: Logits that a planted bomb is worth to T: at once, for each second that it ticks, for the next kill.
+#: Logits that each player more adds for the next kill.
+_PER_PLAYER = 0.36
+#: Logits that a planted bomb adds for T: at once, for each second that it ticks, for the next kill.
 _PLANTED, _TICKING, _PLANTED_KILL = 0.9, 0.09, 0.25
 _FUSE = 40.0
 #: The chance that the round ends before the next kill: evenly matched, and for each player of a lead.
-_QUIET, _QUIET_PER_LEAD = 0.002, 0.008
-#: From the logit of the round to the logit of one duel.
-_DUEL = 0.56
+_END, _END_PER_LEAD = 0.002, 0.008
+#: From the logit of the round to the logit of one kill.
+_KILL_PER_ROUND = 0.56
 _FIRST_CT = 0.15
 
 
 def lead(home: int, away: int) -> float:
-    """Logits that home's numbers are worth for winning the round; each player counts more the fewer
-    there are."""
+    """Logits that the difference of players alive adds to home's chance of the round; each player counts
+    more the fewer there are."""
     return (home - away) * (0.76 + 0.45 / (min(home, away) + 1))
 
 
 def win_chance(before: float, home: int, away: int, bomb: float) -> float:
-    """Home's chance to win the round now. `before` is home's logit before it, `bomb` what a planted bomb
-    is worth to home (`planted`, negative when away planted it)."""
+    """Home's chance to win the round now. `before` is home's logit before it, `bomb` the logits of a planted
+    bomb for home (`planted`, negative when away planted it)."""
     return logistic(before + lead(home, away) + bomb)
 
 
 def planted(seconds: float) -> float:
-    """Logits that a bomb which has ticked so long is worth to those who planted it."""
+    """Logits that a bomb which has ticked for `seconds` adds for the team that planted it."""
     return _PLANTED + _TICKING * min(max(seconds, 0.0), _FUSE)
 
 
 def first_kill(before: float, home_is_ct: bool | None) -> float:
     """Home's chance of the round's first kill; defenders shoot first a little more often."""
     lean = 0.0 if home_is_ct is None else _FIRST_CT if home_is_ct else -_FIRST_CT
-    return logistic(before * _DUEL + lean)
+    return logistic(before * _KILL_PER_ROUND + lean)
 
 
 @lru_cache(maxsize=4096)
 def more_kills(home: int, away: int, before: float, planter: int) -> tuple[float, ...]:
     """The chances of 0, 1, 2, … more kills from here, up to one for each player alive. `planter` is 1
-    when home planted the bomb, -1 when away did, 0 when nobody has."""
+    when home planted the bomb, -1 when away did, 0 when there is none."""
     if not home or not away:
         return (1.0,)
-    stop = min(_QUIET + _QUIET_PER_LEAD * abs(home - away), 0.9)
-    kill = logistic(before * _DUEL + _NUMBERS * (home - away) + _PLANTED_KILL * planter)
+    stop = min(_END + _END_PER_LEAD * abs(home - away), 0.9)
+    kill = logistic(before * _KILL_PER_ROUND + _PER_PLAYER * (home - away) + _PLANTED_KILL * planter)
     after_home = more_kills(home, away - 1, before, planter)
     after_away = more_kills(home - 1, away, before, planter)
     chances = [stop] + [0.0] * (home + away - 1)

@@ -1,144 +1,147 @@
-"""Market types of one map. Most are a truth about its final score: priced and settled by the same line."""
+"""Market types of one map. Most are a condition on its final score, which prices and settles them."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Literal
 
 from app.domain.match import MapPlay, Round
-from app.trading.forecast import Outlook
+from app.trading.forecast import Forecast
 from app.trading.map_scores import Score, chance_of, reachable
-from app.trading.match_facts import Evidence
-from app.trading.match_phase import focus_map
-from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void, without_team
-from app.trading.specifiers import Spec
+from app.trading.match_facts import MatchFacts
+from app.trading.match_phase import map_on_offer
+from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void, without_team
+from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
 _HANDICAPS = (-4.5, -2.5, 2.5, 4.5)
 
-Truth = Callable[[Spec, int, int], bool]  #: of the final score (home, away)
-Lines = Callable[[MapPlay], Iterable[Spec]]
+Condition = Callable[[Specifiers, int, int], bool]  #: of the final score (home, away)
+Lines = Callable[[MapPlay], Iterable[Specifiers]]
 
 
-def on_focus(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
-    number = focus_map(evidence)
-    return lines(evidence.play(number)) if number else ()
+def for_map_on_offer(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+    number = map_on_offer(facts)
+    return lines(facts.play(number)) if number else ()
 
 
-def team_lines(play: MapPlay) -> Iterable[Spec]:
-    return (Spec(map=play.number, team=team) for team in TEAMS)
+def team_lines(play: MapPlay) -> Iterable[Specifiers]:
+    return (Specifiers(map=play.number, team=team) for team in TEAMS)
 
 
-def single_line(play: MapPlay) -> Iterable[Spec]:
-    return (Spec(map=play.number),)
+def single_line(play: MapPlay) -> Iterable[Specifiers]:
+    return (Specifiers(map=play.number),)
 
 
-def _total_lines(play: MapPlay) -> Iterable[Spec]:
+def _total_lines(play: MapPlay) -> Iterable[Specifiers]:
     """Around the usual length; in overtime, whether another one follows."""
     below = (5.5, 3.5, 2.5, 1.5)
     lines = [play.max_rounds - step for step in below]
     beyond = play.rounds_won - play.max_rounds
     if beyond >= 0 and play.overtime_rounds:
         lines = [play.max_rounds + (beyond // play.overtime_rounds + 1) * play.overtime_rounds + 0.5]
-    return (Spec(map=play.number, threshold=line) for line in lines)
+    return (Specifiers(map=play.number, threshold=line) for line in lines)
 
 
-def _handicap_lines(play: MapPlay) -> Iterable[Spec]:
-    return (Spec(map=play.number, team=team, handicap=line) for team in TEAMS for line in _HANDICAPS)
+def _handicap_lines(play: MapPlay) -> Iterable[Specifiers]:
+    return (Specifiers(map=play.number, team=team, handicap=line) for team in TEAMS for line in _HANDICAPS)
 
 
-def _team_lines(play: MapPlay) -> Iterable[Spec]:
+def _team_lines(play: MapPlay) -> Iterable[Specifiers]:
     line = play.max_rounds // 2 - 1.5
-    return (Spec(map=play.number, team=team, threshold=line) for team in TEAMS)
+    return (Specifiers(map=play.number, team=team, threshold=line) for team in TEAMS)
 
 
-def own(spec: Spec, home: int, away: int) -> Score:
-    """(the team's, the other's) of a score."""
-    return (home, away) if spec.team == "home" else (away, home)
+def own(specifiers: Specifiers, home: int, away: int) -> Score:
+    """A score as (the team's, its opponent's)."""
+    return (home, away) if specifiers.team == "home" else (away, home)
 
 
-def wins(spec: Spec, home: int, away: int) -> bool:
-    mine, theirs = own(spec, home, away)
+def wins(specifiers: Specifiers, home: int, away: int) -> bool:
+    mine, theirs = own(specifiers, home, away)
     return mine > theirs
 
 
-def covers(spec: Spec, home: int, away: int) -> bool:
-    mine, theirs = own(spec, home, away)
-    return mine + spec.handicap > theirs
+def covers(specifiers: Specifiers, home: int, away: int) -> bool:
+    mine, theirs = own(specifiers, home, away)
+    return mine + specifiers.handicap > theirs
 
 
-def exceeds(spec: Spec, home: int, away: int) -> bool:
-    return home + away > spec.threshold
+def exceeds(specifiers: Specifiers, home: int, away: int) -> bool:
+    return home + away > specifiers.threshold
 
 
-def _team_exceeds(spec: Spec, home: int, away: int) -> bool:
-    return own(spec, home, away)[0] > spec.threshold
+def _team_exceeds(specifiers: Specifiers, home: int, away: int) -> bool:
+    return own(specifiers, home, away)[0] > specifiers.threshold
 
 
-def _odd(spec: Spec, home: int, away: int) -> bool:
+def _odd(specifiers: Specifiers, home: int, away: int) -> bool:
     return (home + away) % 2 == 1
 
 
-def negated(truth: Truth) -> Truth:
-    return lambda spec, home, away: not truth(spec, home, away)
+def negated(condition: Condition) -> Condition:
+    return lambda specifiers, home, away: not condition(specifiers, home, away)
 
 
-def handicap_pair(spec: Spec) -> Spec:
+def handicap_pair(specifiers: Specifiers) -> Specifiers:
     """One side's line and the other's opposite line make one book."""
-    return Spec(map=spec.map, handicap=spec.handicap if spec.team == "home" else -spec.handicap)
+    return Specifiers(
+        map=specifiers.map,
+        handicap=specifiers.handicap if specifiers.team == "home" else -specifiers.handicap,
+    )
 
 
-def _final_price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
-    return chance_of(outlook.map_finals(spec.map), partial(truth, spec))
+def _final_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
+    return chance_of(forecast.map_finals(specifiers.map), partial(condition, specifiers))
 
 
-def _final_settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """By the final score; before the map's end as soon as every score still possible agrees, and so
-    too when the map was cut short: what was decided by then stands. Rounds that the server plays on
-    after the map was decided say nothing until its end does."""
-    play = evidence.plays.get(spec.map)
+def _final_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """By the final score; before the map's end as soon as every score still possible gives the same result,
+    also when the map was cut short: what was decided by then stands. Rounds played after the map was
+    decided settle nothing before the map's end."""
+    play = facts.plays.get(specifiers.map)
     if play is None:
         return None
     if play.end_id is not None and not play.awarded:
-        return decide(truth(spec, play.home_score, play.away_score), (play.end_id,), _ended(play))
-    confirmed = evidence.confirmed[spec.map]
+        return decide(condition(specifiers, play.home_score, play.away_score), (play.end_id,), _ended(play))
+    confirmed = facts.confirmed[specifiers.map]
     if not confirmed:
         return None
     home, away = confirmed[-1].home_score, confirmed[-1].away_score
-    answer = _agreed(truth, spec, home, away, play.max_rounds, play.overtime_rounds)
+    answer = _agreed(condition, specifiers, home, away, play.max_rounds, play.overtime_rounds)
     return None if answer is None else decide(answer, ids(confirmed), f"decided at {home}:{away}")
 
 
 @lru_cache(maxsize=16_384)
 def _agreed(
-    truth: Truth, spec: Spec, home: int, away: int, max_rounds: int, overtime_rounds: int
+    condition: Condition, specifiers: Specifiers, home: int, away: int, max_rounds: int, overtime_rounds: int
 ) -> bool | None:
-    """What every final score still possible says; None while they differ."""
-    answers = {truth(spec, *score) for score in reachable(home, away, max_rounds, overtime_rounds)}
+    """The result under every final score still possible; None while they differ."""
+    answers = {condition(specifiers, *score) for score in reachable(home, away, max_rounds, overtime_rounds)}
     return answers.pop() if len(answers) == 1 else None
 
 
-def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+def _winner_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     """Only the map's end decides its winner; one awarded after it began goes by the award."""
-    play = evidence.plays.get(spec.map)
+    play = facts.plays.get(specifiers.map)
     if play is None or play.end_id is None:
         return None
     if play.awarded and play.started_at is None:
         return None
     if play.winner is None:
         return void(NO_RESULT, (play.end_id,), "the map ended without a winner")
-    return decide(play.winner == spec.team, (play.end_id,), _ended(play))
+    return decide(play.winner == specifiers.team, (play.end_id,), _ended(play))
 
 
-def _goes_beyond(evidence: Evidence, spec: Spec) -> Spec:
-    return Spec(map=spec.map, threshold=evidence.play(spec.map).max_rounds + 0.5)
+def _goes_beyond(facts: MatchFacts, specifiers: Specifiers) -> Specifiers:
+    return Specifiers(map=specifiers.map, threshold=facts.play(specifiers.map).max_rounds + 0.5)
 
 
-def _overtime_price(outlook: Outlook, spec: Spec) -> float:
-    return _final_price(exceeds, outlook, _goes_beyond(outlook.evidence, spec))
+def _overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return _final_price(exceeds, forecast, _goes_beyond(forecast.facts, specifiers))
 
 
-def _overtime_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
-    return _final_settle(exceeds, evidence, _goes_beyond(evidence, spec))
+def _overtime_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    return _final_settle(exceeds, facts, _goes_beyond(facts, specifiers))
 
 
 def _ended(play: MapPlay) -> str:
@@ -149,9 +152,9 @@ def ids(rounds: Iterable[Round]) -> tuple[int, ...]:
     return tuple(played.id for played in rounds)
 
 
-def keep(spec: Spec) -> Spec:
+def unchanged(specifiers: Specifiers) -> Specifiers:
     """A complement that shares every specifier."""
-    return spec
+    return specifiers
 
 
 def _final(
@@ -159,22 +162,22 @@ def _final(
     key: str,
     family: str,
     lines: Lines,
-    truth: Truth,
+    condition: Condition,
     *,
-    complement: Callable[[Spec], Spec] | None = None,
-    lone: bool = False,
+    complement: Callable[[Specifiers], Specifiers] | None = None,
+    without_complement: bool = False,
     about_format: Literal["", "map"] = "map",
 ) -> Rule:
-    """A type that says something about the map's final score."""
+    """A type that depends on the map's final score."""
     return Rule(
         id=id,
         key=key,
         family=family,
-        opens=partial(on_focus, lines),
-        price=partial(_final_price, truth),
-        settle=partial(_final_settle, truth),
+        opens=partial(for_map_on_offer, lines),
+        price=partial(_final_price, condition),
+        settle=partial(_final_settle, condition),
         complement=complement or without_team,
-        lone=lone,
+        without_complement=without_complement,
         by_format=True,
         about_format=about_format,
     )
@@ -185,7 +188,7 @@ RULES = (
         id=6,
         key="map_winner",
         family="map_winner",
-        opens=partial(on_focus, team_lines),
+        opens=partial(for_map_on_offer, team_lines),
         price=partial(_final_price, wins),
         settle=_winner_settle,
     ),
@@ -196,15 +199,15 @@ RULES = (
         id=10,
         key="map_overtime",
         family="map_overtime",
-        lone=True,
-        opens=partial(on_focus, single_line),
+        without_complement=True,
+        opens=partial(for_map_on_offer, single_line),
         price=_overtime_price,
         settle=_overtime_settle,
         by_format=True,
         about_format="map",
     ),
-    _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, complement=keep),
-    _final(26, "team_rounds_under", "team_rounds", _team_lines, negated(_team_exceeds), complement=keep),
+    _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, complement=unchanged),
+    _final(26, "team_rounds_under", "team_rounds", _team_lines, negated(_team_exceeds), complement=unchanged),
     _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, about_format=""),
     _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd), about_format=""),
 )

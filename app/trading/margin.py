@@ -1,14 +1,14 @@
 """From probabilities to odds.
 
-A group's inverse odds sum to 1 + margin. Odds stay within 1.01 and 50: where the cap binds, the
-other members of the group carry the rest, so that the sum holds all the same.
+A group's inverse odds sum to 1 + margin. Odds stay within 1.01 and 50: where the cap applies, the
+other members of the group take the difference, so that the sum still holds.
 """
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 
-LEAST, MOST = 1.01, 50.0
-_FLOOR, _CEILING = 1 / MOST, 1 / LEAST
+MIN_ODDS, MAX_ODDS = 1.01, 50.0
+_MIN_SHARE, _MAX_SHARE = 1 / MAX_ODDS, 1 / MIN_ODDS
 _THOUSANDTH = Decimal("0.001")
 
 
@@ -21,21 +21,21 @@ def shares(probabilities: Sequence[float], margin: float) -> tuple[float, ...]:
     total = 1 + margin
     scale = total / sum(probabilities)
     plain = tuple(probability * scale for probability in probabilities)
-    if min(plain) >= _FLOOR and max(plain) <= _CEILING:
+    if min(plain) >= _MIN_SHARE and max(plain) <= _MAX_SHARE:
         return plain
-    return _squeezed(plain, total)
+    return _within_caps(plain, total)
 
 
 def _capped(share: float) -> float:
-    return min(max(share, _FLOOR), _CEILING)
+    return min(max(share, _MIN_SHARE), _MAX_SHARE)
 
 
-def _squeezed(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
-    """Cap, and let those that are not at the cap share what is then missing or too much."""
+def _within_caps(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
+    """Cap each, and distribute what is then missing or too much over those that are not at the cap."""
     shares = [_capped(share) for share in plain]
     for _ in shares:
         missing = total - sum(shares)
-        bound = _CEILING if missing > 0 else _FLOOR
+        bound = _MAX_SHARE if missing > 0 else _MIN_SHARE
         free = sum(share for share in shares if share != bound)
         if abs(missing) < 1e-12 or not free:
             break

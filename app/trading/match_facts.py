@@ -1,4 +1,4 @@
-"""What a verdict may rest on: the facts of a match that stand now.
+"""The facts of a match that count now: what a settlement may rest on.
 
 A `Match` holds every counted round but only the events of the round being played. The events of
 rounds that ended within the same batch come with the changes; those of older rounds are not needed
@@ -12,24 +12,24 @@ import msgspec
 from app.domain.changes import Change, EventAdded, RoundFinished, RoundsVoided
 from app.domain.match import MapPlay, Match, Round, Status, TimelineEvent
 
-Place = tuple[int, int]  #: map number, round number
+RoundKey = tuple[int, int]  #: map number, round number
 
 
-class Evidence(msgspec.Struct, frozen=True):
-    """Facts that stand. `live` is the map being played, unless it is decided. `standing` are the counted
-    rounds by map, `rounds` the same by place. `confirmed` are those of them that say something of the map's
-    final score before its end is told. `events` are by place, in order; `complete` tells where none is
-    missing. `voided` are the fact numbers that the changes took back. `whole`: what is known is all there
-    is, gaps or not (for the audit).
+class MatchFacts(msgspec.Struct, frozen=True):
+    """`live` is the map being played, unless it is decided. `counted_rounds` are the counted rounds by map,
+    `rounds` the same by `RoundKey`. `confirmed` are those of them that the map's final score may rest on
+    before the map's end is known. `events` are by `RoundKey`, in order; `complete` returns where none is
+    missing. `voided` are the fact numbers that the changes made void. `whole`: nothing is missing, gaps or
+    not (for the audit).
     """
 
     match: Match
     live: MapPlay | None
     plays: dict[int, MapPlay]
-    standing: dict[int, tuple[Round, ...]]
+    counted_rounds: dict[int, tuple[Round, ...]]
     confirmed: dict[int, tuple[Round, ...]]
-    rounds: dict[Place, Round]
-    events: dict[Place, tuple[TimelineEvent, ...]]
+    rounds: dict[RoundKey, Round]
+    events: dict[RoundKey, tuple[TimelineEvent, ...]]
     voided: frozenset[int] = frozenset()
     whole: bool = False
 
@@ -40,33 +40,33 @@ class Evidence(msgspec.Struct, frozen=True):
         )
 
     def counted(self, number: int) -> tuple[Round, ...]:
-        """The map's rounds that stand, in order."""
-        return self.standing.get(number, ())
+        """The map's counted rounds, in order."""
+        return self.counted_rounds.get(number, ())
 
-    def complete(self, place: Place) -> bool:
-        """The round is over and everything that was told about it is here."""
-        played = self.rounds.get(place)
+    def complete(self, round_key: RoundKey) -> bool:
+        """The round is over and all its recorded events are here."""
+        played = self.rounds.get(round_key)
         if played is None:
             return False
-        known = {event.id for event in self.events.get(place, ())}
+        known = {event.id for event in self.events.get(round_key, ())}
         return known.issuperset(played.events)
 
-    def unseen(self, place: Place) -> bool:
-        """The round is in the score, but nobody told us how it ended."""
-        play = self.plays.get(place[0])
-        return play is not None and place[1] in play.unseen
+    def unseen(self, round_key: RoundKey) -> bool:
+        """The round is in the score, but the log did not show how it ended."""
+        play = self.plays.get(round_key[0])
+        return play is not None and round_key[1] in play.unseen
 
-    def gap(self, place: Place) -> bool:
-        """Data was missing while this round was played: what was not seen may still have happened."""
-        played, current = self.rounds.get(place), self.match.current
+    def gap(self, round_key: RoundKey) -> bool:
+        """Data was missing while this round was played: an event without a line may have happened."""
+        played, current = self.rounds.get(round_key), self.match.current
         if self.whole:
             return False
         if played is not None:
             return played.gap
-        return current is not None and (current.map, current.number) == place and current.gap
+        return current is not None and (current.map, current.number) == round_key and current.gap
 
     def format_open(self, number: int) -> bool:
-        """Whether it is in doubt how many rounds this map has: what depends on that is not known."""
+        """Whether the map's number of rounds is in doubt: what depends on it is not known."""
         return number in self.match.format_status.open_maps
 
     @property
@@ -78,32 +78,34 @@ class Evidence(msgspec.Struct, frozen=True):
         return self.match.status in (Status.FINISHED, Status.CANCELLED)
 
 
-def gather(match: Match, changes: Sequence[Change]) -> Evidence:
-    """The evidence after `changes`; `match` is the state after them."""
+def collect_facts(match: Match, changes: Sequence[Change]) -> MatchFacts:
+    """The facts after `changes`; `match` is the state after them."""
     voided = {number for change in changes if isinstance(change, RoundsVoided) for number in _numbers(change)}
-    told = [event for change in changes for event in _told(change)]
+    events = [event for change in changes for event in _events(change)]
     if match.current:
-        told.extend(match.current.events)
-    return compose(match, told, frozenset(voided))
+        events.extend(match.current.events)
+    return facts_from_events(match, events, frozenset(voided))
 
 
-def compose(match: Match, told: Iterable[TimelineEvent], voided: frozenset[int] = frozenset()) -> Evidence:
-    """Evidence from a match and all events known about it; void ones are left out."""
-    standing = {event.id: event for event in told if not event.void and event.id not in voided}
-    events: dict[Place, list[TimelineEvent]] = {}
-    for number in sorted(standing):
-        event = standing[number]
+def facts_from_events(
+    match: Match, known: Iterable[TimelineEvent], voided: frozenset[int] = frozenset()
+) -> MatchFacts:
+    """The facts of a match with all its known events; void ones are left out."""
+    valid = {event.id: event for event in known if not event.void and event.id not in voided}
+    events: dict[RoundKey, list[TimelineEvent]] = {}
+    for number in sorted(valid):
+        event = valid[number]
         events.setdefault((event.map, event.round), []).append(event)
     rounds = {play.number: play.counted for play in match.maps}
     live = match.map
-    return Evidence(
+    return MatchFacts(
         match=match,
         live=live if live and not live.decided else None,
         plays={play.number: play for play in match.maps},
-        standing=rounds,
+        counted_rounds=rounds,
         confirmed={play.number: _confirmed(play) for play in match.maps},
         rounds={(number, played.number): played for number, counted in rounds.items() for played in counted},
-        events={place: tuple(found) for place, found in events.items()},
+        events={round_key: tuple(found) for round_key, found in events.items()},
         voided=voided,
     )
 
@@ -122,7 +124,7 @@ def _numbers(change: RoundsVoided) -> Iterable[int]:
         yield from played.events
 
 
-def _told(change: Change) -> tuple[TimelineEvent, ...]:
+def _events(change: Change) -> tuple[TimelineEvent, ...]:
     if isinstance(change, EventAdded):
         return (change.event,)
     return change.timeline if isinstance(change, RoundFinished) else ()

@@ -1,63 +1,72 @@
-"""Market types of the match: truths about the final map score, and the winner."""
+"""Market types of the match: conditions on the final map score, and the winner."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import Match
 from app.trading import match_scores
-from app.trading.forecast import Outlook
-from app.trading.map_markets import TEAMS, Truth, covers, exceeds, handicap_pair, keep, negated, wins
+from app.trading.forecast import Forecast
+from app.trading.map_markets import (
+    TEAMS,
+    Condition,
+    covers,
+    exceeds,
+    handicap_pair,
+    negated,
+    unchanged,
+    wins,
+)
 from app.trading.map_scores import chance_of
-from app.trading.match_facts import Evidence
-from app.trading.match_phase import focus_map
-from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
-from app.trading.specifiers import EMPTY, Spec
+from app.trading.match_facts import MatchFacts
+from app.trading.match_phase import map_on_offer
+from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
+from app.trading.specifiers import EMPTY, Specifiers
 
-Lines = Callable[[Match], Iterable[Spec]]
-
-
-def _on_match(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
-    return lines(evidence.match) if focus_map(evidence) else ()
+Lines = Callable[[Match], Iterable[Specifiers]]
 
 
-def _on_series(lines: Lines, evidence: Evidence) -> Iterable[Spec]:
+def _on_match(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+    return lines(facts.match) if map_on_offer(facts) else ()
+
+
+def _on_series(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
     """Map scores are a market of their own only where there is more than one map."""
-    return _on_match(lines, evidence) if evidence.match.best_of > 1 else ()
+    return _on_match(lines, facts) if facts.match.best_of > 1 else ()
 
 
-def _team_lines(match: Match) -> Iterable[Spec]:
-    return (Spec(team=team) for team in TEAMS)
+def _team_lines(match: Match) -> Iterable[Specifiers]:
+    return (Specifiers(team=team) for team in TEAMS)
 
 
-def _handicap_lines(match: Match) -> Iterable[Spec]:
+def _handicap_lines(match: Match) -> Iterable[Specifiers]:
     steps = range(1, match.best_of // 2 + 1)
     lines = [sign * (step + 0.5) for step in steps for sign in (-1, 1)]
-    return (Spec(team=team, handicap=line) for team in TEAMS for line in lines)
+    return (Specifiers(team=team, handicap=line) for team in TEAMS for line in lines)
 
 
-def _total_lines(match: Match) -> Iterable[Spec]:
-    return (Spec(threshold=maps + 0.5) for maps in range(match.best_of // 2 + 1, match.best_of))
+def _total_lines(match: Match) -> Iterable[Specifiers]:
+    return (Specifiers(threshold=maps + 0.5) for maps in range(match.best_of // 2 + 1, match.best_of))
 
 
-def _score_lines(match: Match) -> Iterable[Spec]:
+def _score_lines(match: Match) -> Iterable[Specifiers]:
     """All final scores that could come when the match began; those ruled out are settled already."""
-    return (Spec(home_maps=home, away_maps=away) for home, away in sorted(_still_possible(match)))
+    return (Specifiers(home_maps=home, away_maps=away) for home, away in sorted(_still_possible(match)))
 
 
 def _still_possible(match: Match) -> frozenset[match_scores.Score]:
     return match_scores.reachable(*_score(match), match.best_of, match_scores.maps_left(match))
 
 
-def _is_score(spec: Spec, home: int, away: int) -> bool:
-    return (spec.home_maps, spec.away_maps) == (home, away)
+def _is_score(specifiers: Specifiers, home: int, away: int) -> bool:
+    return (specifiers.home_maps, specifiers.away_maps) == (home, away)
 
 
-def _one_book(spec: Spec) -> Spec:
+def _one_book(specifiers: Specifiers) -> Specifiers:
     return EMPTY
 
 
-def _price(truth: Truth, outlook: Outlook, spec: Spec) -> float:
-    return chance_of(outlook.match_finals, partial(truth, spec))
+def _price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
+    return chance_of(forecast.match_finals, partial(condition, specifiers))
 
 
 def _ends(match: Match) -> tuple[int, ...]:
@@ -72,36 +81,41 @@ def _score(match: Match) -> match_scores.Score:
     return winners.count("home"), winners.count("away")
 
 
-def _settle(truth: Truth, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """As soon as every final map score still possible agrees, and a map has ended."""
-    match = evidence.match
+def _settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """As soon as every final map score still possible gives the same result, and a map has ended."""
+    match = facts.match
     if not _ends(match):
         return None
     home, away = _score(match)
-    answers = {truth(spec, *score) for score in _still_possible(match)}
+    answers = {condition(specifiers, *score) for score in _still_possible(match)}
     return decide(answers.pop(), _ends(match), f"maps {home}:{away}") if len(answers) == 1 else None
 
 
-def _winner_settle(evidence: Evidence, spec: Spec) -> Verdict | None:
+def _winner_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     """By the official winner, once the match is over; one that never began is not settled."""
-    match = evidence.match
-    if not evidence.over or evidence.cancelled or (match.awarded and match.started_at is None):
+    match = facts.match
+    if not facts.over or facts.cancelled or (match.awarded and match.started_at is None):
         return None
     if match.winner is None:
         return void(NO_RESULT, _ends(match), "the match ended without a winner")
-    return decide(match.winner == spec.team, _ends(match), f"match won by {match.winner}")
+    return decide(match.winner == specifiers.team, _ends(match), f"match won by {match.winner}")
 
 
 def _about_score(
-    id: int, key: str, family: str, lines: Lines, truth: Truth, complement: Callable[[Spec], Spec] = keep
+    id: int,
+    key: str,
+    family: str,
+    lines: Lines,
+    condition: Condition,
+    complement: Callable[[Specifiers], Specifiers] = unchanged,
 ) -> Rule:
     return Rule(
         id=id,
         key=key,
         family=family,
         opens=partial(_on_series, lines),
-        price=partial(_price, truth),
-        settle=partial(_settle, truth),
+        price=partial(_price, condition),
+        settle=partial(_settle, condition),
         complement=complement,
         about_format="series",
     )

@@ -1,53 +1,53 @@
-"""Where a match stands, as far as offers depend on it."""
+"""Which map and which rounds of a match may be offered now."""
 
 from app.domain.match import CurrentRound
-from app.trading.match_facts import Evidence, Place
+from app.trading.match_facts import MatchFacts, RoundKey
 
 
-def focus_map(evidence: Evidence) -> int | None:
+def map_on_offer(facts: MatchFacts) -> int | None:
     """The map on offer: the one being played, else the next that is certain to be played."""
-    if evidence.over:
+    if facts.over:
         return None
-    match = evidence.match
+    match = facts.match
     if match.map:
-        return evidence.live.number if evidence.live else None
+        return facts.live.number if facts.live else None
     following = sum(play.status == "finished" for play in match.maps) + 1
     decided = max(match.score_home, match.score_away) > match.best_of // 2
     return None if decided or following > match.best_of else following
 
 
-def round_in_hand(evidence: Evidence) -> CurrentRound | None:
+def round_in_progress(facts: MatchFacts) -> CurrentRound | None:
     """The round that is in its freeze or being played; None once it is won."""
-    current, play = evidence.match.current, evidence.live
+    current, play = facts.match.current, facts.live
     if current is None or play is None or current.map != play.number:
         return None
     return (
         None
-        if current.phase == "over" or current.won or (current.map, current.number) in evidence.rounds
+        if current.phase == "over" or current.won or (current.map, current.number) in facts.rounds
         else current
     )
 
 
-def round_to_come(evidence: Evidence) -> Place | None:
+def round_in_freeze(facts: MatchFacts) -> RoundKey | None:
     """The round in its freeze: nothing of it has happened yet."""
-    current = round_in_hand(evidence)
+    current = round_in_progress(facts)
     return (current.map, current.number) if current and current.phase == "freeze" else None
 
 
-def round_on_offer(evidence: Evidence) -> Place | None:
+def round_on_offer(facts: MatchFacts) -> RoundKey | None:
     """The round in its freeze or being played, while its result is open: both teams have players
     left, and it may not turn out to be a knife round."""
-    current = round_in_hand(evidence)
+    current = round_in_progress(facts)
     if current is None:
         return None
     open_result = current.alive_home and current.alive_away and not current.knife
     return (current.map, current.number) if current.phase == "freeze" or open_result else None
 
 
-def following_round(evidence: Evidence) -> Place | None:
+def next_round(facts: MatchFacts) -> RoundKey | None:
     """The round after the one to come, when both its results lead to one."""
-    place, play = round_to_come(evidence), evidence.live
-    if place is None or play is None:
+    round_key, play = round_in_freeze(facts), facts.live
+    if round_key is None or play is None:
         return None
     half = play.max_rounds // 2
-    return (place[0], place[1] + 1) if max(play.home_score, play.away_score) < half else None
+    return (round_key[0], round_key[1] + 1) if max(play.home_score, play.away_score) < half else None

@@ -1,14 +1,14 @@
-"""How likely home is to win a round: the belief that every other price follows from.
+"""How likely home is to win a round: every other price follows from it.
 
 In logits a round is  skill + side + money  seen from home:
 
-- skill: the difference of strengths, moved towards what this match has shown so far. Strengths are on
+- skill: the difference of strengths, moved towards the rounds of this match so far. Strengths are on
   the scale of the public ranking (about 400 to 2000); 0 means that a team is not rated.
-- side: the map's habit. CT wins `ct_rate` of the rounds between even teams.
+- side: the map's bias. CT wins `ct_rate` of the rounds between even teams.
 - money: who won the rounds before, within the half. A lost pistol round means a poor second round; later
   the winner keeps a small lead. Overtime starts with money for all.
 
-All numbers here are beliefs of ours, fitted to published rates; `docs/pricing.md` says how.
+All numbers here are estimates, fitted to published rates; `docs/pricing.md` describes how.
 """
 
 import math
@@ -19,14 +19,14 @@ from app.domain.catalogue import load
 from app.domain.match import MapPlay, Match, Round, Side, Slot, other_side
 
 LOGITS_PER_POINT = 1 / 1900
-#: Standard deviation of what strengths do not tell: form of the day. The larger, the faster we learn.
+#: Standard deviation of what strengths do not contain: form of the day. The larger, the faster we learn.
 _FORM_SPREAD = 0.20
 _UNKNOWN_SPREAD = 0.35
 #: What a team without a rating counts as against one with it: the middle of the scale.
 _UNKNOWN_STRENGTH = 1200.0
-#: The map's share in a side's advantage; money makes the rest of it, by keeping winners ahead.
+#: The map's share in a side's advantage; the rest comes from money, which keeps winners ahead.
 _SIDE = 0.75
-#: What having won the round before is worth, by the number of the round within its half (from 2).
+#: Logits for having won the round before, by the number of the round within its half (from 2).
 _MONEY = (0.75, 0.78, 0.72)
 _MONEY_LATER = 0.38
 _OVERTIME_MONEY = 0.25
@@ -70,8 +70,8 @@ def half_of(index: int, max_rounds: int, overtime_rounds: int) -> tuple[int, int
 
 
 def is_pistol(half: int, position: int) -> bool:
-    """The first round of a half of regulation time: nobody has more than a pistol, and the map's habits
-    count for nothing."""
+    """The first round of a half of regulation time: all players have pistols, and the map's bias
+    does not apply."""
     return position == 0 and half < 2
 
 
@@ -82,7 +82,7 @@ def switched(half: int) -> bool:
 
 
 def start_side(play: MapPlay) -> Side | None:
-    """Home's side in the first round of the map, as far as anything shows it."""
+    """Home's side in the first round of the map; None while it is unknown."""
     counted = play.counted
     if counted:
         number, side = counted[0].number, counted[0].home_side
@@ -98,8 +98,8 @@ def last_won(play: MapPlay) -> int:
     """Who won the last round of the half that the next round belongs to: 1 home, -1 away, 0 none."""
     counted = play.counted
     _, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
-    told = counted and counted[-1].number == play.rounds_won
-    return sign(counted[-1].winner) if told and position else 0
+    known = counted and counted[-1].number == play.rounds_won
+    return sign(counted[-1].winner) if known and position else 0
 
 
 def sign(slot: Slot) -> int:
@@ -107,7 +107,7 @@ def sign(slot: Slot) -> int:
 
 
 class Skill(NamedTuple):
-    """Home's advantage in logits, and how unsure of it we are (a standard deviation)."""
+    """Home's advantage in logits, and its standard deviation."""
 
     mean: float
     spread: float
@@ -118,7 +118,7 @@ class Skill(NamedTuple):
 
 
 def skill(match: Match) -> Skill:
-    """The prior of the strengths, moved by every counted round."""
+    """The prior from the strengths, updated by every counted round."""
     known = bool(match.home_strength and match.away_strength)
     home, away = match.home_strength or _UNKNOWN_STRENGTH, match.away_strength or _UNKNOWN_STRENGTH
     prior = (home - away) * LOGITS_PER_POINT
@@ -139,8 +139,8 @@ def _expectations(
     for played in rounds:
         half, position = half_of(played.number - 1, play.max_rounds, play.overtime_rounds)
         carried = before if half == half_before else 0
-        habit = 0.0 if is_pistol(half, position) else side
-        belief = prior + (habit if played.home_side == "CT" else -habit)
-        belief += money(position + 1, carried, half > 1)
-        yield int(played.winner == "home"), logistic(belief)
+        bias = 0.0 if is_pistol(half, position) else side
+        estimate = prior + (bias if played.home_side == "CT" else -bias)
+        estimate += money(position + 1, carried, half > 1)
+        yield int(played.winner == "home"), logistic(estimate)
         before, half_before = sign(played.winner), half

@@ -1,8 +1,8 @@
-"""Bets that were taken while rounds were played which do not count and are played again.
+"""Bets placed during rounds that do not count and are played again.
 
 Such rounds are settled again under the same key, and prices about the map and the match moved with them: a
-bet of that time would be settled by play that it was not about. So it is void, and no other: what was taken
-before is about what is played now, and the market goes on.
+bet of that time would be settled by other rounds than it was placed on. So only these bets are void: earlier
+bets are on what is played now, and the market stays open.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,65 +13,66 @@ from app.domain.changes import Change, RoundsVoided
 from app.domain.market import Book, Market, MarketStatus, specifier_values
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.rules import NOT_PLAYED
-from app.trading.settling import about_bets
+from app.trading.settling import void_window_entry
 
 _REASON = "the rounds played then do not count and are played again"
 Key = tuple[int, str]
 
 
-class Void(msgspec.Struct, frozen=True):
-    """What becomes void on one map and on the match: bets from `since` (Unix ms) on, because of `facts`."""
+class ReplayedPlay(msgspec.Struct, frozen=True):
+    """What becomes void on one map and on the match: bets from `since` (Unix ms) on, because of the facts
+    `fact_ids`."""
 
     map: int
     since: int
-    facts: tuple[int, ...]
+    fact_ids: tuple[int, ...]
 
 
-def voids(changes: Sequence[Change]) -> dict[int, Void]:
+def replayed_plays(changes: Sequence[Change]) -> dict[int, ReplayedPlay]:
     """By map, what is played again."""
-    found: dict[int, Void] = {}
+    found: dict[int, ReplayedPlay] = {}
     for change in changes:
         if isinstance(change, RoundsVoided) and change.replayed_from is not None:
-            facts = tuple(played.id for played in change.rounds) or change.events
-            known = found.get(change.map, Void(change.map, change.replayed_from, ()))
+            fact_ids = tuple(played.id for played in change.rounds) or change.events
+            known = found.get(change.map, ReplayedPlay(change.map, change.replayed_from, ()))
             since = min(known.since, change.replayed_from)
-            found[change.map] = Void(change.map, since, (*known.facts, *facts))
+            found[change.map] = ReplayedPlay(change.map, since, (*known.fact_ids, *fact_ids))
     return found
 
 
-def affected(found: Iterable[Void], before: Book, after: Book) -> dict[Key, Void]:
-    """The markets that took bets meanwhile and are not decided by what stands.
+def affected_markets(found: Iterable[ReplayedPlay], before: Book, after: Book) -> dict[Key, ReplayedPlay]:
+    """The markets that took bets in that time and that the remaining facts do not decide.
 
-    `before` is the book as it was when this became known, `after` the same with everything taken back that
+    `before` is the book when the replay became known, `after` the same with everything rolled back that
     rested on void facts.
     """
     return {
-        key: void
-        for void in sorted(found, key=lambda one: -one.since)
+        key: replayed
+        for replayed in sorted(found, key=lambda one: -one.since)
         for key, market in before.items()
-        if after[key].open and _map(market) in (None, void.map) and _taken(market, void.since)
+        if after[key].open and _map(market) in (None, replayed.map) and _took_bets(market, replayed.since)
     }
 
 
 def _map(market: Market) -> int | None:
-    """The map that it is about; None for the match as a whole."""
+    """The market's map; None for the match as a whole."""
     number = specifier_values(market.specifiers).get("map")
     return int(number) if number else None
 
 
-def _taken(market: Market, since: int) -> bool:
+def _took_bets(market: Market, since: int) -> bool:
     """Whether bets may have been placed on it at `since` (Unix ms) or later."""
     return market.status is MarketStatus.ACTIVE or max(market.priced_at, market.offered_until) >= since
 
 
-def entries(marked: dict[Key, Void], after: Book, now: int) -> Iterator[LedgerEntry]:
-    """The ledger's entries about the bets of these markets, which stand in `after` as they are then."""
-    for key, void in marked.items():
-        if void.since <= now:
-            yield about_bets(
+def void_entries(marked: dict[Key, ReplayedPlay], after: Book, now: int) -> Iterator[LedgerEntry]:
+    """The ledger entries that void the bets of these markets, with the markets' state from `after`."""
+    for key, replayed in marked.items():
+        if replayed.since <= now:
+            yield void_window_entry(
                 after[key],
-                VoidWindow(void.since, now),
+                VoidWindow(replayed.since, now),
                 _REASON,
                 void_reason_id=NOT_PLAYED,
-                rests_on=void.facts,
+                rests_on=replayed.fact_ids,
             )

@@ -1,15 +1,15 @@
-"""Market types of one round. They rest on the round's result, or on the events within it."""
+"""Market types of one round. They rest on the round's result or on its events."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
 from app.trading import kill_model, model
-from app.trading.forecast import Outlook
-from app.trading.match_facts import Evidence, Place
-from app.trading.match_phase import following_round, round_on_offer, round_to_come
-from app.trading.rules import NO_RESULT, Rule, Verdict, decide, void
-from app.trading.specifiers import Spec
+from app.trading.forecast import Forecast
+from app.trading.match_facts import MatchFacts, RoundKey
+from app.trading.match_phase import next_round, round_in_freeze, round_on_offer
+from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
+from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
 _KILL_LINES = (6.5, 7.5)
@@ -17,169 +17,173 @@ _KILL_LINES = (6.5, 7.5)
 _HEADSHOT, _PISTOL_HEADSHOT = 0.405, 0.48
 _AWP, _POOR_AWP = 0.455, 0.02
 _PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.46, 0.305, 0.35, 0.03
-#: How much each of these leans on the sides' chances.
+#: How much each of these depends on the sides' chances.
 _PLANT_LEAN, _DEFUSE_LEAN = 0.2, 0.8
 
-Where = Callable[[Evidence], Place | None]
+Where = Callable[[MatchFacts], RoundKey | None]
 
 
-def _place(spec: Spec) -> Place:
-    return spec.map, spec.round
+def _round_key(specifiers: Specifiers) -> RoundKey:
+    return specifiers.map, specifiers.round
 
 
-def _at(where: Where, make: Callable[[Place], Iterable[Spec]], evidence: Evidence) -> Iterable[Spec]:
-    place = where(evidence)
-    return make(place) if place else ()
+def _at(
+    where: Where, make: Callable[[RoundKey], Iterable[Specifiers]], facts: MatchFacts
+) -> Iterable[Specifiers]:
+    round_key = where(facts)
+    return make(round_key) if round_key else ()
 
 
-def _teams(place: Place) -> Iterable[Spec]:
-    return (Spec(map=place[0], round=place[1], team=team) for team in TEAMS)
+def _teams(round_key: RoundKey) -> Iterable[Specifiers]:
+    return (Specifiers(map=round_key[0], round=round_key[1], team=team) for team in TEAMS)
 
 
-def _single(place: Place) -> Iterable[Spec]:
-    return (Spec(map=place[0], round=place[1]),)
+def _single(round_key: RoundKey) -> Iterable[Specifiers]:
+    return (Specifiers(map=round_key[0], round=round_key[1]),)
 
 
-def _lines(place: Place) -> Iterable[Spec]:
-    return (Spec(map=place[0], round=place[1], threshold=line) for line in _KILL_LINES)
+def _lines(round_key: RoundKey) -> Iterable[Specifiers]:
+    return (Specifiers(map=round_key[0], round=round_key[1], threshold=line) for line in _KILL_LINES)
 
 
-def _winner_offers(evidence: Evidence) -> Iterable[Spec]:
-    for place in (round_on_offer(evidence), following_round(evidence)):
-        if place:
-            yield from _teams(place)
+def _winner_offers(facts: MatchFacts) -> Iterable[Specifiers]:
+    for round_key in (round_on_offer(facts), next_round(facts)):
+        if round_key:
+            yield from _teams(round_key)
 
 
-def _of_team(home: float, spec: Spec) -> float:
-    return home if spec.team == "home" else 1 - home
+def _of_team(home: float, specifiers: Specifiers) -> float:
+    return home if specifiers.team == "home" else 1 - home
 
 
-def _winner_price(outlook: Outlook, spec: Spec) -> float:
-    return _of_team(outlook.round_win(spec.map, spec.round), spec)
+def _winner_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return _of_team(forecast.round_win(specifiers.map, specifiers.round), specifiers)
 
 
-def _winner(evidence: Evidence, spec: Spec) -> Verdict | None:
-    played = evidence.rounds.get(_place(spec))
+def _winner(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    played = facts.rounds.get(_round_key(specifiers))
     return (
-        decide(played.winner == spec.team, (played.id,), f"round won by {played.winner}") if played else None
+        decide(played.winner == specifiers.team, (played.id,), f"round won by {played.winner}")
+        if played
+        else None
     )
 
 
-def _told(evidence: Evidence, place: Place) -> tuple[TimelineEvent, ...] | None:
-    """The events of a round in order, from its first on; None when not all of them are here."""
-    current = evidence.match.current
-    in_hand = current is not None and (current.map, current.number) == place
-    known = in_hand or evidence.whole or evidence.complete(place)
-    return evidence.events.get(place, ()) if known else None
+def _all_events(facts: MatchFacts, round_key: RoundKey) -> tuple[TimelineEvent, ...] | None:
+    """All events of a round, in order; None when some of them are not known here."""
+    current = facts.match.current
+    in_progress = current is not None and (current.map, current.number) == round_key
+    known = in_progress or facts.whole or facts.complete(round_key)
+    return facts.events.get(round_key, ()) if known else None
 
 
-def _kills(evidence: Evidence, place: Place) -> list[TimelineEvent]:
-    return [event for event in _told(evidence, place) or () if event.counts]
+def _kills(facts: MatchFacts, round_key: RoundKey) -> list[TimelineEvent]:
+    return [event for event in _all_events(facts, round_key) or () if event.counts]
 
 
-def _nothing_seen(evidence: Evidence, place: Place, reason: str) -> Verdict | None:
-    """The round is over and gave no answer, or we missed it."""
-    played = evidence.rounds.get(place)
-    if played is None or not evidence.complete(place):
+def _void_without_result(facts: MatchFacts, round_key: RoundKey, reason: str) -> Settlement | None:
+    """A void: the round is over without a result for this market, or the log did not show it."""
+    played = facts.rounds.get(round_key)
+    if played is None or not facts.complete(round_key):
         return None
-    return void(NO_RESULT, (played.id,), "data was missing in this round" if evidence.gap(place) else reason)
+    return void(NO_RESULT, (played.id,), "data was missing in this round" if facts.gap(round_key) else reason)
 
 
 def _first_kill(
-    truth: Callable[[TimelineEvent, Spec], bool], evidence: Evidence, spec: Spec
-) -> Verdict | None:
-    kills = _kills(evidence, _place(spec))
-    if not kills or evidence.gap(_place(spec)) or kills[0].actor_slot is None:
-        return _nothing_seen(evidence, _place(spec), "the round ended without a kill")
-    return decide(truth(kills[0], spec), (kills[0].id,), "first kill of the round")
+    condition: Callable[[TimelineEvent, Specifiers], bool], facts: MatchFacts, specifiers: Specifiers
+) -> Settlement | None:
+    kills = _kills(facts, _round_key(specifiers))
+    if not kills or facts.gap(_round_key(specifiers)) or kills[0].actor_slot is None:
+        return _void_without_result(facts, _round_key(specifiers), "the round ended without a kill")
+    return decide(condition(kills[0], specifiers), (kills[0].id,), "first kill of the round")
 
 
-def _opening_price(outlook: Outlook, spec: Spec) -> float:
-    chance = kill_model.first_kill(outlook.round_logit(spec.map), outlook.home_is_ct(spec.map))
-    return _of_team(chance, spec)
+def _opening_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    chance = kill_model.first_kill(forecast.round_logit(specifiers.map), forecast.home_is_ct(specifiers.map))
+    return _of_team(chance, specifiers)
 
 
-def _rounds_since_pistol(outlook: Outlook, spec: Spec) -> int | None:
+def _rounds_since_pistol(forecast: Forecast, specifiers: Specifiers) -> int | None:
     """0 in a pistol round; None in overtime, which has none."""
-    play = outlook.evidence.play(spec.map)
-    half, position = model.half_of(spec.round - 1, play.max_rounds, play.overtime_rounds)
+    play = forecast.facts.play(specifiers.map)
+    half, position = model.half_of(specifiers.round - 1, play.max_rounds, play.overtime_rounds)
     return position if half < 2 else None
 
 
-def _headshot_price(outlook: Outlook, spec: Spec) -> float:
-    return _PISTOL_HEADSHOT if _rounds_since_pistol(outlook, spec) == 0 else _HEADSHOT
+def _headshot_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return _PISTOL_HEADSHOT if _rounds_since_pistol(forecast, specifiers) == 0 else _HEADSHOT
 
 
-def _awp_price(outlook: Outlook, spec: Spec) -> float:
-    return _POOR_AWP if _rounds_since_pistol(outlook, spec) in (0, 1) else _AWP
+def _awp_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return _POOR_AWP if _rounds_since_pistol(forecast, specifiers) in (0, 1) else _AWP
 
 
 def _occurs(
-    proof: Callable[[TimelineEvent], bool], what: str, evidence: Evidence, spec: Spec
-) -> Verdict | None:
+    proof: Callable[[TimelineEvent], bool], what: str, facts: MatchFacts, specifiers: Specifiers
+) -> Settlement | None:
     """Won as soon as an event proves it; lost when the round ends without one."""
-    place = _place(spec)
-    found = next((event for event in _told(evidence, place) or () if proof(event)), None)
+    round_key = _round_key(specifiers)
+    found = next((event for event in _all_events(facts, round_key) or () if proof(event)), None)
     if found:
         return decide(True, (found.id,), what)
-    played = evidence.rounds.get(place)
-    if played is None or not evidence.complete(place) or evidence.gap(place):
-        return _nothing_seen(evidence, place, "") if played else None
+    played = facts.rounds.get(round_key)
+    if played is None or not facts.complete(round_key) or facts.gap(round_key):
+        return _void_without_result(facts, round_key, "") if played else None
     return decide(False, (played.id,), f"no {what}")
 
 
-def _plant_price(outlook: Outlook, spec: Spec) -> float:
-    ct = outlook.ct_wins(spec.map, spec.round)
+def _plant_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    ct = forecast.ct_wins(specifiers.map, specifiers.round)
     return kill_model.shifted(_PLANTED, _PLANT_LEAN, 0.5 - ct)
 
 
-def _ending_prices(outlook: Outlook, spec: Spec) -> dict[WinReason, float]:
+def _ending_prices(forecast: Forecast, specifiers: Specifiers) -> dict[WinReason, float]:
     """The ways a round can end; they sum to 1."""
-    planted = _plant_price(outlook, spec)
+    planted = _plant_price(forecast, specifiers)
     defused = planted * kill_model.shifted(
-        _DEFUSED_OF_PLANTED, _DEFUSE_LEAN, outlook.ct_wins(spec.map, spec.round) - 0.5
+        _DEFUSED_OF_PLANTED, _DEFUSE_LEAN, forecast.ct_wins(specifiers.map, specifiers.round) - 0.5
     )
     exploded, time = (planted - defused) * _EXPLODED_OF_HELD, (1 - planted) * _TIME_OF_UNPLANTED
     return {"defuse": defused, "bomb": exploded, "time": time, "kills": 1 - defused - exploded - time}
 
 
-def _ending_price(reason: WinReason, outlook: Outlook, spec: Spec) -> float:
-    return _ending_prices(outlook, spec)[reason]
+def _ending_price(reason: WinReason, forecast: Forecast, specifiers: Specifiers) -> float:
+    return _ending_prices(forecast, specifiers)[reason]
 
 
-def _ended_by(reason: WinReason, evidence: Evidence, spec: Spec) -> Verdict | None:
-    played = evidence.rounds.get(_place(spec))
+def _ended_by(reason: WinReason, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    played = facts.rounds.get(_round_key(specifiers))
     if played is None:
         return None
     return decide(played.win_reason == reason, (played.id,), f"round won by {played.win_reason}")
 
 
-def _over_price(outlook: Outlook, spec: Spec) -> float:
-    current = outlook.playing
-    in_hand = current is not None and (current.map, current.number) == _place(spec)
+def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    current = forecast.current_round
+    in_progress = current is not None and (current.map, current.number) == _round_key(specifiers)
     home, away = (
-        (current.alive_home, current.alive_away) if current and in_hand else (kill_model.PLAYERS,) * 2
+        (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
     )
-    seen = sum(event.counts for event in outlook.events) if in_hand else 0
+    seen = sum(event.counts for event in forecast.events) if in_progress else 0
     chances = kill_model.more_kills(
-        home, away, round(outlook.round_logit(spec.map), 2), outlook.planter if in_hand else 0
+        home, away, round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
     )
-    return kill_model.more_than(chances, spec.threshold - seen)
+    return kill_model.more_than(chances, specifiers.threshold - seen)
 
 
-def _under_price(outlook: Outlook, spec: Spec) -> float:
-    return 1 - _over_price(outlook, spec)
+def _under_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - _over_price(forecast, specifiers)
 
 
-def _kill_total(over: bool, evidence: Evidence, spec: Spec) -> Verdict | None:
-    place = _place(spec)
-    kills = _kills(evidence, place)
-    if len(kills) > spec.threshold:
-        decisive = tuple(kill.id for kill in kills[: int(spec.threshold) + 1])
+def _kill_total(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    round_key = _round_key(specifiers)
+    kills = _kills(facts, round_key)
+    if len(kills) > specifiers.threshold:
+        decisive = tuple(kill.id for kill in kills[: int(specifiers.threshold) + 1])
         return decide(over, decisive, f"{len(decisive)} kills")
-    played = evidence.rounds.get(place)
-    if played is None or not evidence.complete(place) or evidence.gap(place):
-        return _nothing_seen(evidence, place, "") if played else None
+    played = facts.rounds.get(round_key)
+    if played is None or not facts.complete(round_key) or facts.gap(round_key):
+        return _void_without_result(facts, round_key, "") if played else None
     return decide(not over, (played.id, *(kill.id for kill in kills)), f"{len(kills)} kills in the round")
 
 
@@ -188,7 +192,7 @@ def _ending(id: int, key: str, reason: WinReason) -> Rule:
         id=id,
         key=key,
         family="round_ending",
-        opens=partial(_at, round_to_come, _single),
+        opens=partial(_at, round_in_freeze, _single),
         price=partial(_ending_price, reason),
         settle=partial(_ended_by, reason),
     )
@@ -207,25 +211,25 @@ RULES = (
         id=14,
         key="round_opening_kill",
         family="round_opening_kill",
-        opens=partial(_at, round_to_come, _teams),
+        opens=partial(_at, round_in_freeze, _teams),
         price=_opening_price,
-        settle=partial(_first_kill, lambda kill, spec: kill.actor_slot == spec.team),
+        settle=partial(_first_kill, lambda kill, specifiers: kill.actor_slot == specifiers.team),
     ),
     Rule(
         id=15,
         key="round_opening_headshot",
         family="round_opening_headshot",
-        lone=True,
-        opens=partial(_at, round_to_come, _single),
+        without_complement=True,
+        opens=partial(_at, round_in_freeze, _single),
         price=_headshot_price,
-        settle=partial(_first_kill, lambda kill, spec: kill.headshot),
+        settle=partial(_first_kill, lambda kill, specifiers: kill.headshot),
     ),
     Rule(
         id=16,
         key="round_awp_kill",
         family="round_awp_kill",
-        lone=True,
-        opens=partial(_at, round_to_come, _single),
+        without_complement=True,
+        opens=partial(_at, round_in_freeze, _single),
         price=_awp_price,
         settle=partial(_occurs, lambda event: event.counts and event.weapon == "awp", "AWP kill"),
     ),
@@ -233,8 +237,8 @@ RULES = (
         id=17,
         key="round_bomb_planted",
         family="round_bomb_planted",
-        lone=True,
-        opens=partial(_at, round_to_come, _single),
+        without_complement=True,
+        opens=partial(_at, round_in_freeze, _single),
         price=_plant_price,
         settle=partial(_occurs, lambda event: event.type == "bomb_planted", "bomb plant"),
     ),

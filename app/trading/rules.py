@@ -6,16 +6,16 @@ from typing import Literal
 import msgspec
 
 from app.domain.market import Result
-from app.trading.forecast import Outlook
-from app.trading.match_facts import Evidence
-from app.trading.specifiers import Spec
+from app.trading.forecast import Forecast
+from app.trading.match_facts import MatchFacts
+from app.trading.specifiers import Specifiers
 
 NOT_PLAYED = 4  #: the void reason of an offer whose event never took place
 NO_RESULT = 14  #: the void reason of an event that was played but gives no answer
 
 
-class Verdict(msgspec.Struct, frozen=True):
-    """How a market ends, and the numbers of the facts that show it."""
+class Settlement(msgspec.Struct, frozen=True):
+    """The result of a market, and the numbers of the facts that it rests on."""
 
     result: Result
     rests_on: tuple[int, ...]
@@ -23,17 +23,17 @@ class Verdict(msgspec.Struct, frozen=True):
     void_reason_id: int | None = None
 
 
-def decide(truth: bool, rests_on: Iterable[int], reason: str) -> Verdict:
-    return Verdict(Result.WON if truth else Result.LOST, tuple(rests_on), reason)
+def decide(won: bool, rests_on: Iterable[int], reason: str) -> Settlement:
+    return Settlement(Result.WON if won else Result.LOST, tuple(rests_on), reason)
 
 
-def void(void_reason_id: int, rests_on: Iterable[int], reason: str) -> Verdict:
-    return Verdict(Result.VOID, tuple(rests_on), reason, void_reason_id)
+def void(void_reason_id: int, rests_on: Iterable[int], reason: str) -> Settlement:
+    return Settlement(Result.VOID, tuple(rests_on), reason, void_reason_id)
 
 
-def without_team(spec: Spec) -> Spec:
-    """What a book of both teams' markets shares."""
-    return msgspec.structs.replace(spec, team="")
+def without_team(specifiers: Specifiers) -> Specifiers:
+    """The specifiers that both teams' markets of one group share."""
+    return msgspec.structs.replace(specifiers, team="")
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,24 +41,24 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     `family` is shared by the types whose markets complement each other (over and under). `opens` says
     which markets are on offer in this state of the match. `price` is the probability that the market
-    wins. `settle` answers as soon as the facts decide, and None until then; it need not know about
-    events that can no longer take place, nor about cancelled matches: the engine voids those.
-    `lone` markets have no complement, so the margin falls on the single price. `complement` is what
-    the markets of one book share: by default everything but the team. `by_format`: how many rounds a map has
-    decides how it ends. `about_format`: under another format of the map, or of the series, it is another bet.
+    wins. `settle` returns the settlement as soon as the facts decide, and None until then; it need not handle
+    events that can no longer take place, nor cancelled matches: the engine voids those. Markets
+    `without_complement` take the margin on their single price. `complement` returns the specifiers that the
+    markets of one group share: by default all but the team. `by_format`: the result depends on how many
+    rounds a map has. `about_format`: under another format of the map, or of the series, it is another bet.
     """
 
     id: int
     key: str
     family: str
-    opens: Callable[[Evidence], Iterable[Spec]]
-    price: Callable[[Outlook, Spec], float]
-    settle: Callable[[Evidence, Spec], Verdict | None]
-    lone: bool = False
+    opens: Callable[[MatchFacts], Iterable[Specifiers]]
+    price: Callable[[Forecast, Specifiers], float]
+    settle: Callable[[MatchFacts, Specifiers], Settlement | None]
+    without_complement: bool = False
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
-    complement: Callable[[Spec], Spec] = without_team
+    complement: Callable[[Specifiers], Specifiers] = without_team
 
-    def group(self, spec: Spec) -> str:
-        """The name that the complements of one book share; "" for a lone market."""
-        return "" if self.lone else f"{self.family}:{self.complement(spec).text}"
+    def group(self, specifiers: Specifiers) -> str:
+        """The name that the complements of one book share; "" for a market without complement."""
+        return "" if self.without_complement else f"{self.family}:{self.complement(specifiers).text}"

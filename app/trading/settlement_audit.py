@@ -1,4 +1,4 @@
-"""Recompute every settlement of a match from its stored facts, and say what differs.
+"""Recompute every settlement of a match from its stored facts, and report what differs.
 
 Needs nothing but what is stored: the match, its rounds and events (void ones too), its ledger.
 """
@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from app.domain.market import Result
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.trading.match_facts import Evidence, compose
+from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES
-from app.trading.rules import Verdict
-from app.trading.settling import verdict
+from app.trading.rules import Settlement
+from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
 
 Key = tuple[int, str]
@@ -31,16 +31,16 @@ class SettlementDifference(msgspec.Struct, frozen=True):
 def audit(
     match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent], ledger: Iterable[LedgerEntry]
 ) -> list[SettlementDifference]:
-    """Every difference between the ledger and what the facts say; none when all is well."""
-    evidence = _evidence(match, rounds, events)
-    standing = _standing(match, rounds, events)
+    """Every difference between the ledger and the facts; none when they agree."""
+    facts = _facts(match, rounds, events)
+    standing_ids = _standing_ids(match, rounds, events)
     return [
         SettlementDifference(*key, problem)
         for key, entries in _by_market(ledger).items()
         for problem in (
             *_broken_links(entries),
             *_wrong_windows(entries),
-            *_wrong_end(entries, evidence, standing),
+            *_wrong_outcome(entries, facts, standing_ids),
         )
     ]
 
@@ -52,23 +52,23 @@ def _by_market(ledger: Iterable[LedgerEntry]) -> dict[Key, list[LedgerEntry]]:
     return found
 
 
-def _evidence(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]) -> Evidence:
+def _facts(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]) -> MatchFacts:
     maps = tuple(
         replace(play, rounds=tuple(one for one in rounds if one.map == play.number and not one.void))
         for play in match.maps
     )
-    return compose(replace(match, maps=maps), events)
+    return facts_from_events(replace(match, maps=maps), events)
 
 
-def _standing(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]) -> frozenset[int]:
+def _standing_ids(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]) -> frozenset[int]:
     ends = {play.end_id for play in match.maps if play.end_id is not None}
     played = {one.id for one in rounds if not one.void}
     return frozenset(ends | played | {event.id for event in events if not event.void})
 
 
 def _broken_links(entries: Sequence[LedgerEntry]) -> Iterable[str]:
-    """Each entry must start where the one before it ended, the first one from pending; one about a window
-    leaves status and outcome as they are."""
+    """Each entry must start from the status in which the one before it ended, the first one from pending; one
+    about a window leaves status and outcome as they are."""
     status: LedgerStatus = LedgerStatus.PENDING
     outcome: Result | None = None
     for number, entry in enumerate(entries, start=1):
@@ -80,7 +80,7 @@ def _broken_links(entries: Sequence[LedgerEntry]) -> Iterable[str]:
 
 
 def _wrong_windows(entries: Sequence[LedgerEntry]) -> Iterable[str]:
-    """A window must have ended when it became void; one is void or not, and every move changes that."""
+    """A window must have ended when it became void; each entry about it must change whether it is void."""
     void: set[VoidWindow] = set()
     for number, entry in enumerate(entries, start=1):
         window = entry.void_window
@@ -93,7 +93,9 @@ def _wrong_windows(entries: Sequence[LedgerEntry]) -> Iterable[str]:
         void ^= {window}
 
 
-def _wrong_end(entries: Sequence[LedgerEntry], evidence: Evidence, standing: frozenset[int]) -> Iterable[str]:
+def _wrong_outcome(
+    entries: Sequence[LedgerEntry], facts: MatchFacts, standing_ids: frozenset[int]
+) -> Iterable[str]:
     moves = [entry for entry in entries if entry.void_window is None]
     if not moves or moves[-1].settled_by != "engine":
         return
@@ -101,26 +103,26 @@ def _wrong_end(entries: Sequence[LedgerEntry], evidence: Evidence, standing: fro
     if last.type_id not in RULES:
         yield "this market type is not known"
         return
-    if RULES[last.type_id].by_format and evidence.format_open(parse(last.specifiers).map):
+    if RULES[last.type_id].by_format and facts.format_open(parse(last.specifiers).map):
         return
-    found = _verdicts(last, evidence)
+    found = _settlements(last, facts)
     if last.new_status is LedgerStatus.PENDING:
         if found[0] is not None:
             yield f"pending, but the facts say {found[0].result}: {found[0].reason}"
         return
     if not any(one is not None and _agrees(one, last) for one in found):
         yield f"{last.outcome}, but the facts say {found[0].result if found[0] else 'nothing yet'}"
-    gone = sorted(set(last.rests_on) - standing)
+    gone = sorted(set(last.rests_on) - standing_ids)
     if gone:
         yield f"rests on facts {gone}, which do not stand"
 
 
-def _agrees(found: Verdict, last: LedgerEntry) -> bool:
+def _agrees(found: Settlement, last: LedgerEntry) -> bool:
     return found.result is last.outcome and found.void_reason_id == last.void_reason_id
 
 
-def _verdicts(last: LedgerEntry, evidence: Evidence) -> list[Verdict | None]:
-    """The verdict now; and the one given in mid-round, before data went missing or play was broken off."""
-    rule, spec = RULES[last.type_id], parse(last.specifiers)
-    in_round = [replace(evidence, whole=True)] if spec.round else []
-    return [verdict(rule, known, spec) for known in (evidence, *in_round)]
+def _settlements(last: LedgerEntry, facts: MatchFacts) -> list[Settlement | None]:
+    """The settlement by the facts now, and by those in mid-round, before data was missing or play stopped."""
+    rule, specifiers = RULES[last.type_id], parse(last.specifiers)
+    in_round = [replace(facts, whole=True)] if specifiers.round else []
+    return [settlement_of(rule, known, specifiers) for known in (facts, *in_round)]

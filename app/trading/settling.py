@@ -1,45 +1,45 @@
-"""From verdicts to ledger entries and back. A changed result is always a rollback, then a settlement."""
+"""Ledger entries of settlements and rollbacks. A changed result is always a rollback, then a settlement."""
 
 from msgspec.structs import replace
 
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy, VoidWindow
-from app.trading.match_facts import Evidence
-from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Verdict, void
-from app.trading.specifiers import Spec
+from app.trading.match_facts import MatchFacts
+from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Settlement, void
+from app.trading.specifiers import Specifiers
 
 _LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
 CLOSED = tuple(_LEDGER)
 
 
-def verdict(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """What the facts decide, if the format that it depends on is known."""
-    if rule.by_format and evidence.format_open(spec.map):
-        return void(NO_RESULT, (), "the format of the map was never known") if evidence.cancelled else None
-    return _decided(rule, evidence, spec)
+def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """The settlement by the facts, if the format that it depends on is known."""
+    if rule.by_format and facts.format_open(specifiers.map):
+        return void(NO_RESULT, (), "the format of the map was never known") if facts.cancelled else None
+    return _decided(rule, facts, specifiers)
 
 
-def _decided(rule: Rule, evidence: Evidence, spec: Spec) -> Verdict | None:
-    """The type's own rule first, then what can no longer take place is void."""
-    return rule.settle(evidence, spec) or _never(evidence, spec)
+def _decided(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """By the type's own rule; else a void for an event that can no longer take place."""
+    return rule.settle(facts, specifiers) or _void_if_impossible(facts, specifiers)
 
 
-def _never(evidence: Evidence, spec: Spec) -> Verdict | None:
-    if evidence.unseen((spec.map, spec.round)):
+def _void_if_impossible(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    if facts.unseen((specifiers.map, specifiers.round)):
         return void(NO_RESULT, (), "how this round ended is not known")
-    play = evidence.plays.get(spec.map)
+    play = facts.plays.get(specifiers.map)
     ended = play is not None and play.status == "finished"
-    if not ended and not evidence.over:
+    if not ended and not facts.over:
         return None
-    played = evidence.rounds.get((spec.map, spec.round))
+    played = facts.rounds.get((specifiers.map, specifiers.round))
     if played:
         return void(NO_RESULT, (played.id,), "what happened in this round is not known")
-    if evidence.cancelled and not ended:
+    if facts.cancelled and not ended:
         return void(NOT_PLAYED, (), "the match was cancelled")
     return void(NOT_PLAYED, (play.end_id,) if play and play.end_id is not None else (), "it was not played")
 
 
-def settle(market: Market, found: Verdict, settled_by: SettledBy = "engine") -> tuple[Market, LedgerEntry]:
+def settle(market: Market, found: Settlement, settled_by: SettledBy = "engine") -> tuple[Market, LedgerEntry]:
     """Close an open market. It is a resettlement when it had been settled before."""
     voided = found.result is Result.VOID
     entry = LedgerEntry(
@@ -67,7 +67,7 @@ def settle(market: Market, found: Verdict, settled_by: SettledBy = "engine") -> 
 
 
 def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> tuple[Market, LedgerEntry]:
-    """Take a settlement or a void back; the market is open again, and suspended until it is priced."""
+    """Roll back a settlement or a void; the market is open again, and suspended until it is priced."""
     voided = market.status is MarketStatus.CANCELLED
     entry = LedgerEntry(
         type_id=market.type_id,
@@ -90,7 +90,7 @@ def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> 
     return opened, entry
 
 
-def about_bets(
+def void_window_entry(
     market: Market,
     window: VoidWindow,
     reason: str,
@@ -100,7 +100,7 @@ def about_bets(
     settled_by: SettledBy = "engine",
     rolled_back: bool = False,
 ) -> LedgerEntry:
-    """That the bets of a window are void, or void no more, on a market that stays as it is."""
+    """The entry that the bets of a window are void, or no longer void, on a market that stays as it is."""
     status = _LEDGER.get(market.status, LedgerStatus.PENDING)
     return LedgerEntry(
         type_id=market.type_id,
@@ -117,14 +117,14 @@ def about_bets(
     )
 
 
-def outdated(market: Market, rule: Rule, evidence: Evidence, spec: Spec) -> str:
+def outdated_reason(market: Market, rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> str:
     """Why the settlement of a closed market no longer holds, or ""."""
-    if not evidence.voided.isdisjoint(market.rests_on):
+    if not facts.voided.isdisjoint(market.rests_on):
         return "facts that it rested on are void"
-    # The events of past rounds are gone from the evidence: what rests on them stands until they are void.
-    if spec.round and market.rests_on and market.void_reason_id != NOT_PLAYED:
+    # The facts have no events of past rounds: what rests on them holds until they are void.
+    if specifiers.round and market.rests_on and market.void_reason_id != NOT_PLAYED:
         return ""
-    found = _decided(rule, evidence, spec)
+    found = _decided(rule, facts, specifiers)
     if found is None:
         return "no longer decided"
     return "" if found.result is market.result else "the result has changed"

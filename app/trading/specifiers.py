@@ -5,7 +5,7 @@ from functools import lru_cache
 import msgspec
 
 
-class Spec(msgspec.Struct, frozen=True):
+class Specifiers(msgspec.Struct, frozen=True):
     """The specifiers of one market; zero or "" where a type has none. The order is the canonical one."""
 
     map: int = 0
@@ -24,13 +24,13 @@ class Spec(msgspec.Struct, frozen=True):
         return _text(self)
 
 
-EMPTY = Spec()
-_DEFAULTS = tuple((name, getattr(EMPTY, name)) for name in Spec.__struct_fields__)
+EMPTY = Specifiers()
+_DEFAULTS = tuple((name, getattr(EMPTY, name)) for name in Specifiers.__struct_fields__)
 
 
 @lru_cache(maxsize=65_536)
-def _text(spec: Spec) -> str:
-    values = ((name, getattr(spec, name), unset) for name, unset in _DEFAULTS)
+def _text(specifiers: Specifiers) -> str:
+    values = ((name, getattr(specifiers, name), unset) for name, unset in _DEFAULTS)
     return "|".join(f"{name}={_plain(value)}" for name, value, unset in values if value != unset)
 
 
@@ -39,18 +39,18 @@ def _plain(value: object) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def parse(text: str) -> Spec:
+def parse(text: str) -> Specifiers:
     """The values in canonical text. Unknown names and malformed numbers raise `ValueError`."""
     pairs = dict(part.split("=", 1) for part in text.split("|")) if text else {}
     try:
         return (
-            msgspec.convert(pairs, Spec, strict=False)
-            if not pairs.keys() - set(Spec.__struct_fields__)
-            else _refuse(text)
+            msgspec.convert(pairs, Specifiers, strict=False)
+            if not pairs.keys() - set(Specifiers.__struct_fields__)
+            else _reject(text)
         )
     except msgspec.ValidationError as wrong:
         raise ValueError(f"specifiers {text!r}: {wrong}") from wrong
 
 
-def _refuse(text: str) -> Spec:
+def _reject(text: str) -> Specifiers:
     raise ValueError(f"specifiers {text!r}: unknown name")

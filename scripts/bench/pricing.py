@@ -23,17 +23,17 @@ from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.sandbox.simulator.series import Plan, simulate
 from app.sandbox.simulator.world import world
-from app.trading.forecast import Outlook
-from app.trading.match_facts import compose, gather
+from app.trading.forecast import Forecast
+from app.trading.match_facts import collect_facts, facts_from_events
 from app.trading.registry import RULES
-from app.trading.settling import verdict
-from app.trading.specifiers import Spec
+from app.trading.settling import settlement_of
+from app.trading.specifiers import Specifiers
 from scripts.bench.pricing_plot import draw
 
 BEGIN = 1_790_000_000_000
 BINS = 10
 _BATCH = 50  #: maps that a process takes at a time
-Quote = tuple[int, Spec, float]
+Quote = tuple[int, Specifiers, float]
 
 
 class Bin(msgspec.Struct):
@@ -120,21 +120,21 @@ def _play(plan: Plan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
 
 
 def _quotes(match: Match) -> Iterator[Quote]:
-    evidence = gather(match, ())
-    outlook = Outlook(evidence)
+    facts = collect_facts(match, ())
+    forecast = Forecast(facts)
     for rule in RULES.values():
-        for spec in rule.opens(evidence):
-            if verdict(rule, evidence, spec) is None:
-                yield rule.id, spec, rule.price(outlook, spec)
+        for specifiers in rule.opens(facts):
+            if settlement_of(rule, facts, specifiers) is None:
+                yield rule.id, specifiers, rule.price(forecast, specifiers)
 
 
 def _judge(match: Match, quotes: Iterable[Quote], events: Iterable[TimelineEvent], bins: Bins) -> None:
-    evidence = compose(match, events)
-    for type_id, spec, probability in quotes:
-        found = verdict(RULES[type_id], evidence, spec)
+    facts = facts_from_events(match, events)
+    for type_id, specifiers, probability in quotes:
+        found = settlement_of(RULES[type_id], facts, specifiers)
         if found is not None and found.result is not Result.VOID:
-            place = min(int(probability * BINS), BINS - 1)
-            bins[type_id][place].add(probability, found.result is Result.WON)
+            round_key = min(int(probability * BINS), BINS - 1)
+            bins[type_id][round_key].add(probability, found.result is Result.WON)
 
 
 def _report(bins: Bins, lengths: list[int]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from app.domain.catalogue import LOCALES, Catalogue, Locale, MarketType, load
 from app.domain.match import Status
 from app.trading.registry import RULES
-from app.trading.specifiers import Spec, parse
+from app.trading.specifiers import Specifiers, parse
 
 SAMPLES = {
     "map": "2",
@@ -50,7 +50,7 @@ def test_it_mirrors_what_is_offered() -> None:
 
 
 def test_specifiers_are_typed_and_in_canonical_order() -> None:
-    order = list(Spec.__struct_fields__)
+    order = list(Specifiers.__struct_fields__)
     for market in catalogue.markets:
         names = [specifier.name for specifier in market.specifiers]
         assert names == sorted(names, key=order.index)

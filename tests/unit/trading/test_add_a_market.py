@@ -12,7 +12,7 @@ from app.sandbox.simulator.series import Plan, new_truth
 from app.sandbox.simulator.world import world
 from app.trading.registry import RULES
 from app.trading.rules import Rule
-from app.trading.specifiers import Spec, parse
+from app.trading.specifiers import Specifiers, parse
 from tests.unit.trading.trader import trade
 
 PAGE = (Path(__file__).parents[3] / "docs" / "add-a-market.md").read_text("utf-8")
@@ -40,9 +40,9 @@ def test_the_market_opens_and_settles(rule: Rule) -> None:
     markets = [market for market in trader.book.values() if market.type_id == rule.id]
     assert len(markets) > 20
     for market in markets:
-        spec = parse(market.specifiers)
-        played = truth.maps[0].rounds[spec.round - 1]
-        side = played.side if played.winner == spec.team else None
+        specifiers = parse(market.specifiers)
+        played = truth.maps[0].rounds[specifiers.round - 1]
+        side = played.side if played.winner == specifiers.team else None
         lost = [k for k in played.kills if k.victim_side == side != k.side]
         assert market.result is (Result.WON if side and not lost else Result.LOST), played
 
@@ -50,7 +50,7 @@ def test_the_market_opens_and_settles(rule: Rule) -> None:
 def test_the_entry_names_the_rule(rule: Rule) -> None:
     (entry,) = tomllib.loads(blocks("toml"))["market"]
     assert (entry["id"], entry["key"]) == (rule.id, rule.key)
-    names = [name for name in Spec.__struct_fields__ if name in entry["specifiers"]]
+    names = [name for name in Specifiers.__struct_fields__ if name in entry["specifiers"]]
     assert names == entry["specifiers"]
     for text in (entry["en"], entry["ru"]):
         assert set(re.findall(r"\{(\w+)\}", text)) == set(names)

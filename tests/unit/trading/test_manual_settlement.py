@@ -1,4 +1,4 @@
-"""What operators settle by hand stands against the engine until they take it back."""
+"""What operators settle stays settled, whatever the engine computes, until they roll it back."""
 
 import pytest
 
@@ -22,8 +22,8 @@ def trader() -> Trader:
     return trader
 
 
-def put(trader: Trader, decision: manual_settlement.Decision) -> Market:
-    market, entry = decision
+def store(trader: Trader, transition: manual_settlement.MarketTransition) -> Market:
+    market, entry = transition
     trader.book[market.key] = market
     trader.ledger.append(entry)
     return market
@@ -38,17 +38,17 @@ def play_round(trader: Trader) -> None:
     trader.react(server.changes)
 
 
-def test_a_settlement_by_hand_stands(trader: Trader) -> None:
-    market = put(trader, manual_settlement.settle(trader.book[KEY], won=False, reason="ruling"))
+def test_the_engine_leaves_a_manual_settlement(trader: Trader) -> None:
+    market = store(trader, manual_settlement.settle(trader.book[KEY], won=False, reason="ruling"))
     assert (market.status, market.result) == (MarketStatus.SETTLED, Result.LOST)
     play_round(trader)
     assert trader.book[KEY] == market
     assert [entry.settled_by for entry in trader.entries(*KEY)] == ["admin"]
 
 
-def test_taken_back_it_follows_the_facts_again(trader: Trader) -> None:
-    put(trader, manual_settlement.void(trader.book[KEY], 14, "ruling"))
-    put(trader, manual_settlement.roll_back(trader.book[KEY], "ruling withdrawn"))
+def test_rolled_back_it_follows_the_facts_again(trader: Trader) -> None:
+    store(trader, manual_settlement.void(trader.book[KEY], 14, "ruling"))
+    store(trader, manual_settlement.roll_back(trader.book[KEY], "ruling withdrawn"))
     play_round(trader)
     assert trader.book[KEY].result is Result.WON
     statuses = [entry.new_status for entry in trader.entries(*KEY)]
@@ -56,10 +56,10 @@ def test_taken_back_it_follows_the_facts_again(trader: Trader) -> None:
     assert trader.entries(*KEY)[-1].is_resettlement
 
 
-def test_refusals_name_the_present_state(trader: Trader) -> None:
+def test_conflicts_name_the_present_state(trader: Trader) -> None:
     with pytest.raises(Conflict, match="active"):
         manual_settlement.roll_back(trader.book[KEY], "slip")
-    settled = put(trader, manual_settlement.settle(trader.book[KEY], won=True, reason="ruling"))
+    settled = store(trader, manual_settlement.settle(trader.book[KEY], won=True, reason="ruling"))
     for attempt in (
         lambda: manual_settlement.settle(settled, won=True, reason="again"),
         lambda: manual_settlement.void(settled, 4, "again"),

@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.trading.margin import LEAST, MOST, odds, shares
+from app.trading.margin import MAX_ODDS, MIN_ODDS, odds, shares
 
 weights = st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=8)
 margins = st.floats(0.02, 0.2)
@@ -16,7 +16,7 @@ def test_books_sum_and_stay_within_the_caps(raw: list[float], margin: float) -> 
     probabilities = [weight / sum(raw) for weight in raw]
     book = shares(probabilities, margin)
     assert abs(sum(book) - 1 - margin) < 1e-6
-    assert all(1 / MOST - 1e-9 <= share <= 1 / LEAST + 1e-9 for share in book)
+    assert all(1 / MAX_ODDS - 1e-9 <= share <= 1 / MIN_ODDS + 1e-9 for share in book)
 
 
 @given(weights, margins)
@@ -33,7 +33,7 @@ def test_margin_is_spread_in_proportion() -> None:
 
 def test_a_lone_price_carries_the_margin_alone() -> None:
     assert shares([0.5], 0.06) == (0.53,)
-    assert shares([0.999], 0.06) == (1 / LEAST,)
+    assert shares([0.999], 0.06) == (1 / MIN_ODDS,)
 
 
 @given(st.floats(1e-4, 1.2))

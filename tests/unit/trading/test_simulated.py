@@ -37,18 +37,18 @@ def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
     for played in true.rounds:
         kills = [kill for kill in played.kills if kill.side != kill.victim_side]
         for market in trader.book.values():
-            spec = parse(market.specifiers)
-            if (spec.map, spec.round) != (number, played.number):
+            specifiers = parse(market.specifiers)
+            if (specifiers.map, specifiers.round) != (number, played.number):
                 continue
             expected = {
-                13: played.winner == spec.team,
-                14: slot_won(played, opening(played)) == spec.team,
+                13: played.winner == specifiers.team,
+                14: slot_won(played, opening(played)) == specifiers.team,
                 15: bool(kills) and kills[0].headshot,
                 16: any(kill.weapon == "awp" for kill in kills),
                 17: bool(played.bomb_site),
                 18: played.reason == "defuse",
-                19: len(kills) > spec.threshold,
-                20: len(kills) < spec.threshold,
+                19: len(kills) > specifiers.threshold,
+                20: len(kills) < specifiers.threshold,
                 21: played.reason == "bomb",
                 29: played.reason == "time",
                 30: played.reason == "kills",
@@ -61,13 +61,13 @@ def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
 def check_map(trader: Trader, number: int, true: MapTruth) -> int:
     seen, total = 0, true.home_score + true.away_score
     for market in trader.book.values():
-        spec = parse(market.specifiers)
-        if spec.map != number or market.type_id not in (6, 8, 9, 10, 27):
+        specifiers = parse(market.specifiers)
+        if specifiers.map != number or market.type_id not in (6, 8, 9, 10, 27):
             continue
         expected = {
-            6: true.winner == spec.team,
-            8: total > spec.threshold,
-            9: total < spec.threshold,
+            6: true.winner == specifiers.team,
+            8: total > specifiers.threshold,
+            9: total < specifiers.threshold,
             10: total > 24,
             27: total % 2 == 1,
         }[market.type_id]

@@ -17,10 +17,10 @@ from app.ingest.cs2log import read
 from app.sandbox.simulator.series import Plan, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
-from app.trading.match_facts import gather
+from app.trading.match_facts import collect_facts
 from app.trading.registry import RULES
 from app.trading.settlement_audit import audit
-from app.trading.settling import verdict
+from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
 
 MARGIN = 0.06
@@ -107,14 +107,14 @@ class Trader:
         assert react(self.match, (), self.book, now=self.now, quoting=quoting, margin=MARGIN) == Reaction()
 
     def _nothing_open_on_a_decided_event(self, changes: Sequence[c.Change]) -> None:
-        evidence = gather(self.match, changes)
+        facts = collect_facts(self.match, changes)
         for market in self.open():
-            assert verdict(RULES[market.type_id], evidence, parse(market.specifiers)) is None, market
+            assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market
         if self.match.over:
             assert [market for market in self.open() if not self._waits_for_its_format(market)] == []
 
     def _waits_for_its_format(self, market: Market) -> bool:
-        return gather(self.match, ()).format_open(parse(market.specifiers).map)
+        return collect_facts(self.match, ()).format_open(parse(market.specifiers).map)
 
     def _offers_only_when_allowed(self, quoting: bool) -> None:
         if self.match.pause or self.match.suspended or not quoting:
@@ -134,9 +134,9 @@ class Trader:
         for type_id in (3, 8, 19, 25):
             lines: dict[str, list[tuple[float, float]]] = {}
             for market in (m for m in self.active() if m.type_id == type_id):
-                spec = parse(market.specifiers)
-                lines.setdefault(f"{spec.map} {spec.round} {spec.team}", []).append(
-                    (spec.threshold, market.probability)
+                specifiers = parse(market.specifiers)
+                lines.setdefault(f"{specifiers.map} {specifiers.round} {specifiers.team}", []).append(
+                    (specifiers.threshold, market.probability)
                 )
             for book in lines.values():
                 chances = [chance for _, chance in sorted(book)]
