@@ -47,7 +47,7 @@ from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
 from app.ingest.supervision import Supervision, alerts_state
 from app.kit import logging
-from app.kit.background import lasting
+from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
 from app.operators.dependencies import OperatorDependencies
 from app.operators.routes import ROUTES as OPERATORS
@@ -166,7 +166,7 @@ class Parts:
                 "closing streams of ended keys": self.stream_server.run,
                 "admitting tenants to the broker": partial(amqp.keep, store, management, entry),
             }
-            beside = [asyncio.create_task(lasting(what, work)) for what, work in works.items()]
+            beside = [asyncio.create_task(run_forever(what, work)) for what, work in works.items()]
             try:
                 yield
             finally:

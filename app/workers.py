@@ -18,9 +18,9 @@ from app.ingest import worker
 from app.ingest.config import IngestConfig
 from app.ingest.queues import Queues
 from app.ingest.watch import suspend_everything
-from app.kit import garbage, logging, metrics
+from app.kit import garbage_collection, logging, metrics
 from app.kit.clock import system_clock
-from app.kit.patience import patiently
+from app.kit.retry import retry_while_unavailable
 from app.settings import Settings
 from app.store.connections import Store, open_store
 
@@ -30,24 +30,24 @@ log = logging.get_logger(__name__)
 async def run_feed(settings: Settings) -> None:
     """The feed process: publishes the change log to the tenants that it holds, until told to stop."""
     logging.configure("feed", level=settings.log_level)
-    garbage.spare_the_present()
+    garbage_collection.freeze_existing_objects()
     stopping = stop_on_signals()
     async with AsyncExitStack() as stack:
-        stack.enter_context(metrics.served(settings.metrics_port))
-        store = await patiently(
+        stack.enter_context(metrics.serve(settings.metrics_port))
+        store = await retry_while_unavailable(
             "opening the database",
             lambda: open_store(settings.database_url, settings.database_pool_size),
         )
         await stack.enter_async_context(store)
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
-        await patiently("reaching the broker", management.check)
+        await retry_while_unavailable("reaching the broker", management.check)
         await _feed_lives(settings, store, management, stopping)
 
 
 async def run_ingest(settings: Settings) -> None:
     """The ingest process: applies log batches, and suspends what nobody looks after, until told to stop."""
     logging.configure("ingest", level=settings.log_level)
-    garbage.spare_the_present()
+    garbage_collection.freeze_existing_objects()
     stopping = stop_on_signals()
     terms = IngestConfig(
         margin=settings.margin,
@@ -59,11 +59,11 @@ async def run_ingest(settings: Settings) -> None:
         silence_freeze_millis=settings.silence_freeze_seconds * 1000,
     )
     queues = Queues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
-    store = await patiently(
+    store = await retry_while_unavailable(
         "opening the database", lambda: open_store(settings.database_url, settings.database_pool_size)
     )
     async with store:
-        with metrics.served(settings.metrics_port):
+        with metrics.serve(settings.metrics_port):
             await worker.run(store, queues, terms, stopping)
 
 

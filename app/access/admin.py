@@ -21,7 +21,7 @@ from app.domain.match import summarize
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, Field, Invalid
 from app.store import audit, changes, keys, matches, tenants
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.transaction import Tx
@@ -178,7 +178,7 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     changed = await change(tx, tenant.id, match.id)
     if changed:
         await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
-        told = Draft("match", match_urn(match.number), frames.UPDATED, "", _encode(summarize(match)))
+        told = ChangeDraft("match", match_urn(match.number), frames.UPDATED, "", _encode(summarize(match)))
         await changes.append(tx, match, [told], now)
     return changed
 

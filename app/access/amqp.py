@@ -18,8 +18,8 @@ from app.broker.permissions import AuthorisationMode, Permission, TopicPermissio
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.patience import wait
-from app.store import signals, tenants
+from app.kit.retry import wait_for_event
+from app.store import notifications, tenants
 from app.store.connections import Store
 
 _LOOK_SECONDS = 5.0
@@ -46,7 +46,7 @@ async def keep(store: Store, management: Management, entry: Entry) -> None:
             due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
             if due and await _repaired(store, management, entry):
                 repaired_at = time.monotonic()
-            await wait(changed, _LOOK_SECONDS if settled else _RETRY_SECONDS)
+            await wait_for_event(changed, _LOOK_SECONDS if settled else _RETRY_SECONDS)
 
 
 async def repair(store: Store, management: Management, entry: Entry) -> list[str]:
@@ -131,7 +131,7 @@ async def _settle_all(store: Store, management: Management, entry: Entry) -> boo
     """Tell the broker all that it has not been told; whether that worked."""
     try:
         async with store.reading() as tx:
-            pending = await tenants.unsettled(tx)
+            pending = await tenants.admission_pending(tx)
     except Unavailable as error:
         log.warning("admission to the broker cannot be looked up", error=error.detail)
         return False
@@ -148,5 +148,5 @@ async def _settled(store: Store, management: Management, tenant: Tenant, entry: 
 
 
 async def _hear(store: Store, changed: asyncio.Event) -> None:
-    async for _ in signals.listen(store, signals.TENANTS):
+    async for _ in notifications.listen(store, notifications.TENANTS):
         changed.set()

@@ -14,9 +14,9 @@ from app.domain.tenant import Grant
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Forbidden, Unavailable
 from app.kit.logging import get_logger
-from app.store import keys, signals
+from app.store import keys, notifications
 from app.store.connections import Store
-from app.store.keys import Holder
+from app.store.keys import KeyHolder
 
 _REFUSAL = "This API key is not valid. Check it, or ask your account manager for a new one."
 _NOTE_SECONDS = 30.0
@@ -110,7 +110,7 @@ class Grants:
         used, self._used = self._used, {}
         if used:
             async with self._store.transaction() as tx:
-                await keys.used(tx, used)
+                await keys.record_last_used(tx, used)
 
     async def _read(self, hashed: bytes) -> _Known | None:
         generation = self._generation
@@ -133,7 +133,7 @@ class Grants:
                 self._good.popitem(last=False)
 
     async def _hear(self) -> None:
-        async for _ in signals.listen(self._store, signals.GRANTS, self._heard_state):
+        async for _ in notifications.listen(self._store, notifications.GRANTS, self._heard_state):
             self.forget()
 
     async def _note(self) -> None:
@@ -157,7 +157,7 @@ def _digest(raw_key: str, secret: str) -> bytes:
         return b""
 
 
-def _grant(holder: Holder) -> Grant | None:
+def _grant(holder: KeyHolder) -> Grant | None:
     key, tenant = holder.key, holder.tenant
     if not key.active or not tenant.active:
         return None
@@ -172,7 +172,7 @@ def _grant(holder: Holder) -> Grant | None:
     )
 
 
-def _stands(presented: Presented, holder: Holder | None) -> bool:
+def _stands(presented: Presented, holder: KeyHolder | None) -> bool:
     now = _grant(holder) if holder else None
     if now is None or holder is None or not _welcome(holder.key.networks, presented.address):
         return False

@@ -7,7 +7,7 @@ from app.broker.provisioning import LOST
 from app.kit.errors import Unavailable
 from app.store import cursors
 from app.store.connections import Store
-from app.store.cursors import Standing
+from app.store.cursors import CursorStatus
 
 CONNECTED = "connected"
 
@@ -40,7 +40,7 @@ class Told(msgspec.Struct, frozen=True):
 async def tenants_told(store: Store, management: Management) -> list[Told]:
     """Every tenant with a vhost, by slug. Raises `Unavailable` without the database."""
     async with store.reading() as tx:
-        standings = await cursors.standings(tx)
+        standings = await cursors.statuses(tx)
     try:
         queues: list[QueueCounts] | None = await management.queues()
     except Unavailable:
@@ -48,7 +48,7 @@ async def tenants_told(store: Store, management: Management) -> list[Told]:
     return [_told(each, queues) for each in standings]
 
 
-def _told(standing: Standing, queues: list[QueueCounts] | None) -> Told:
+def _told(standing: CursorStatus, queues: list[QueueCounts] | None) -> Told:
     held = standing.holder is not None and standing.remaining > 0
     return Told(
         tenant=standing.slug,

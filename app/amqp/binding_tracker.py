@@ -20,7 +20,7 @@ from app.broker.address import Address
 from app.broker.connection import open_connection
 from app.broker.management import ExchangeBinding, Management
 from app.broker.provisioning import LOST
-from app.kit.background import apart
+from app.kit.background import run_isolated
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
@@ -87,7 +87,7 @@ class Bindings:
         over = asyncio.Event()
         async with open_connection(self._url, _CONNECT_SECONDS) as connection:
             connection.close_callbacks.add(lambda *_: over.set())
-            await apart(self._consume(connection), _CONNECT_SECONDS)
+            await run_isolated(self._consume(connection), _CONNECT_SECONDS)
             await self._read_all()
             log.info("the broker's events are followed")
             await over.wait()

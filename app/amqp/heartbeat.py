@@ -20,10 +20,10 @@ from app.amqp import broker_lifecycle, routing
 from app.amqp.queue_losses import Losses
 from app.amqp.reconnect import Login
 from app.amqp.tenant_publisher import Delivery
-from app.kit.background import give_up
+from app.kit.background import abandon
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
-from app.kit.patience import wait
+from app.kit.retry import wait_for_event
 from app.wire.envelopes import feed
 
 _PATIENCE_SECONDS = 5.0
@@ -65,7 +65,7 @@ class Heartbeat:
                 if await self._say():
                     await self._rest()
                 else:
-                    await wait(self._delivery.reachable, _RETRY_SECONDS)
+                    await wait_for_event(self._delivery.reachable, _RETRY_SECONDS)
         finally:
             await self._hang_up()
 
@@ -75,7 +75,7 @@ class Heartbeat:
         until = time.monotonic() + word.seconds - 0.01
         while not self._due() and (left := until - time.monotonic()) > 0:
             word.hurried.clear()
-            await wait(word.hurried, word.pause(left))
+            await wait_for_event(word.hurried, word.pause(left))
 
     def _due(self) -> bool:
         """Whether there is something to say now, and somebody whom it reaches."""
@@ -152,6 +152,6 @@ class Heartbeat:
         broker, self._broker = self._broker, None
         pending, self._pending = self._pending, None
         if pending:
-            give_up(pending)
+            abandon(pending)
         if broker:
             await broker_lifecycle.end(broker)

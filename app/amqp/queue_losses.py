@@ -14,7 +14,7 @@ from faststream.rabbit import RabbitBroker, RabbitQueue
 
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST, QUEUE_LIMITS, declare_topology
-from app.kit.background import apart
+from app.kit.background import run_isolated
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
@@ -82,7 +82,7 @@ class Losses:
     async def look(self, broker: RabbitBroker) -> bool:
         """Take what was lost since the last look; whether the tenant must be told."""
         try:
-            lost = await apart(self._take(broker), 2 * _TAKE_SECONDS)
+            lost = await run_isolated(self._take(broker), 2 * _TAKE_SECONDS)
         except ChannelNotFoundEntity:  # the vhost was made before losses were counted
             await self._furnish()
             return False

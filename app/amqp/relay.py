@@ -18,8 +18,8 @@ from app.amqp.tenant_publisher import Delivery
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.patience import wait
-from app.store import changes, cursors, signals
+from app.kit.retry import wait_for_event
+from app.store import changes, cursors, notifications
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
 
@@ -97,7 +97,7 @@ class Relay:
 
     async def listen(self) -> None:
         """Wake the reader at each change."""
-        async for _ in signals.listen(self._store, changes.CHANNEL):
+        async for _ in notifications.listen(self._store, changes.CHANNEL):
             self._wake.set()
 
     async def read(self) -> None:
@@ -110,7 +110,7 @@ class Relay:
                 self._read_at = time.monotonic()
             except Unavailable as error:
                 log.warning("the change log cannot be read", error=error.detail)
-            await wait(self._wake, _POLL_SECONDS)
+            await wait_for_event(self._wake, _POLL_SECONDS)
 
     async def catch_up(self) -> None:
         """Give each starving delivery its next page, for ever."""
@@ -130,7 +130,7 @@ class Relay:
         """Checkpoint moved cursors, for ever: soon, and at once when a window is half used up."""
         while True:
             await self._moved.wait()
-            await wait(self._pressed, _SAVE_SECONDS)
+            await wait_for_event(self._pressed, _SAVE_SECONDS)
             self._moved.clear()
             self._pressed.clear()
             try:

@@ -20,7 +20,7 @@ from app.broker.address import Address, parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode, tenant_user
-from app.kit.background import apart
+from app.kit.background import run_isolated
 from app.kit.errors import Conflict, Unavailable
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}\Z")
@@ -151,7 +151,7 @@ async def _test_login(tenant: Address, vhost: str, exchange: str, mode: Authoris
 async def _login_error(tenant: Address, vhost: str, exchange: str) -> str:
     """Why the tenant cannot bind a queue; empty when it can."""
     try:
-        await apart(_bind(tenant, vhost, exchange), _LOGIN_SECONDS)
+        await run_isolated(_bind(tenant, vhost, exchange), _LOGIN_SECONDS)
     except ChannelNotFoundEntity:
         return ""
     except (OSError, AMQPError) as error:

@@ -5,22 +5,22 @@ import click
 from app.cli.context import opened, running, settled
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
-from app.kit.controls import shown
+from app.kit.control_characters import escape_control_characters
 from app.store import alerts as store
 from app.store import matches
-from app.store.alerts import Alert, Kind
+from app.store.alerts import Alert, AlertKind
 from app.store.transaction import Tx
 
 
 @click.command()
 @click.option("--all", "ended", is_flag=True, help="Those that have ended, too.")
-@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), multiple=True)
+@click.option("--kind", type=click.Choice([kind.value for kind in AlertKind]), multiple=True)
 @click.option("--match", "ref", help="Only of this match: its UUID or od:match:<n>.")
 @click.option("--limit", default=50, show_default=True)
 @running
 async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int) -> None:
     """What is wrong, newest first: since when, which kind, about what, and in words."""
-    kinds = [Kind(word) for word in kind] or list(Kind)
+    kinds = [AlertKind(word) for word in kind] or list(AlertKind)
     async with opened(settled()) as opened_store, opened_store.reading() as tx:
         match_id = (await matches.by_ref(tx, ref)).id if ref else None
         found = await store.listing(
@@ -28,7 +28,7 @@ async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int
         )
         urns = await _urns(tx, found)
     for each in found:
-        click.echo(shown(_line(each, urns)))
+        click.echo(escape_control_characters(_line(each, urns)))
     if not found:
         click.echo("no alert" if ended else "no open alert")
 

@@ -17,7 +17,7 @@ from app.access.admin import Broker
 from app.broker import address
 from app.broker.management import Management
 from app.kit import logging
-from app.kit.controls import shown
+from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
 from app.sandbox.demonstration import DemoUnavailable
 from app.sandbox.simulator.operator import OperatorRefused
@@ -86,4 +86,4 @@ async def broker_of(settings: Settings) -> AsyncIterator[Broker]:
 
 def show(value: Any) -> None:
     """A result as JSON on standard output."""
-    click.echo(shown(json.dumps(value, indent=2, ensure_ascii=False)))
+    click.echo(escape_control_characters(json.dumps(value, indent=2, ensure_ascii=False)))

@@ -13,7 +13,7 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.kit.clock import iso_millis, iso_seconds, system_clock
-from app.kit.controls import shown
+from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operators.source_view import source_view
 from app.store import audit as records
@@ -47,7 +47,7 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
         )
         async with store.reading() as tx:
             book = await markets.book(tx, after.id) if isinstance(asked, OnMarket) else {}
-    click.echo(shown(_match_line(after)))
+    click.echo(escape_control_characters(_match_line(after)))
     if isinstance(asked, OnMarket):
         click.echo(_market_line(book[asked.key]))
 
@@ -124,7 +124,7 @@ async def audit(match: str) -> None:
         facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
     wrong = differences(found, *facts, ledger)
     for each in wrong:
-        click.echo(shown(_line(each)))
+        click.echo(escape_control_characters(_line(each)))
     said = f"{match_urn(found.number)}: {len(ledger)} ledger entries, {len(wrong)} differences"
     if wrong:
         raise click.ClickException(said)

@@ -15,7 +15,7 @@ from app.broker.authorisation import application
 from app.channels.stream.transports import RawFrameProtocol
 from app.cli.context import running, settled
 from app.http.protocol import Limits, Protocol
-from app.kit import garbage, logging
+from app.kit import garbage_collection, logging
 from app.main import create_app
 from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
 from app.store.migrations import migrate as bring_up_to_date
@@ -41,7 +41,7 @@ def serve(host: str, port: int, operator_host: str) -> None:
     logging.configure("web", level=settings.log_level)
     config = server_config(create_app(settings), settings)
     _allow_connections()
-    garbage.spare_the_present()
+    garbage_collection.freeze_existing_objects()
     with ExitStack() as stack:
         listeners = [stack.enter_context(_listening(host, port, "--port"))]
         if settings.operator_port:

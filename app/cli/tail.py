@@ -8,7 +8,7 @@ import click
 from app.broker.address import parse
 from app.channels.feed.tail import tail as messages
 from app.cli.context import running, settled
-from app.kit.controls import shown
+from app.kit.control_characters import escape_control_characters
 
 
 @click.command()
@@ -25,7 +25,7 @@ async def tail(tenant: str) -> None:
 def _printed(text: str) -> bool:
     """False when nobody reads on (`| head`), which is no failure."""
     try:
-        click.echo(shown(text))
+        click.echo(escape_control_characters(text))
     except BrokenPipeError:
         # What is still in the buffer would be written, and fail again, at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,7 @@ from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.rating import require_ratings
 from app.kit.errors import Conflict
-from app.store import audit, matches, references
+from app.store import audit, match_references, matches
 from app.store.audit import Record
 from app.store.connections import Store
 from app.store.transaction import Tx
@@ -62,7 +62,7 @@ async def create_match(
 
 async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None:
     """The match that was created with this reference; None when the reference now belongs to `match_id`."""
-    known_id, known = await references.take(tx, new.reference or "", match_id, _encode(new))
+    known_id, known = await match_references.record_once(tx, new.reference or "", match_id, _encode(new))
     if known_id == match_id:
         return None
     if msgspec.json.decode(known, type=NewMatch) != new:

@@ -5,7 +5,7 @@ from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
 from app.domain.unfollowed import UNFOLLOWED
 from app.store import alerts
-from app.store.alerts import About, Kind
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.transaction import Tx
 
 
@@ -13,13 +13,13 @@ async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
     """Open and end the alerts of a match whose state changes from `before` to `after`."""
     present, known = _present(after), _present(before) if before else {}
     for kind in known.keys() - present.keys():
-        await alerts.end(tx, About(kind, match_id=after.id), now)
+        await alerts.end(tx, AlertSubject(kind, match_id=after.id), now)
     for kind, detail in present.items():
         if known.get(kind) != detail:
-            await alerts.begin(tx, About(kind, match_id=after.id), detail, now)
+            await alerts.begin(tx, AlertSubject(kind, match_id=after.id), detail, now)
 
 
-def _present(match: Match) -> dict[Kind, str]:
+def _present(match: Match) -> dict[AlertKind, str]:
     """The alerts that should be open, each with its detail. A format in doubt outlives the match: what
     depends on it waits for an operator."""
     if match.over and not (match.format_status.open_maps and match.status is Status.FINISHED):
@@ -28,12 +28,12 @@ def _present(match: Match) -> dict[Kind, str]:
     return {kind: reason for kind, reason in found if kind}
 
 
-def _kind(doubt: Doubt) -> Kind | None:
+def _kind(doubt: Doubt) -> AlertKind | None:
     """The alert that a doubt is; None when nobody needs to look at it."""
     if doubt.kind == UNFOLLOWED:
-        return Kind.UNFOLLOWED_SOURCE
+        return AlertKind.UNFOLLOWED_SOURCE
     if doubt.kind == UNRATED:
-        return Kind.UNRATED_MATCH
+        return AlertKind.UNRATED_MATCH
     if doubt.kind == FORMAT:
-        return Kind.FORMAT_CONTRADICTION
-    return Kind.SILENT_SOURCE if doubt.reason == SERVER_SILENT else None
+        return AlertKind.FORMAT_CONTRADICTION
+    return AlertKind.SILENT_SOURCE if doubt.reason == SERVER_SILENT else None

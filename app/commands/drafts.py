@@ -15,7 +15,7 @@ from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus, offer_name
 from app.domain.match import Match, Status, summarize
 from app.domain.settlement import LedgerEntry
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 
 _encode = msgspec.json.Encoder().encode
 
@@ -27,7 +27,7 @@ def compose(
     book: Book,
     markets: Sequence[Market],
     entries: Sequence[LedgerEntry],
-) -> list[Draft]:
+) -> list[ChangeDraft]:
     """All rows of one transaction. `before` is None for a new match; `book` holds the markets as
     they were, `markets` the changed ones."""
     return [
@@ -39,37 +39,39 @@ def compose(
     ]
 
 
-def _happenings(change: c.Change) -> Iterable[Draft]:
+def _happenings(change: c.Change) -> Iterable[ChangeDraft]:
     match change:
         case c.EventAdded(event):
-            yield Draft("event", str(event.id), f"event.{event.type}", "", _encode(event))
+            yield ChangeDraft("event", str(event.id), f"event.{event.type}", "", _encode(event))
         case c.EventAmended(event):
-            yield Draft("event", str(event.id), "", "", _encode(event))
+            yield ChangeDraft("event", str(event.id), "", "", _encode(event))
         case c.RoundLive():
-            yield Draft("round", f"{change.map}:{change.round}", "round.started", "", _encode(change))
+            yield ChangeDraft("round", f"{change.map}:{change.round}", "round.started", "", _encode(change))
         case c.RoundFinished(played):
-            yield Draft("round", str(played.id), "round.finished", "", _encode(played))
+            yield ChangeDraft("round", str(played.id), "round.finished", "", _encode(played))
         case c.RoundsVoided(_, rounds):
             for played in rounds:
                 void = msgspec.structs.replace(played, void=True)
-                yield Draft("round", str(played.id), "", "", _encode(void))
+                yield ChangeDraft("round", str(played.id), "", "", _encode(void))
 
 
-def _fixture_changes(match: Match, changes: Sequence[c.Change]) -> Iterable[Draft]:
+def _fixture_changes(match: Match, changes: Sequence[c.Change]) -> Iterable[ChangeDraft]:
     for change in changes:
         if isinstance(change, c.MatchStarted | c.MatchCancelled):
             kind = KICK_OFF if isinstance(change, c.MatchStarted) else CANCELLATION
-            yield Draft("match", match_urn(match.number), "", "fixture_change", _encode(FixtureChange(kind)))
+            yield ChangeDraft(
+                "match", match_urn(match.number), "", "fixture_change", _encode(FixtureChange(kind))
+            )
 
 
-def _settlement(entry: LedgerEntry) -> Draft:
-    return Draft("settlement", offer_name(*entry.key), "bet_settlement", entry.message, entry=entry)
+def _settlement(entry: LedgerEntry) -> ChangeDraft:
+    return ChangeDraft("settlement", offer_name(*entry.key), "bet_settlement", entry.message, entry=entry)
 
 
-def _scoreboard(before: Match | None, after: Match) -> Iterable[Draft]:
+def _scoreboard(before: Match | None, after: Match) -> Iterable[ChangeDraft]:
     """That the scoreboard has changed; how it looks stands in the match."""
     if before is not None and _board(before) != _board(after):
-        yield Draft("scoreboard", match_urn(after.number), "scoreboard.frame", "", b"{}")
+        yield ChangeDraft("scoreboard", match_urn(after.number), "scoreboard.frame", "", b"{}")
 
 
 def _board(match: Match) -> tuple[object, ...] | None:
@@ -96,16 +98,16 @@ def _odds(
     changes: Sequence[c.Change],
     book: Book,
     markets: Sequence[Market],
-) -> Iterable[Draft]:
+) -> Iterable[ChangeDraft]:
     told = summarize(after)
     frame = _match_frame(before, after, changes)
     if markets or before is None or told != summarize(before):
-        yield Draft("match", match_urn(after.number), frame, "odds_change", _encode(told))
+        yield ChangeDraft("match", match_urn(after.number), frame, "odds_change", _encode(told))
     elif frame:
-        yield Draft("match", match_urn(after.number), frame, "", _encode(told))
+        yield ChangeDraft("match", match_urn(after.number), frame, "", _encode(told))
     for market in markets:
         frame = _market_frame(book.get(market.key), market)
-        yield Draft("market", offer_name(*market.key), frame, "odds_change", _encode(market))
+        yield ChangeDraft("market", offer_name(*market.key), frame, "odds_change", _encode(market))
 
 
 def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]) -> str:

@@ -15,7 +15,7 @@ from app.domain.entrants import OWN, Competitor, Player
 from app.domain.match import Match
 from app.kit.errors import Field, Invalid
 from app.store import entrants
-from app.store.entrants import E, Shelf
+from app.store.entrants import E, EntrantTable
 from app.store.transaction import Tx
 
 Told = tuple[str, int | None]  #: a name, and the number where it is given
@@ -90,40 +90,40 @@ def _told(match: Match) -> dict[str, Told]:
 
 
 async def _found(
-    tx: Tx, shelf: Shelf[E], field: str, had: dict[str, Told], asked: dict[str, Told]
+    tx: Tx, table: EntrantTable[E], field: str, had: dict[str, Told], asked: dict[str, Told]
 ) -> E | None:
     """Who is meant; None when nothing new was said: neither another number nor, without any, a name."""
     name, number = asked[field]
     if field in had and (had[field] == (name, number) or (number is not None and number == had[field][1])):
         return None
-    return await _known(tx, shelf, field, name, number)
+    return await _known(tx, table, field, name, number)
 
 
-async def _known(tx: Tx, shelf: Shelf[E], field: str, name: str, number: int | None) -> E:
+async def _known(tx: Tx, table: EntrantTable[E], field: str, name: str, number: int | None) -> E:
     if number is not None:
-        found = await entrants.get(tx, shelf, number)
+        found = await entrants.get(tx, table, number)
         if found is None:
             raise Invalid(
-                _fault(field, f"There is no {shelf.table} {number}.", f"unknown_{shelf.table}", number)
+                _fault(field, f"There is no {table.name} {number}.", f"unknown_{table.name}", number)
             )
         return found
-    return _only(await entrants.named(tx, shelf, [name]), shelf, field, name) or await _new(tx, shelf, name)
+    return _only(await entrants.named(tx, table, [name]), table, field, name) or await _new(tx, table, name)
 
 
-async def _new(tx: Tx, shelf: Shelf[E], name: str) -> E:
-    """Somebody of that name: while the shelf is locked nobody else makes one."""
-    await entrants.lock(tx, shelf)
-    others = await entrants.named(tx, shelf, [name])
+async def _new(tx: Tx, table: EntrantTable[E], name: str) -> E:
+    """Somebody of that name: while the table is locked nobody else makes one."""
+    await entrants.lock(tx, table)
+    others = await entrants.named(tx, table, [name])
     if others:
         return others[0]
-    made = shelf.type(id=await entrants.next_own(tx, shelf), name=name.strip() or name)
-    await entrants.put(tx, shelf, [made])
+    made = table.type(id=await entrants.next_own(tx, table), name=name.strip() or name)
+    await entrants.put(tx, table, [made])
     return made
 
 
-def _only(found: Sequence[E], shelf: Shelf[E], field: str, name: str) -> E | None:
+def _only(found: Sequence[E], table: EntrantTable[E], field: str, name: str) -> E | None:
     if len(found) > 1:
-        what = f"More than one {shelf.table} is called {name!r}: say which by its number."
+        what = f"More than one {table.name} is called {name!r}: say which by its number."
         raise Invalid(_fault(field, what, "ambiguous_name", name))
     return found[0] if found else None
 

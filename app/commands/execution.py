@@ -13,10 +13,10 @@ from app.commands.match_commands import Command, FollowSource, OnBets, RollBackM
 from app.domain.match import Match
 from app.domain.settlement import void_windows
 from app.kit.errors import Conflict
-from app.store import audit, commands, history, matches
+from app.store import audit, history, matches, operator_commands
 from app.store.audit import Record
-from app.store.commands import Given
 from app.store.connections import Store
+from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
 
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -84,8 +84,8 @@ async def _is_repeated(tx: Tx, match_id: UUID, command: Command, holder: str, no
     if command.request_id is None:
         return False
     encoded = _encode(command)
-    known = await commands.take(tx, holder, command.request_id, match_id, encoded, now)
-    if known is not None and known != Given(match_id, encoded):
+    known = await operator_commands.record_once(tx, holder, command.request_id, match_id, encoded, now)
+    if known is not None and known != RecordedCommand(match_id, encoded):
         raise Conflict(
             f"Request {command.request_id!r} stood for another command: give this one an id of its own."
         )

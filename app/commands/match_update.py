@@ -87,9 +87,9 @@ async def _write(
     if before is None:
         await matches.insert(tx, after)
     else:
-        extra_writes = [*extra_writes, matches.saving(after)]
-    happened = history.adding(after.id, _rounds(changes), _events(changes))
-    await tx.write([*extra_writes, *happened, *markets.saving(after.id, changed)])
+        extra_writes = [*extra_writes, matches.save_statement(after)]
+    happened = history.add_statements(after.id, _rounds(changes), _events(changes))
+    await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
     await history.void(tx, after.id, _voided(changes))
     await doubt_alerts.update(tx, before, after, now)
     if after.status is Status.FINISHED:

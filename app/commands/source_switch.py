@@ -10,8 +10,8 @@ from app.domain.facts import RivalSourcesGone, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.kit.errors import Conflict, Field, Invalid
-from app.store import alerts, match_sources, sources
-from app.store.alerts import Kind
+from app.store import alerts, log_state, match_sources
+from app.store.alerts import AlertKind
 from app.store.match_sources import OTHERS, MatchSource
 from app.store.transaction import Tx, Write
 
@@ -44,7 +44,7 @@ async def follow(tx: Tx, match: Match, name: str, now: int) -> tuple[Match, Sequ
 
 
 async def end_rival_alerts(tx: Tx, match_id: UUID, now: int) -> None:
-    for alert in await alerts.listing(tx, kinds=[Kind.RIVAL_SOURCE], match_id=match_id, ended=False):
+    for alert in await alerts.listing(tx, kinds=[AlertKind.RIVAL_SOURCE], match_id=match_id, ended=False):
         await alerts.end(tx, alert.about, now)
 
 
@@ -55,10 +55,12 @@ def _senders(match_id: UUID, known: Sequence[MatchSource], chosen: MatchSource) 
         if each.source != chosen.source and each.state in ("followed", "refused")
     ]
     followed = replace(chosen, state="followed", claims=False, why="")
-    return match_sources.saving(match_id, [followed, *others])
+    return match_sources.save_statements(match_id, [followed, *others])
 
 
 async def _next_byte_of(tx: Tx, match: Match, chosen: MatchSource) -> list[Write]:
     """Accept the chosen sender's log from its next byte, whatever its offset."""
-    source = await sources.get(tx, match.id)
-    return [sources.saving(replace(source, instance=chosen.instance, next_offset=None, broken=True))]
+    source = await log_state.get(tx, match.id)
+    return [
+        log_state.save_statement(replace(source, instance=chosen.instance, next_offset=None, broken=True))
+    ]

@@ -13,7 +13,7 @@ from litestar import Request
 from litestar.exceptions import SerializationException
 
 from app.http.errors import named_field
-from app.kit.controls import steers, without
+from app.kit.control_characters import has_control_characters, strip_control_characters
 from app.kit.errors import Field, Invalid
 from app.kit.threads import in_thread
 
@@ -91,12 +91,12 @@ def _refuse_steering(body: bytes) -> None:
 
 def _steering(place: Place, value: Any) -> Iterator[Place]:
     if isinstance(value, str):
-        if steers(value):
+        if has_control_characters(value):
             yield place
     elif isinstance(value, dict):
         for key, item in value.items():
-            named = (*place, without(key))
-            yield from [named] if steers(key) else _steering(named, item)
+            named = (*place, strip_control_characters(key))
+            yield from [named] if has_control_characters(key) else _steering(named, item)
     elif isinstance(value, list):
         for number, item in enumerate(value):
             if isinstance(item, (str, dict, list)):

@@ -21,9 +21,9 @@ from litestar.types import Scope
 from app.domain.tenant import Grant
 from app.http.media import Format
 from app.http.sending import Body
-from app.store import shown, signals
+from app.store import cache_invalidation, notifications
+from app.store.cache_invalidation import MatchInvalidation
 from app.store.connections import Store
-from app.store.shown import Shown
 
 LISTS = UUID(int=0)  #: what lists of matches are about: any row of them
 NOTHING = UUID(int=1)  #: what an answer is about that depends on its key only
@@ -61,7 +61,7 @@ class Bodies:
 
     async def run(self) -> None:
         """Hear of changes, until cancelled."""
-        async for payload in signals.listen(self._store, shown.CHANNEL, self.hearing):
+        async for payload in notifications.listen(self._store, cache_invalidation.CHANNEL, self.hearing):
             self.heard(payload)
 
     def find(self, key: Key) -> Body | None:
@@ -89,7 +89,7 @@ class Bodies:
 
     def heard(self, payload: str) -> None:
         """Forget what a signal is about; one without payload is about everything."""
-        told = Shown.read(payload)
+        told = MatchInvalidation.parse(payload)
         if told is None:
             self._forget()
             return

@@ -10,9 +10,9 @@ from app.ingest.claims import Judgement
 from app.ingest.config import IngestConfig
 from app.ingest.run import Run
 from app.kit.logging import get_logger
-from app.store import match_sources, matches, sources
+from app.store import log_state, match_sources, matches
 from app.store.connections import Store
-from app.store.sources import Pending, Source
+from app.store.log_state import LogState, PendingRange
 from app.store.transaction import Tx
 
 log = get_logger(__name__)
@@ -27,7 +27,7 @@ async def apply(store: Store, batch: Batch, now: int, terms: IngestConfig) -> st
     """
     async with store.transaction() as tx:
         match = await matches.lock(tx, batch.match_id)
-        source = await sources.get(tx, match.id)
+        source = await log_state.get(tx, match.id)
         given = offsets.as_pending(batch)
         if offsets.is_repeat(source, batch.id, given):
             return "repeat"
@@ -39,26 +39,26 @@ async def apply(store: Store, batch: Batch, now: int, terms: IngestConfig) -> st
 
 
 async def _follow(
-    tx: Tx, match: Match, source: Source, batch: Batch, judged: Judgement, now: int, terms: IngestConfig
+    tx: Tx, match: Match, source: LogState, batch: Batch, judged: Judgement, now: int, terms: IngestConfig
 ) -> str:
     """Apply a batch of the source that is followed, from now on if not before."""
     given = offsets.as_pending(batch)
     if judged.verdict == "taken_over":
         source = replace(source, instance=batch.instance, next_offset=None, broken=True)
     source = offsets.follow(source, given) if given else source
-    senders = match_sources.saving(match.id, judged.changed)
+    senders = match_sources.save_statements(match.id, judged.changed)
     if given is not None and offsets.is_early(source, given):
-        await tx.write([sources.saving(source), *senders])
-        if not await sources.has_room(tx, match.id, given):
+        await tx.write([log_state.save_statement(source), *senders])
+        if not await log_state.may_hold(tx, match.id, given):
             log.warning("too much of a log is held back already", match_id=str(match.id))
             return "overflow"
-        await sources.keep(tx, match.id, given, now)
+        await log_state.hold(tx, match.id, given, now)
         return "early"
     run = Run(tx, match, source)
     if judged.verdict == "taken_over":
         log.warning("another log source is followed", match_id=str(match.id), source=judged.sender.source)
         run.facts.append(SourceChanged(at=batch.arrived_at))
-    await run.take(given or Pending("", 0, 0, batch.body, batch.arrived_at), known=given is not None)
+    await run.take(given or PendingRange("", 0, 0, batch.body, batch.arrived_at), known=given is not None)
     await run.take_waiting()
     run.source = replace(run.source, last_message=batch.id)
     await run.finish(now, terms, beside=senders)

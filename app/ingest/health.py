@@ -2,7 +2,7 @@
 
 from app.ingest.queues import Queues
 from app.kit.clock import Clock
-from app.store import beats, sources
+from app.store import heartbeats, log_state
 from app.store.connections import Store
 
 OK = "ok"
@@ -20,7 +20,7 @@ async def queues_answer(queues: Queues) -> str:
 async def worker_beats(store: Store, clock: Clock, dead_seconds: int) -> str:
     """Whether some ingest worker has said lately that it lives."""
     async with store.reading() as tx:
-        newest = await beats.newest(tx, beats.INGEST)
+        newest = await heartbeats.latest(tx, heartbeats.INGEST)
     alive = clock() - newest < dead_seconds * 1000
     return OK if alive else f"no ingest worker has been alive for {dead_seconds} s"
 
@@ -28,5 +28,5 @@ async def worker_beats(store: Store, clock: Clock, dead_seconds: int) -> str:
 async def nothing_parked(store: Store) -> str:
     """Whether every log batch could be applied."""
     async with store.reading() as tx:
-        count = await sources.parked_count(tx)
+        count = await log_state.parked_count(tx)
     return f"{count} log batches could not be applied" if count else OK

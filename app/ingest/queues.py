@@ -16,7 +16,7 @@ from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.ingest.batch import Batch, headers
-from app.kit.background import give_up
+from app.kit.background import abandon
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
@@ -136,7 +136,7 @@ class Queues:
         if self._connecting is not None:
             # Cut short, an attempt leaves a connection that nobody closes; so only one that hangs is cut.
             await asyncio.wait([self._connecting], timeout=_STOP_SECONDS)
-            give_up(self._connecting)
+            abandon(self._connecting)
             await asyncio.wait([self._connecting])
         try:
             await self.broker.stop()

@@ -15,7 +15,7 @@ from app.ingest.batch import Batch
 from app.ingest.claims import Judgement
 from app.kit.logging import get_logger
 from app.store import alerts, match_sources
-from app.store.alerts import About, Kind
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.match_sources import MatchSource
 from app.store.transaction import Tx
 
@@ -27,7 +27,7 @@ async def refuse(tx: Tx, match: Match, batch: Batch, judged: Judgement, now: int
     sender = judged.sender
     new = sender.state == "refused" and not sender.claims and not match.over and _claims(batch)
     sender = replace(sender, claims=sender.claims or new)
-    await tx.write(match_sources.saving(match.id, [sender]))
+    await tx.write(match_sources.save_statements(match.id, [sender]))
     if not new:
         return
     detail = f"{claims.named(sender)} sends play and changes nothing: {sender.why}"
@@ -40,14 +40,14 @@ def _claims(batch: Batch) -> bool:
     return claims.sends_play(cs2log.read(batch.body, batch.arrived_at).facts)
 
 
-def _rival(match_id: UUID, sender: MatchSource) -> About:
-    return About(Kind.RIVAL_SOURCE, match_id=match_id, subject=sender.source)
+def _rival(match_id: UUID, sender: MatchSource) -> AlertSubject:
+    return AlertSubject(AlertKind.RIVAL_SOURCE, match_id=match_id, subject=sender.source)
 
 
 async def forget_rivals(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[Change]]:
     """The match without the claims of senders that have been silent since `before` (ms)."""
     known = await match_sources.listing(tx, match.id)
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
-    await tx.write(match_sources.saving(match.id, [replace(each, claims=False) for each in gone]))
+    await tx.write(match_sources.save_statements(match.id, [replace(each, claims=False) for each in gone]))
     await source_switch.end_rival_alerts(tx, match.id, now)
     return fold(match, [RivalSourcesGone(at=now)])

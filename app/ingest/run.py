@@ -12,8 +12,8 @@ from app.domain.transitions import fold
 from app.ingest import cs2log, offsets, pace
 from app.ingest.config import IngestConfig
 from app.kit import metrics
-from app.store import sources
-from app.store.sources import Pending, Source
+from app.store import log_state
+from app.store.log_state import LogState, PendingRange
 from app.store.transaction import Tx, Write
 
 HOLE = "a part of the game server's log is missing"
@@ -22,14 +22,14 @@ HOLE = "a part of the game server's log is missing"
 class Run:
     """The ranges that one transaction applies to one locked match."""
 
-    def __init__(self, tx: Tx, match: Match, source: Source) -> None:
+    def __init__(self, tx: Tx, match: Match, source: LogState) -> None:
         self.tx = tx
         self.match = match
         self.source = source
         self.facts: list[Fact] = []
         self.arrived_at = 0
 
-    async def take(self, given: Pending, *, known: bool = True) -> None:
+    async def take(self, given: PendingRange, *, known: bool = True) -> None:
         """Read a range whose turn it is; `known` when its sender tells offsets."""
         body = given.body
         if known:
@@ -45,15 +45,15 @@ class Run:
         """Apply the ranges that were held back and whose turn has come; give up those of an older run."""
         if not self.source.holds:
             return
-        waiting = await sources.pending(self.tx, self.match.id)
+        waiting = await log_state.pending(self.tx, self.match.id)
         for lost in offsets.left_behind(self.source, waiting):
             self.source = replace(self.source, broken=True)
             self.facts.insert(0, SourceLost(at=lost.arrived_at, reason=HOLE))
-            await sources.release(self.tx, self.match.id, lost)
+            await log_state.release(self.tx, self.match.id, lost)
         while (given := offsets.next_in_line(self.source, waiting)) is not None:
             waiting.remove(given)
             await self.take(given)
-            await sources.release(self.tx, self.match.id, given)
+            await log_state.release(self.tx, self.match.id, given)
 
     async def finish(self, now: int, terms: IngestConfig, beside: Sequence[Write] = ()) -> None:
         """Fold what was read, let trading react, write it all, and what the caller has to write `beside`."""
@@ -71,7 +71,7 @@ class Run:
             now=now,
             quoting=quoting,
             margin=terms.margin,
-            extra_writes=[sources.saving(self.source), *beside],
+            extra_writes=[log_state.save_statement(self.source), *beside],
         )
 
     def _end_doubts(self) -> None:

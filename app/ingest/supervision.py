@@ -10,11 +10,11 @@ import asyncio
 from app.kit import metrics
 from app.kit.clock import Clock, iso_seconds
 from app.kit.logging import get_logger
-from app.kit.patience import patiently
-from app.store import alerts, beats, cursors, sources
-from app.store.alerts import About, Kind
+from app.kit.retry import retry_while_unavailable
+from app.store import alerts, cursors, heartbeats, log_state
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.cursors import Loss
+from app.store.cursors import MessageLoss
 from app.store.transaction import Tx
 
 OK = "ok"
@@ -36,38 +36,40 @@ class Supervision:
 
     async def run(self) -> None:
         while True:
-            await patiently("keeping alerts", self.look)
+            await retry_while_unavailable("keeping alerts", self.look)
             await asyncio.sleep(_EVERY_SECONDS)
 
     async def look(self) -> None:
         """Look once; raises `Unavailable`."""
         now = self._clock()
         async with self._store.transaction() as tx:
-            await alerts.keep(tx, Kind.DEAD_PROCESS, await self._dead(tx, now), now)
-            await alerts.keep(tx, Kind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
-            for match_id in await sources.parked_and_done(tx):
-                await alerts.end(tx, About(Kind.PARKED_BATCH, match_id=match_id), now)
-            await alerts.end_those_over(tx, now)
+            await alerts.sync(tx, AlertKind.DEAD_PROCESS, await self._dead(tx, now), now)
+            await alerts.sync(tx, AlertKind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
+            for match_id in await log_state.parked_and_recovered(tx):
+                await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
+            await alerts.end_for_closed_matches(tx, now)
             count = await alerts.open_count(tx)
-        for kind in Kind:
+        for kind in AlertKind:
             metrics.alerts_open.labels(kind).set(count.get(kind, 0))
 
-    async def _dead(self, tx: Tx, now: int) -> dict[About, str]:
+    async def _dead(self, tx: Tx, now: int) -> dict[AlertSubject, str]:
         dead = {}
-        for kind in (beats.INGEST, beats.FEED):
-            newest = await beats.newest(tx, kind)
+        for kind in (heartbeats.INGEST, heartbeats.FEED):
+            newest = await heartbeats.latest(tx, kind)
             if now - max(newest, self._since) >= self._dead_seconds * 1000:
                 seen = f"since {iso_seconds(newest)}" if newest else "so far"
-                dead[About(Kind.DEAD_PROCESS, subject=kind)] = f"no {kind} process has been alive {seen}"
+                dead[AlertSubject(AlertKind.DEAD_PROCESS, subject=kind)] = (
+                    f"no {kind} process has been alive {seen}"
+                )
         return dead
 
 
-async def _losing(tx: Tx) -> dict[About, str]:
-    found = await cursors.losing(tx)
-    return {About(Kind.TENANT_LOSING_MESSAGES, tenant=loss.slug): _missed(loss) for loss in found}
+async def _losing(tx: Tx) -> dict[AlertSubject, str]:
+    found = await cursors.losses(tx)
+    return {AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant=loss.slug): _missed(loss) for loss in found}
 
 
-def _missed(loss: Loss) -> str:
+def _missed(loss: MessageLoss) -> str:
     if loss.dropped:
         lost = f"{loss.dropped} messages lost since the alert began"
         return f"{lost}; no queue is bound now" if loss.unbound else lost
@@ -80,4 +82,4 @@ async def alerts_state(store: Store) -> str:
     """`ok`, or which kinds of alerts are open, and how many; names no match and no tenant."""
     async with store.reading() as tx:
         count = await alerts.open_count(tx)
-    return ", ".join(f"{kind}: {count[kind]}" for kind in Kind if kind in count) or OK
+    return ", ".join(f"{kind}: {count[kind]}" for kind in AlertKind if kind in count) or OK

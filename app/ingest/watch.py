@@ -17,10 +17,10 @@ from app.ingest.config import IngestConfig
 from app.ingest.run import HOLE, Run
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import alerts, markets, match_sources, matches, sources
-from app.store.alerts import About, Kind
+from app.store import alerts, log_state, markets, match_sources, matches
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.sources import Parked
+from app.store.log_state import ParkedBatch
 from app.store.transaction import Tx
 
 _MOST = 300  #: characters of an error that an alert shows
@@ -58,7 +58,7 @@ async def suspend_everything(store: Store, now: int) -> int:
 async def lift(store: Store, now: int, terms: IngestConfig) -> int:
     """Let matches that have not begun be offered again after `suspend_everything`; how many."""
     async with store.reading() as tx:
-        waiting = await sources.suspended_before_play(tx, AWAY)
+        waiting = await log_state.suspended_before_play(tx, AWAY)
 
     async def back(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
@@ -87,7 +87,7 @@ async def forget_rivals(store: Store, now: int, terms: IngestConfig) -> int:
 async def close_holes(store: Store, now: int, terms: IngestConfig) -> int:
     """Give up missing ranges that have not come in time, and go on behind them; how many matches."""
     async with store.reading() as tx:
-        overdue = await sources.overdue(tx, now - terms.hole_millis)
+        overdue = await log_state.overdue(tx, now - terms.hole_millis)
 
     async def close(tx: Tx, match: Match) -> None:
         await _close_hole(tx, match, now, terms)
@@ -114,8 +114,8 @@ async def _each(store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Aw
 
 
 async def _close_hole(tx: Tx, match: Match, now: int, terms: IngestConfig) -> None:
-    source = await sources.get(tx, match.id)
-    first = offsets.first_waiting(source, await sources.pending(tx, match.id))
+    source = await log_state.get(tx, match.id)
+    first = offsets.first_waiting(source, await log_state.pending(tx, match.id))
     if first is None:
         run = Run(tx, match, source)
     elif source.next_offset == 0 and match.map is None:
@@ -133,9 +133,9 @@ async def _close_hole(tx: Tx, match: Match, now: int, terms: IngestConfig) -> No
 async def park(store: Store, batch: Batch, error: str, now: int) -> None:
     """Lay a batch aside that cannot be applied, and suspend its match until a round begins whole."""
     async with store.transaction() as tx:
-        await sources.park(
+        await log_state.park(
             tx,
-            Parked(
+            ParkedBatch(
                 batch.id,
                 batch.match_id,
                 batch.instance,
@@ -151,16 +151,16 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
         await _skip(tx, match.id, batch)
         await _lose(tx, match, HOLE, now)
         detail = f"batch {batch.id} could not be applied: {error[:_MOST]}"
-        await alerts.begin(tx, About(Kind.PARKED_BATCH, match_id=match.id), detail, now)
+        await alerts.begin(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match.id), detail, now)
 
 
 async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
     """Go on behind the batch as if it had been read."""
-    source = await sources.get(tx, match_id)
+    source = await log_state.get(tx, match_id)
     given = offsets.as_pending(batch)
     if given is not None:
         source, _ = offsets.take(source, given)
-    await tx.write([sources.saving(replace(source, broken=True, last_message=batch.id))])
+    await tx.write([log_state.save_statement(replace(source, broken=True, last_message=batch.id))])
 
 
 async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:

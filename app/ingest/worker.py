@@ -12,7 +12,7 @@ from app.ingest.share import Share
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import beats
+from app.store import heartbeats
 from app.store.connections import Store
 
 _TICK_SECONDS = 1.0
@@ -38,8 +38,8 @@ async def tick(store: Store, share: Share, now: int, terms: IngestConfig) -> Non
     """One beat, and everything that is due at `now`; a database that is away is waited for."""
     try:
         async with store.transaction() as tx:
-            await beats.beat(tx, share.name, beats.INGEST, now)
-            share.heed(await beats.living(tx, beats.INGEST, now - _GONE_MILLIS))
+            await heartbeats.record(tx, share.name, heartbeats.INGEST, now)
+            share.heed(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _GONE_MILLIS))
         await watch.close_holes(store, now, terms)
         await watch.suspend_silent(store, now, terms)
         await watch.lift(store, now, terms)

@@ -12,7 +12,7 @@ _AGAIN_SECONDS = 0.25
 log = get_logger(__name__)
 
 
-async def lasting(what: str, work: Callable[[], Awaitable[None]]) -> None:
+async def run_forever(what: str, work: Callable[[], Awaitable[None]]) -> None:
     """Do `work`, which is not to end before it is cancelled; when it fails, say so and begin it anew."""
     while True:
         try:
@@ -22,7 +22,7 @@ async def lasting(what: str, work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(_AGAIN_SECONDS)
 
 
-async def apart(work: Coroutine[Any, Any, T], seconds: float) -> T:
+async def run_isolated(work: Coroutine[Any, Any, T], seconds: float) -> T:
     """The result of a client library's `work`, within `seconds`; raises what it raises, or an `OSError`.
 
     On Python 3.11 `asyncio.wait_for`, which AMQP clients use, may lose a cancellation that meets an answer,
@@ -34,7 +34,7 @@ async def apart(work: Coroutine[Any, Any, T], seconds: float) -> T:
     finally:
         over = task.done()
         if not over:
-            give_up(task)
+            abandon(task)
     if not over:
         raise TimeoutError(f"no answer within {seconds:.0f} s")
     if task.cancelled():
@@ -42,7 +42,7 @@ async def apart(work: Coroutine[Any, Any, T], seconds: float) -> T:
     return task.result()
 
 
-def give_up(task: asyncio.Task[Any]) -> None:
+def abandon(task: asyncio.Task[Any]) -> None:
     """Cancel a task that nobody waits for any more. How it fails then, for what it used may break under it at
     that moment, is no error that the event loop has to report."""
     task.cancel()

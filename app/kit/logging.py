@@ -58,7 +58,7 @@ def _tagged(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:
     return {**_bound.get(), **event}
 
 
-class Redacted(logging.Filter):
+class RedactingFilter(logging.Filter):
     """For the server's own loggers, which write whole addresses: their secrets are replaced, whoever has set
     up what becomes of the lines."""
 
@@ -70,7 +70,7 @@ class Redacted(logging.Filter):
 
 
 _SERVER = ("uvicorn.error", "uvicorn.access")
-_REDACTED = Redacted()
+_REDACTED = RedactingFilter()
 _SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     _tagged,

@@ -67,7 +67,7 @@ stream_closed = Counter("matchfeed_stream_closed", "Streams that the service clo
 
 
 @contextmanager
-def served(port: int) -> Iterator[None]:
+def serve(port: int) -> Iterator[None]:
     """Serve this process's metrics at http://127.0.0.1:`port`/metrics; 0: not at all.
 
     When the port is in use, the process logs that and runs without serving metrics.

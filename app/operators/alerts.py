@@ -10,11 +10,11 @@ from litestar.params import QueryParameter
 from app.kit.clock import iso_millis
 from app.operators.dependencies import OperatorDependencies
 from app.store import alerts, matches
-from app.store.alerts import Alert, Kind
+from app.store.alerts import Alert, AlertKind
 from app.wire.views.meta import Single
 
 _ALERTS: dict[str, Any] = {"operator": True, "query": ("open", "kind", "match", "limit")}
-_KINDS = f"^({'|'.join(Kind)})$"
+_KINDS = f"^({'|'.join(AlertKind)})$"
 
 
 class AlertView(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ async def show_alerts(
     async with ops.store.reading() as tx:
         found = await alerts.listing(
             tx,
-            kinds=[Kind(kind)] if kind else tuple(Kind),
+            kinds=[AlertKind(kind)] if kind else tuple(AlertKind),
             match_id=(await matches.by_ref(tx, match)).id if match else None,
             ended=None if is_open is None else not is_open,
             limit=limit,

@@ -20,9 +20,9 @@ from app.domain.match import summarize
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.recovery.letter import Letter
-from app.store import markets, replays, tenants
+from app.store import markets, recovery_queries, tenants
 from app.store.connections import Store
-from app.store.replays import Stamped
+from app.store.recovery_queries import StampedMatch
 from app.store.transaction import Tx
 
 PAGE = 50
@@ -64,8 +64,12 @@ class Replay:
             phase = Phase.ODDS if request.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
             return [Step(phase, (request.match_id,))]
         async with self._store.reading() as tx:
-            present = await replays.present(tx, self._tenant_id)
-            ended = await replays.ended(tx, self._tenant_id, request.after) if request.after else []
+            present = await recovery_queries.open_matches(tx, self._tenant_id)
+            ended = (
+                await recovery_queries.ended_matches(tx, self._tenant_id, request.after)
+                if request.after
+                else []
+            )
         return list(_plan(request, present, ended))
 
     async def letters(self, step: Step, now: int) -> list[Letter]:
@@ -82,7 +86,7 @@ class Replay:
 
     async def _fixtures(self) -> list[Letter]:
         async with self._store.reading() as tx:
-            found = await replays.fixtures(tx, self._tenant_id, self._request.after)
+            found = await recovery_queries.fixture_changes(tx, self._tenant_id, self._request.after)
         return [
             Letter("fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body))
             for each in found
@@ -92,7 +96,7 @@ class Replay:
         """Each match with all that is open on it, and one that is over also with how all ended, unless only
         its odds are requested."""
         async with self._store.transaction() as tx:
-            stamped = await replays.stamp(tx, await self._booked(tx, match_ids), now)
+            stamped = await recovery_queries.stamp(tx, await self._booked(tx, match_ids), now)
             active = await markets.active_of(tx, [match.id for match in stamped])
             with_results = self._request.kind is not RecoveryKind.EVENT_ODDS
             over = [match.id for match in stamped if match.over and with_results]
@@ -105,10 +109,10 @@ class Replay:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
             if self._request.kind is RecoveryKind.EVENT_STATEFUL:
-                for match in await replays.places(tx, match_ids):
+                for match in await recovery_queries.positions(tx, match_ids):
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
-            ledger = await replays.ledger(tx, known, self._request.after)
+            ledger = await recovery_queries.ledger(tx, known, self._request.after)
         letters = [
             letter
             for match_id, entries in ledger.items()
@@ -137,7 +141,7 @@ def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]
         yield Step(phase, tuple(match_ids[start : start + size]))
 
 
-def _odds(match: Stamped, told: Sequence[Market]) -> Letter:
+def _odds(match: StampedMatch, told: Sequence[Market]) -> Letter:
     return Letter(
         "odds_change", match.number, match.stamp, match.seq, status=summarize(match.match), markets=told
     )

@@ -11,7 +11,7 @@ from app.domain.recovery import MOST_QUEUED, RecoveryInFlight, RecoveryJob, Reco
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import jobs, matches, tenants
+from app.store import matches, recovery_jobs, tenants
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -76,7 +76,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
     async def find(self, tenant: Tenant, request_id: str, node_id: str | None = None) -> RecoveryJob:
         """The tenant's newest recovery with that request id; raises `NotFound`."""
         async with self.store.reading() as tx:
-            job = await jobs.find(tx, tenant.id, request_id, node_id)
+            job = await recovery_jobs.find(tx, tenant.id, request_id, node_id)
         if job is None:
             raise NotFound(f"There is no recovery {request_id!r}.")
         return job
@@ -88,7 +88,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
         async with self.store.transaction() as tx:
             request = _validated(kind, parameters, None, now=now, window=self.window)
             await _check_vhost(tx, tenant)
-            return request, await jobs.accept(tx, tenant.id, request, now)
+            return request, await recovery_jobs.accept(tx, tenant.id, request, now)
 
     async def _queue(
         self,
@@ -103,7 +103,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
             match_id = await _booked(tx, tenant, match_ref, finished_only)
             request = _validated(kind, parameters, match_id, now=now, window=self.window)
             await _check_vhost(tx, tenant)
-            job = await jobs.queue(tx, tenant.id, request, now)
+            job = await recovery_jobs.queue(tx, tenant.id, request, now)
         if job is None:
             raise Conflict(
                 f"{MOST_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",

@@ -19,11 +19,11 @@ from app.domain.recovery import MOST_ATTEMPTS, RecoveryJob, RecoveryState
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
-from app.kit.patience import patiently, wait
+from app.kit.retry import retry_while_unavailable, wait_for_event
 from app.recovery.letter import Letter
 from app.recovery.plan import Replay, Step
 from app.recovery.publisher import Away, Post, Undelivered, Unheard
-from app.store import jobs, signals
+from app.store import notifications, recovery_jobs
 from app.store.connections import Store
 from app.wire.envelopes import feed
 
@@ -66,13 +66,13 @@ class Replayer:
             group.create_task(self._listen())
             while True:
                 self._wake.clear()
-                while job := await patiently("taking a recovery", self._take):
+                while job := await retry_while_unavailable("taking a recovery", self._take):
                     self._running[job.id] = job.tenant_id
                     group.create_task(self._serve(job, self._slugs[job.tenant_id]))
-                await wait(self._wake, _LOOK_SECONDS)
+                await wait_for_event(self._wake, _LOOK_SECONDS)
 
     async def _listen(self) -> None:
-        async for _ in signals.listen(self._store, jobs.CHANNEL):
+        async for _ in notifications.listen(self._store, recovery_jobs.CHANNEL):
             self._wake.set()
 
     def _free(self) -> list[UUID]:
@@ -88,7 +88,7 @@ class Replayer:
         if not tenants:
             return None
         async with self._store.transaction() as tx:
-            return await jobs.take(tx, self._holder, tenants, list(self._running), self._clock())
+            return await recovery_jobs.claim(tx, self._holder, tenants, list(self._running), self._clock())
 
     async def _serve(self, job: RecoveryJob, slug: str) -> None:
         """One run of a job, to whatever end."""
@@ -96,10 +96,10 @@ class Replayer:
             tenant=slug, recovery=job.request.request_id, node=job.request.slot, attempt=job.attempts
         )
         try:
-            if await patiently("looking at a recovery's slot", lambda: self._given_up(job)):
+            if await retry_while_unavailable("looking at a recovery's slot", lambda: self._given_up(job)):
                 raise Undelivered(job.error or "the process that ran it died, again and again")
             count = await self._replay(job, slug)
-            done = await patiently("ending a recovery", lambda: self._complete(job))
+            done = await retry_while_unavailable("ending a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(RecoveryState.COMPLETED.value).inc()
             told.info("recovery told", kind=job.request.kind.value, envelopes=count, ours=done)
         except Exception as error:  # whatever it is, one job must not stop the others
@@ -113,7 +113,7 @@ class Replayer:
         count = 0
         replay = Replay(self._store, job)
         async with Post(self._login, slug, job) as post:
-            steps = await patiently("planning a recovery", replay.steps)
+            steps = await retry_while_unavailable("planning a recovery", replay.steps)
             await self._progress(job, len(steps) + 1, 0, count)
             for number, step in enumerate(steps, 1):
                 async with self._turns[job.tenant_id]:
@@ -137,7 +137,9 @@ class Replayer:
 
     async def _read(self, replay: Replay, step: Step) -> list[Letter]:
         async with self._reading:
-            return await patiently("reading for a recovery", lambda: replay.letters(step, self._clock()))
+            return await retry_while_unavailable(
+                "reading for a recovery", lambda: replay.letters(step, self._clock())
+            )
 
     async def _publish(self, post: Post, job: RecoveryJob, letters: list[Letter]) -> None:
         for start in range(0, len(letters), post.WINDOW):
@@ -148,21 +150,21 @@ class Replayer:
     async def _progress(self, job: RecoveryJob, steps: int, done: int, envelopes: int) -> None:
         async def keep() -> bool:
             async with self._store.reading() as tx:  # one statement is whole by itself
-                return await jobs.progress(tx, job, steps, done, envelopes)
+                return await recovery_jobs.progress(tx, job, steps, done, envelopes)
 
-        if not await patiently("keeping a recovery's progress", keep):
+        if not await retry_while_unavailable("keeping a recovery's progress", keep):
             raise Undelivered("another process runs this recovery")
 
     async def _complete(self, job: RecoveryJob) -> bool:
         async with self._store.transaction() as tx:
-            return await jobs.complete(tx, job, self._clock())
+            return await recovery_jobs.complete(tx, job, self._clock())
 
     async def _given_up(self, job: RecoveryJob) -> bool:
         """Whether the job has had its attempts, without an end, and its time."""
         if job.attempts <= MOST_ATTEMPTS:
             return False
         async with self._store.reading() as tx:
-            return not await jobs.timely(tx, job)
+            return not await recovery_jobs.holds_slot(tx, job)
 
     async def _failed(self, told: Any, job: RecoveryJob, error: Exception) -> None:
         """Keep and say why a run ended; of what is a mistake of ours, the log alone says what it was."""
@@ -173,9 +175,9 @@ class Replayer:
         async def keep() -> RecoveryState:
             async with self._store.transaction() as tx:
                 pause, now = self._pause(job), self._clock()
-                return await jobs.fail(tx, job, why, pause, now, excused=excused, final=final)
+                return await recovery_jobs.fail(tx, job, why, pause, now, excused=excused, final=final)
 
-        state = await patiently("keeping a recovery's failure", keep)
+        state = await retry_while_unavailable("keeping a recovery's failure", keep)
         metrics.recoveries.labels(state.value).inc()
         say = told.error if ours or state is RecoveryState.FAILED else told.warning
         cause = {"exc_info": error} if ours else {"cause": repr(error.__cause__)}

@@ -24,7 +24,7 @@ from app.sandbox.simulator.pace import Pace
 from app.sandbox.simulator.sender import Manner, Sender, sink_address
 from app.sandbox.simulator.series import Plan, simulate
 from app.sandbox.simulator.world import world
-from app.store import changes, rehearsal, tenants
+from app.store import changes, demo_cursors, tenants
 from app.store.connections import Store, open_store
 
 _DOWN_SECONDS, _CONSUMER_DOWN_SECONDS = 25.0, 10.0
@@ -209,12 +209,12 @@ async def _withhold(target: FaultTarget, publish: Callable[[list[Envelope]], lis
         async with _store(target) as store:
             async with store.reading() as tx:
                 tenant = await tenants.by_slug(tx, target.tenant)
-                cursor = await rehearsal.place(tx, tenant.id)
+                cursor = await demo_cursors.position(tx, tenant.id)
                 newest = await changes.head(tx)
             envelopes = await _envelopes(target, store, tenant, cursor, newest)
             await _publish(target, publish(envelopes))
             async with store.transaction() as tx:
-                await rehearsal.skip(tx, tenant.id, newest)
+                await demo_cursors.skip(tx, tenant.id, newest)
     finally:
         target.demo.allow_restart("feed")
     return len(envelopes)

@@ -20,7 +20,7 @@ _CONFLICT = """(kind, coalesce(match_id, '00000000-0000-0000-0000-000000000000')
     WHERE ended_at IS NULL"""
 
 
-class Kind(StrEnum):
+class AlertKind(StrEnum):
     """What may be wrong."""
 
     SILENT_SOURCE = "silent_source"  #: the followed log source sends nothing
@@ -35,13 +35,13 @@ class Kind(StrEnum):
 
 
 #: A newer version may have written a kind that this one does not know.
-_KINDS = {kind.value: kind for kind in Kind}
+_KNOWN_KINDS = {kind.value: kind for kind in AlertKind}
 
 
-class About(msgspec.Struct, frozen=True):
+class AlertSubject(msgspec.Struct, frozen=True):
     """What an alert is about. Of a match, a tenant (its slug) and a subject at least one is given."""
 
-    kind: Kind
+    kind: AlertKind
     match_id: UUID | None = None
     tenant: str = ""
     subject: str = ""
@@ -51,7 +51,7 @@ class Alert(msgspec.Struct, frozen=True):
     """An alert. Times in Unix ms; `ended_at` is None while it is open."""
 
     id: int
-    kind: Kind
+    kind: AlertKind
     match_id: UUID | None
     tenant: str
     subject: str
@@ -60,11 +60,11 @@ class Alert(msgspec.Struct, frozen=True):
     ended_at: int | None
 
     @property
-    def about(self) -> About:
-        return About(self.kind, self.match_id, self.tenant, self.subject)
+    def about(self) -> AlertSubject:
+        return AlertSubject(self.kind, self.match_id, self.tenant, self.subject)
 
 
-async def begin(tx: Tx, about: About, detail: str, now: int) -> bool:
+async def begin(tx: Tx, about: AlertSubject, detail: str, now: int) -> bool:
     """Open an alert, or give the open one the new detail; whether it is new."""
     new = await tx.value(
         f"""
@@ -79,7 +79,7 @@ async def begin(tx: Tx, about: About, detail: str, now: int) -> bool:
     return bool(new)
 
 
-async def end(tx: Tx, about: About, now: int) -> bool:
+async def end(tx: Tx, about: AlertSubject, now: int) -> bool:
     """End an open alert; whether there was one."""
     ended = await tx.execute(
         """
@@ -93,7 +93,7 @@ async def end(tx: Tx, about: About, now: int) -> bool:
     return bool(ended)
 
 
-async def keep(tx: Tx, kind: Kind, present: dict[About, str], now: int) -> None:
+async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: int) -> None:
     """Make those that are `present`, each with its detail, the open alerts of `kind`; the others end."""
     opened = {alert.about: alert for alert in await listing(tx, kinds=[kind], ended=False)}
     for about in opened.keys() - present.keys():
@@ -103,7 +103,7 @@ async def keep(tx: Tx, kind: Kind, present: dict[About, str], now: int) -> None:
             await begin(tx, about, detail, now)
 
 
-async def end_those_over(tx: Tx, now: int) -> None:
+async def end_for_closed_matches(tx: Tx, now: int) -> None:
     """End what is open about matches that are over. Not a format in doubt: what depends on it waits for an
     operator, match over or not, and the alert ends with the doubt."""
     over = await tx.fetch(
@@ -113,16 +113,16 @@ async def end_those_over(tx: Tx, now: int) -> None:
         ) AND kind <> $2
         """,
         [Status.FINISHED, Status.CANCELLED],
-        Kind.FORMAT_CONTRADICTION,
+        AlertKind.FORMAT_CONTRADICTION,
     )
     for row in over:
-        await end(tx, About(**dict(row) | {"kind": Kind(row["kind"])}), now)
+        await end(tx, AlertSubject(**dict(row) | {"kind": AlertKind(row["kind"])}), now)
 
 
-async def open_count(tx: Tx) -> dict[Kind, int]:
+async def open_count(tx: Tx) -> dict[AlertKind, int]:
     """How many alerts of each kind are open; a kind that has none is left out."""
     rows = await tx.fetch("SELECT kind, count(*) AS count FROM alert WHERE ended_at IS NULL GROUP BY kind")
-    return {kind: row["count"] for row in rows if (kind := _KINDS.get(row["kind"]))}
+    return {kind: row["count"] for row in rows if (kind := _KNOWN_KINDS.get(row["kind"]))}
 
 
 async def prune(tx: Tx, before: int) -> int:
@@ -133,7 +133,7 @@ async def prune(tx: Tx, before: int) -> int:
 async def listing(
     tx: Tx,
     *,
-    kinds: Collection[Kind] = tuple(Kind),
+    kinds: Collection[AlertKind] = tuple(AlertKind),
     match_id: UUID | None = None,
     ended: bool | None = None,
     limit: int = 1000,
@@ -148,9 +148,9 @@ async def listing(
         """,
         *(list(kinds), match_id, ended, limit),
     )
-    return [Alert(**dict(row) | {"kind": Kind(row["kind"])}) for row in rows]
+    return [Alert(**dict(row) | {"kind": AlertKind(row["kind"])}) for row in rows]
 
 
-def _named(about: About) -> dict[str, str]:
+def _named(about: AlertSubject) -> dict[str, str]:
     said = {"match_id": about.match_id, "tenant": about.tenant, "subject": about.subject}
     return {"kind": str(about.kind)} | {name: str(value) for name, value in said.items() if value}

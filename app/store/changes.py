@@ -21,7 +21,7 @@ from app.store.transaction import Tx
 CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 
 
-class Draft(msgspec.Struct, frozen=True):
+class ChangeDraft(msgspec.Struct, frozen=True):
     """A change not yet numbered.
 
     `entity`: match, round, event, scoreboard, market or settlement; `key` names it within the match. `frame`
@@ -58,7 +58,7 @@ class ChangeRow(msgspec.Struct, frozen=True):
     arrived_at: int = 0
 
 
-class _Place(NamedTuple):
+class _DraftPosition(NamedTuple):
     """Where a draft stands among those that are appended with it: its own place, that of its envelope's last
     draft, that of the last of the envelope before it (-1: that is an earlier transaction's), and how many
     envelopes begin before it or with it."""
@@ -143,7 +143,7 @@ _PRUNER = 7232653  #: the advisory lock of whoever prunes
 _encode = msgspec.json.Encoder().encode
 
 
-async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrived_at: int = 0) -> Match:
+async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, arrived_at: int = 0) -> Match:
     """Number, stamp and write `drafts`: the match with its new stamp and seq. Must be the transaction's last
     act, for every other writer waits until it has ended.
 
@@ -163,7 +163,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[Draft], now: int, arrive
             match.number,
             len(drafts),
             now,
-            *(list(column) for column in zip(*_places(drafts), strict=True)),
+            *(list(column) for column in zip(*_draft_positions(drafts), strict=True)),
             *([getattr(draft, name) for draft in drafts] for name in ("entity", "key", "frame", "message")),
             [_encode(draft.entry) if draft.entry else draft.body for draft in drafts],
             [entry.type_id if entry else None for entry in entries],
@@ -221,20 +221,20 @@ async def prune_numbers(tx: Tx) -> int:
     )
 
 
-def _places(drafts: Sequence[Draft]) -> list[_Place]:
-    places: list[_Place] = []
+def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:
+    places: list[_DraftPosition] = []
     before, envelopes = -1, 0
     for (message, _), group in groupby(drafts, key=_envelope):
         own = range(len(places), len(places) + len(list(group)))
         if message:
             envelopes += 1
-            places += [_Place(each, own[-1], before, envelopes) for each in own]
+            places += [_DraftPosition(each, own[-1], before, envelopes) for each in own]
             before = own[-1]
         else:
-            places += [_Place(each, each, before, envelopes) for each in own]
+            places += [_DraftPosition(each, each, before, envelopes) for each in own]
     return places
 
 
-def _envelope(draft: Draft) -> tuple[str, VoidWindow | None]:
+def _envelope(draft: ChangeDraft) -> tuple[str, VoidWindow | None]:
     """What consecutive drafts share that go into one envelope."""
     return draft.message, draft.entry.void_window if draft.entry else None

@@ -8,7 +8,7 @@ from typing import Any, Self
 import asyncpg
 
 from app.kit.logging import get_logger
-from app.store.transaction import Tx, guarded, translated
+from app.store.transaction import Tx, call_translated, translate_errors
 
 log = get_logger(__name__)
 _ACQUIRE_SECONDS = 5.0
@@ -98,13 +98,13 @@ class Store:
 
         A single statement may write, too: then no lock is left held by a process that is stopped behind it.
         """
-        connection = await guarded(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
+        connection = await call_translated(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
         tx = Tx(connection)
         try:
             yield tx
         finally:
             del tx.connection  # whoever kept the handle must not reach the connection's next user
-            await guarded(self._pool.release, connection)
+            await call_translated(self._pool.release, connection)
 
     async def check(self) -> None:
         """Have the database answer; raises `Unavailable` when it does not."""
@@ -133,7 +133,7 @@ class Store:
 
 async def open_store(database_url: str, pool_size: int) -> Store:
     """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is away."""
-    async with translated():
+    async with translate_errors():
         pool = await asyncpg.create_pool(
             database_url,
             min_size=1,

@@ -13,7 +13,7 @@ import msgspec
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store.redis_link import Link, Words
+from app.store.redis_connection import RedisCommand, RedisConnection
 
 WINDOW_MILLIS = 60_000
 _PATIENCE_SECONDS = 0.08
@@ -68,7 +68,7 @@ class Count(msgspec.Struct, frozen=True):
     frees_in: int
 
 
-class _Asked(msgspec.Struct, frozen=True, eq=False):
+class _CountRequest(msgspec.Struct, frozen=True, eq=False):
     name: str
     limit: int
     answer: asyncio.Future[Count]
@@ -84,11 +84,11 @@ class Counters:
         self._url = redis_url
         self._clock = clock
         self._sha = ""
-        self._link: Link | None = None
+        self._link: RedisConnection | None = None
         self._down = asyncio.Event()
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_CountRequest] = []
         #: What was asked and is not answered yet; nothing more is asked meanwhile.
-        self._batch: list[_Asked] = []
+        self._batch: list[_CountRequest] = []
         self._overdue_at: asyncio.TimerHandle | None = None
         self._keeping: asyncio.Task[None] | None = None
 
@@ -108,7 +108,7 @@ class Counters:
         answer: asyncio.Future[Count] = loop.create_future()
         if not self._waiting and not self._batch:
             loop.call_soon(self._ask)
-        self._waiting.append(_Asked(name, limit, answer))
+        self._waiting.append(_CountRequest(name, limit, answer))
         return await answer
 
     def _ask(self) -> None:
@@ -120,7 +120,7 @@ class Counters:
         loop = asyncio.get_running_loop()
         self._overdue_at = loop.call_later(_PATIENCE_SECONDS, self._overdue, self._batch, False)
 
-    def _arguments(self) -> Words:
+    def _arguments(self) -> RedisCommand:
         moment: int | str = self._clock() if self._clock else ""
         names = [asked.name for asked in self._batch]
         return (len(names), *names, WINDOW_MILLIS, moment, *[asked.limit for asked in self._batch])
@@ -144,7 +144,7 @@ class Counters:
         else:
             self._lose(repr(error))
 
-    def _overdue(self, batch: list[_Asked], last: bool) -> None:
+    def _overdue(self, batch: list[_CountRequest], last: bool) -> None:
         """Give up on a batch, but not before what arrived while we were held up ourselves has been read."""
         if self._batch is not batch:
             return
@@ -169,7 +169,7 @@ class Counters:
         self._batch, self._waiting = [], []
         self._down.set()
 
-    def _ended(self, link: Link) -> None:
+    def _ended(self, link: RedisConnection) -> None:
         if link is self._link:
             self._lose("the connection ended")
 
@@ -185,7 +185,7 @@ class Counters:
 
     async def _connect(self) -> None:
         async with asyncio.timeout(_CONNECT_SECONDS):  # TimeoutError is an OSError
-            link = await Link.open(self._url, self._ended)
+            link = await RedisConnection.open(self._url, self._ended)
             try:
                 self._sha = (await link.ask(("SCRIPT", "LOAD", SCRIPT))).decode()
             except BaseException:

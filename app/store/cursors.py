@@ -51,7 +51,7 @@ WHERE holder = $1 AND tenant_id = ANY ($2::uuid[])
 _LOSS_MILLIS = 300_000  #: so long after its last loss a tenant counts as losing messages
 _LOSING = f"(c.owed OR c.dropped_at > {NOW} - {_LOSS_MILLIS})"
 _MOST = 100_000  #: so many envelopes behind are counted, no more
-_STANDING = f"""
+_STATUS = f"""
 SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
     greatest(0, {NOW} - c.said_at) AS silent,
     (SELECT count(*) FROM (
@@ -123,7 +123,7 @@ class Note(msgspec.Struct, frozen=True):
     bound: str = ""
 
 
-class Standing(msgspec.Struct, frozen=True):
+class CursorStatus(msgspec.Struct, frozen=True):
     """One tenant's place: `behind` envelopes not yet told, the `oldest` of them written so many ms ago
     (None when there is none); `remaining` ms of the holder's lease; the rest as in `Note`."""
 
@@ -139,7 +139,7 @@ class Standing(msgspec.Struct, frozen=True):
     oldest: int | None
 
 
-class Loss(msgspec.Struct, frozen=True):
+class MessageLoss(msgspec.Struct, frozen=True):
     """What a tenant misses: so many messages its queues have `dropped` since it counts as losing some.
     `unbound`: no queue takes live messages now, though there was one."""
 
@@ -148,7 +148,7 @@ class Loss(msgspec.Struct, frozen=True):
     unbound: bool
 
 
-async def admit(tx: Tx) -> None:
+async def create_missing(tx: Tx) -> None:
     """Give every tenant with a vhost a cursor; a new one begins at the present."""
     await tx.execute(_ADMIT)
 
@@ -186,7 +186,7 @@ async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> set[UUID]:
     return {row["tenant_id"] for row in taken}
 
 
-async def losing(tx: Tx) -> list[Loss]:
+async def losses(tx: Tx) -> list[MessageLoss]:
     """The tenants that have lost messages within the last five minutes, or are yet to be told that they
     missed something."""
     rows = await tx.fetch(
@@ -196,27 +196,27 @@ async def losing(tx: Tx) -> list[Loss]:
         WHERE {_LOSING}
         """
     )
-    return [Loss(**row) for row in rows]
+    return [MessageLoss(**row) for row in rows]
 
 
-async def silent(tx: Tx, millis: int) -> tuple[int, int]:
+async def silent_count(tx: Tx, millis: int) -> tuple[int, int]:
     """How many tenants have not been told `alive` for `millis`, and how many there are to be told."""
     (row,) = await tx.fetch(_SILENT, millis)
     return row["silent"], row["all"]
 
 
-async def holders(tx: Tx, kind: str, since: int) -> int:
+async def holder_count(tx: Tx, kind: str, since: int) -> int:
     """How many workers of `kind` have beaten since then (ms)."""
     count: int = await tx.value("SELECT count(*) FROM worker_beat WHERE kind = $1 AND at >= $2", kind, since)
     return count
 
 
-async def demand(tx: Tx) -> int:
+async def tenant_count(tx: Tx) -> int:
     """How many tenants there are to be told."""
     count: int = await tx.value("SELECT count(*) FROM tenant WHERE amqp AND active")
     return count
 
 
-async def standings(tx: Tx) -> list[Standing]:
+async def statuses(tx: Tx) -> list[CursorStatus]:
     """Where every tenant stands, by slug."""
-    return [Standing(**row) for row in await tx.fetch(_STANDING)]
+    return [CursorStatus(**row) for row in await tx.fetch(_STATUS)]

@@ -42,7 +42,7 @@ AND e.id < (
 """
 
 
-def adding(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
+def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
     """What writes finished rounds and timeline events; again, when one is told anew."""
     told = (
         (_ADD_ROUNDS, [(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds]),

@@ -9,7 +9,7 @@ from piccolo.columns import Column
 
 from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
-from app.store import signals
+from app.store import notifications
 from app.store.tables.key import ApiKey
 from app.store.transaction import Row, Tx
 
@@ -36,7 +36,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
 
 
-class Holder(msgspec.Struct, frozen=True):
+class KeyHolder(msgspec.Struct, frozen=True):
     """A key with the tenant that holds it, as found by `hash`."""
 
     hash: bytes
@@ -52,20 +52,20 @@ FROM api_key k JOIN tenant t ON t.id = k.tenant_id
 """
 
 
-async def by_hash(tx: Tx, digest: bytes) -> Holder | None:
+async def by_hash(tx: Tx, digest: bytes) -> KeyHolder | None:
     """The key with that hash and its tenant, whether they are active or not."""
     row = await tx.row(f"{_HOLDERS} WHERE k.hash = $1", digest)
     return _holder(row) if row else None
 
 
-async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[Holder]:
+async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyHolder]:
     """Those of these keys that there are, with their tenants, active or not."""
     return [_holder(row) for row in await tx.fetch(f"{_HOLDERS} WHERE k.id = ANY($1)", list(ids))]
 
 
 async def insert(tx: Tx, key: Key, digest: bytes) -> None:
     await tx.run(ApiKey.insert(ApiKey(hash=digest, **_values(key))))
-    await signals.send(tx, signals.GRANTS, str(key.id))
+    await notifications.notify(tx, notifications.GRANTS, str(key.id))
 
 
 async def lock(tx: Tx, key_id: UUID) -> Key:
@@ -97,10 +97,10 @@ async def save(tx: Tx, key: Key) -> None:
         name: value for name, value in _values(key).items() if name not in ("id", "tenant_id")
     }
     await tx.run(ApiKey.update(values).where(ApiKey.id == key.id))
-    await signals.send(tx, signals.GRANTS, str(key.id))
+    await notifications.notify(tx, notifications.GRANTS, str(key.id))
 
 
-async def used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
+async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
     """Note when keys were used last (ms); no signal, for nobody's rights change by it."""
     await tx.execute(
         """
@@ -112,7 +112,7 @@ async def used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
     )
 
 
-def _holder(row: Row) -> Holder:
+def _holder(row: Row) -> KeyHolder:
     tenant = Tenant(
         id=row["tenant_id"],
         slug=row["slug"],
@@ -120,7 +120,7 @@ def _holder(row: Row) -> Holder:
         amqp=row["amqp"],
         active=row["tenant_active"],
     )
-    return Holder(row["hash"], _key(row), tenant)
+    return KeyHolder(row["hash"], _key(row), tenant)
 
 
 def _values(key: Key) -> dict[str, Any]:

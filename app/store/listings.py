@@ -18,7 +18,7 @@ _SOME = "SELECT count(*) FROM match WHERE listed AND status = ANY($1) AND place 
 _BACKWARD = f"{_WANTED} AND (place, number) < ($4, $5) ORDER BY place DESC, number DESC LIMIT $6"
 
 
-class Place(NamedTuple):
+class ListPosition(NamedTuple):
     """Where a match stands in a list: when it begins or began (Unix ms), then its number."""
 
     at: int
@@ -42,22 +42,22 @@ async def page(
     *,
     limit: int,
     window: Window,
-    after: Place | None = None,
+    after: ListPosition | None = None,
     newest_first: bool = False,
-) -> list[tuple[Match, Place]]:
+) -> list[tuple[Match, ListPosition]]:
     """At most `limit` matches in these states, in order of place, from behind `after`.
 
     They are outlines: no rounds, no rosters; of maps only the name of the one being played. What is over
     and was never played is left out.
     """
     sql = _BACKWARD if newest_first else _FORWARD
-    start = after or (Place(LAST, LAST) if newest_first else Place(-1, 0))
+    start = after or (ListPosition(LAST, LAST) if newest_first else ListPosition(-1, 0))
     # Where the page begins bounds the places too: the index is entered there, and nothing before is walked.
     first = window.first if newest_first else max(window.first, start.at)
     last = min(window.last, start.at) if newest_first else window.last
     found = [await tx.fetch(sql, status, first, last, *start, limit) for status in statuses]
-    rows = islice(merge(*found, key=_place, reverse=newest_first), limit)
-    return [(_outline(row), _place(row)) for row in rows]
+    rows = islice(merge(*found, key=_position, reverse=newest_first), limit)
+    return [(_outline(row), _position(row)) for row in rows]
 
 
 async def total(tx: Tx, statuses: Collection[Status], window: Window) -> int:
@@ -67,8 +67,8 @@ async def total(tx: Tx, statuses: Collection[Status], window: Window) -> int:
     return found
 
 
-def _place(row: Row) -> Place:
-    return Place(row["place"], row["number"])
+def _position(row: Row) -> ListPosition:
+    return ListPosition(row["place"], row["number"])
 
 
 def _outline(row: Row) -> Match:

@@ -65,7 +65,7 @@ async def _of(tx: Tx, match_ids: Collection[UUID], statuses: str) -> dict[UUID, 
     return found
 
 
-def saving(match_id: UUID, markets: Iterable[Market]) -> list[Write]:
+def save_statements(match_id: UUID, markets: Iterable[Market]) -> list[Write]:
     """What writes these markets, new or known; of two with one key the later stands."""
     rows = [_values(market) for market in {market.key: market for market in markets}.values()]
     columns = [list(column) for column in zip(*rows, strict=True)]

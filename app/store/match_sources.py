@@ -55,7 +55,7 @@ async def listing(tx: Tx, match_id: UUID) -> tuple[MatchSource, ...]:
     return decoded(await tx.value(f"SELECT {ALL}", match_id))
 
 
-def saving(match_id: UUID, changed: Sequence[MatchSource]) -> list[Write]:
+def save_statements(match_id: UUID, changed: Sequence[MatchSource]) -> list[Write]:
     """What writes these senders; all of them are one statement."""
     if not changed:
         return []

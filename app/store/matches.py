@@ -13,13 +13,13 @@ from app.domain.ids import match_number, match_uuid
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import shown
+from app.store import cache_invalidation
 from app.store.transaction import Row, Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
 #: The tables of what hangs on a match, deleted with it.
-HANGING = (
+DEPENDENT_TABLES = (
     "change",
     "past_fixture",
     "past_seq",
@@ -70,7 +70,7 @@ WITH made AS (
         $23)
     RETURNING id
 )
-SELECT pg_notify('{shown.CHANNEL}', $20) FROM made
+SELECT pg_notify('{cache_invalidation.CHANNEL}', $20) FROM made
 """
 _SAVE = f"""
 UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
@@ -78,12 +78,12 @@ UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, hom
     suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
     map_name = $18, state = $19, later = $21
 WHERE id = $1
-RETURNING pg_notify('{shown.CHANNEL}', $20)
+RETURNING pg_notify('{cache_invalidation.CHANNEL}', $20)
 """
 _STATE = "SELECT state, later, last_stamp, last_seq FROM match"
 
 
-class Place(msgspec.Struct, frozen=True):
+class MatchPosition(msgspec.Struct, frozen=True):
     """A match, and the change up to which everything has been told of it: the `x-seq` of the last."""
 
     id: UUID
@@ -113,7 +113,7 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
     return _match(row)
 
 
-def saving(match: Match) -> Write:
+def save_statement(match: Match) -> Write:
     """What writes the match's state; its row is to be locked. `last_stamp` and `last_seq` are left to
     `changes.append`. Raises `NotFound`."""
     return Write(_SAVE, _columns(match), missing=f"There is no match {match.id}.")
@@ -213,10 +213,10 @@ async def trim_to(tx: Tx, keep: int, limit: int = 20) -> list[UUID]:
 async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
     if not ids:
         return
-    for table in HANGING:
+    for table in DEPENDENT_TABLES:
         await tx.execute(f"DELETE FROM {table} WHERE match_id = ANY($1)", ids)
     await tx.execute("DELETE FROM match WHERE id = ANY($1)", ids)
-    await shown.gone(tx, ids)
+    await cache_invalidation.notify_removed(tx, ids)
 
 
 async def _named(tx: Tx, ref: str) -> Match | None:
@@ -249,7 +249,7 @@ def _columns(match: Match) -> tuple[object, ...]:
         match.score_away,
         match.map.name if match.map else "",
         _encode(match),
-        shown.payload(match),
+        cache_invalidation.match_payload(match),
         _encode({name: getattr(match, name) for name in LATER}),
     )
 

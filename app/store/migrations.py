@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from app.kit.logging import get_logger, redact
-from app.store.transaction import translated
+from app.store.transaction import translate_errors
 
 #: Where `app` lies, for Piccolo's process to find it: a checkout, or the site-packages of an installation.
 _PARENT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ async def migrate(database_url: str) -> None:
     Safe to run again, and by several processes at once: they take turns. Raises `Unavailable` when
     PostgreSQL is away, `RuntimeError` with Piccolo's output when a migration fails.
     """
-    async with translated():
+    async with translate_errors():
         connection = await _connect(database_url)
         try:
             await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)

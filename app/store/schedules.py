@@ -44,13 +44,15 @@ async def listed(
     return [_decode(row["state"]) for row in rows]
 
 
-async def kept_back(tx: Tx, tenant_id: UUID) -> str:
+async def unbooked_digest(tx: Tx, tenant_id: UUID) -> str:
     """What distinguishes this tenant's lists from others': "" for one that takes every match."""
     found: str = await tx.value(_KEPT_BACK, tenant_id)
     return found
 
 
-async def changed(tx: Tx, tenant_id: UUID, after: int, statuses: Sequence[Status]) -> list[tuple[int, int]]:
+async def fixture_changes(
+    tx: Tx, tenant_id: UUID, after: int, statuses: Sequence[Status]
+) -> list[tuple[int, int]]:
     """The numbers of the tenant's matches in these states of which the feed has told a fixture change after
     `after` (ms), each with the moment of its latest, by that moment. The change log forgets after some days.
     """

@@ -11,7 +11,7 @@ import msgspec
 
 from app.domain.match import Match
 from app.store import entrants
-from app.store.entrants import E, Shelf, folded
+from app.store.entrants import E, EntrantTable, folded
 from app.store.transaction import Row, Tx
 
 LEAST = 2  #: letters that a query must have
@@ -38,7 +38,7 @@ SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_piece WHERE shelf = $1 AND
 
 
 async def named(
-    tx: Tx, shelf: Shelf[E], query: str, *, limit: int, finished_only: bool
+    tx: Tx, table: EntrantTable[E], query: str, *, limit: int, finished_only: bool
 ) -> list[tuple[E, float]]:
     """The `limit` best of a shelf with their scores: 1 for the very name, 0.9 where the name begins so, 0.7
     where it holds the query, and how much it resembles it, whichever is most. `finished_only` as in
@@ -47,17 +47,17 @@ async def named(
     if len(wanted) < LEAST:
         return []
     near, cut = (_NEAR, pieces(wanted)) if len(wanted) > LEAST else (_SHORT, (wanted, wanted + _LAST))
-    public = entrants.public_only(shelf) if finished_only else "true"
+    public = entrants.public_only(table) if finished_only else "true"
     rows = await tx.fetch(
         f"""
         WITH near AS ({near})
-        SELECT body, {_SCORE} AS score FROM near JOIN {shelf.table} AS one USING (id)
+        SELECT body, {_SCORE} AS score FROM near JOIN {table.name} AS one USING (id)
         WHERE (likeness >= {_LIKE} OR position($2 IN folded) > 0) AND {public}
         ORDER BY score DESC, length(folded), id LIMIT $3
         """,
-        *(shelf.table, wanted, limit, *cut),
+        *(table.name, wanted, limit, *cut),
     )
-    return [(msgspec.json.decode(row["body"], type=shelf.type), row["score"]) for row in rows]
+    return [(msgspec.json.decode(row["body"], type=table.type), row["score"]) for row in rows]
 
 
 async def matches(

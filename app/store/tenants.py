@@ -9,7 +9,7 @@ from piccolo.query.base import Query
 
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, NotFound
-from app.store import shown, signals
+from app.store import cache_invalidation, notifications
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
@@ -31,7 +31,7 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
         await tx.run(TenantTable.insert(row))
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a tenant {tenant.slug!r} already.") from error
-    await signals.send(tx, signals.TENANTS, str(tenant.id))
+    await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
 
 
 async def get(tx: Tx, tenant_id: UUID) -> Tenant | None:
@@ -77,11 +77,11 @@ async def save(tx: Tx, tenant: Tenant) -> None:
     )
     if not await tx.run(query):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
-    await signals.send(tx, signals.TENANTS, str(tenant.id))
-    await signals.send(tx, signals.GRANTS, str(tenant.id))
+    await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
+    await notifications.notify(tx, notifications.GRANTS, str(tenant.id))
 
 
-async def unsettled(tx: Tx) -> list[Tenant]:
+async def admission_pending(tx: Tx) -> list[Tenant]:
     """The tenants with a vhost about which the broker was told otherwise than what holds now, by slug."""
     query = (
         TenantTable.select(*_COLUMNS)
@@ -137,6 +137,6 @@ async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
 async def _rebooked(tx: Tx, tenant_id: UUID, query: Query[Any, Any]) -> bool:
     changed = bool(await tx.run(query))
     if changed:
-        await signals.send(tx, signals.TENANTS, str(tenant_id))
-        await shown.anything(tx)
+        await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
+        await cache_invalidation.notify_all(tx)
     return changed

@@ -57,21 +57,21 @@ class Tx:
         self.connection = connection
 
     async def fetch(self, sql: str, *args: Any) -> list[Row]:
-        rows: list[Row] = await guarded(self.connection.fetch, sql, *args)
+        rows: list[Row] = await call_translated(self.connection.fetch, sql, *args)
         return rows
 
     async def row(self, sql: str, *args: Any) -> Row | None:
         """The first row, or None."""
-        row: Row | None = await guarded(self.connection.fetchrow, sql, *args)
+        row: Row | None = await call_translated(self.connection.fetchrow, sql, *args)
         return row
 
     async def value(self, sql: str, *args: Any) -> Any:
         """The first column of the first row, or None."""
-        return await guarded(self.connection.fetchval, sql, *args)
+        return await call_translated(self.connection.fetchval, sql, *args)
 
     async def execute(self, sql: str, *args: Any) -> int:
         """Run a statement; the number of rows that it touched (0 when it does not count rows)."""
-        tag: str = await guarded(self.connection.execute, sql, *args)
+        tag: str = await call_translated(self.connection.execute, sql, *args)
         count = tag.rsplit(" ", 1)[-1]
         return int(count) if count.isdigit() else 0
 
@@ -83,7 +83,7 @@ class Tx:
         """
         if not writes:
             return
-        sql = _together(tuple((write.sql, len(write.args), bool(write.missing)) for write in writes))
+        sql = _combined(tuple((write.sql, len(write.args), bool(write.missing)) for write in writes))
         found = await self.row(sql, *(argument for write in writes for argument in write.args))
         needed = [write.missing for write in writes if write.missing]
         for missing, there in zip(needed, (found or {}).values(), strict=True):
@@ -100,7 +100,7 @@ class Tx:
 
 
 @lru_cache(maxsize=256)
-def _together(statements: Sequence[tuple[str, int, bool]]) -> str:
+def _combined(statements: Sequence[tuple[str, int, bool]]) -> str:
     """One statement of several, each with its number of parameters, which are numbered through. It tells of
     each that is marked, in their order, whether it touched a row."""
     before = accumulate((count for _, count, _ in statements), initial=0)
@@ -115,7 +115,7 @@ def _renumbered(sql: str, shift: int) -> str:
 
 
 @asynccontextmanager
-async def translated() -> AsyncIterator[None]:
+async def translate_errors() -> AsyncIterator[None]:
     """Turn "the database is away, busy or told us to try again" into `Unavailable`; the rest passes."""
     try:
         yield
@@ -127,9 +127,9 @@ async def translated() -> AsyncIterator[None]:
         raise _unavailable(error) from error
 
 
-async def guarded(work: Callable[..., Awaitable[T]], *args: Any, **options: Any) -> T:
+async def call_translated(work: Callable[..., Awaitable[T]], *args: Any, **options: Any) -> T:
     """The outcome of `work` on the database, its failures as `translated` has them."""
-    async with translated():
+    async with translate_errors():
         return await work(*args, **options)
 
 

@@ -120,7 +120,7 @@ async def stock(store: Store) -> None:
                 Market(13, f"map=1|round={each}|team=home", MarketStatus.ACTIVE, odds, 0.5)
                 for each in range(1, MARKETS + 1)
             ]
-            await tx.write(markets.saving(match.id, offers))
+            await tx.write(markets.save_statements(match.id, offers))
 
 
 async def recovery(rig: Rig) -> float:

@@ -100,8 +100,8 @@ async def write(database_url: str, others: int = 60) -> str:
         match = live(await matches.next_number(tx))
         await matches.insert(tx, match)
         events = [event for number in range(1, ROUNDS + 1) for event in timeline(number)]
-        await tx.write(history.adding(match.id, match.maps[0].rounds, events))
-        await tx.write(markets.saving(match.id, offers()))
+        await tx.write(history.add_statements(match.id, match.maps[0].rounds, events))
+        await tx.write(markets.save_statements(match.id, offers()))
         for place in range(others):
             number = await matches.next_number(tx)
             begins = _BEGAN + place * 3_600_000

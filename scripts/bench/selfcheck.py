@@ -84,7 +84,7 @@ async def fill(settings: Settings, count: int, each: int) -> tuple[str, list[int
             numbers.append(await matches.next_number(tx))
             match = Match(uuid4(), numbers[-1], "Northwind", "Harbour", "Bench", status=Status.LIVE)
             await matches.insert(tx, match)
-            await tx.write(markets.saving(match.id, offers(each)))
+            await tx.write(markets.save_statements(match.id, offers(each)))
     return issued.raw, numbers
 
 

@@ -31,7 +31,7 @@ from app.domain.match import Match, Status, summarize
 from app.domain.tenant import Tenant
 from app.settings import Settings
 from app.store import changes, cursors, matches, tenants
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 from app.store.connections import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,7 +227,7 @@ class Rig:
         self.slugs.append(slug)
         async with self.store.transaction() as tx:
             await tenants.insert(tx, tenant, 0)
-            await cursors.admit(tx)
+            await cursors.create_missing(tx)
         return tenant, url
 
     async def match(self) -> Match:
@@ -246,8 +246,8 @@ class Rig:
         odds = Decimal(101 + self.told[match.id] % 900) / 100
         market = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, odds, float(1 / odds))
         drafts = [
-            Draft("match", str(match.id), "match.updated", "odds_change", encode(summarize(match))),
-            Draft("market", market.specifiers, "market.updated", "odds_change", encode(market)),
+            ChangeDraft("match", str(match.id), "match.updated", "odds_change", encode(summarize(match))),
+            ChangeDraft("market", market.specifiers, "market.updated", "odds_change", encode(market)),
         ]
         async with self.store.transaction() as tx:
             told = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)

@@ -77,7 +77,7 @@ async def test_it_is_told_what_it_lost_and_recovers_it(rig: Rig, pause: float) -
 
         async def noticed() -> bool:
             async with rig.store.reading() as tx:
-                return any(each.dropped for each in await cursors.standings(tx))
+                return any(each.dropped for each in await cursors.statuses(tx))
 
         await until_async("the losses are counted", noticed)
         stopped.pause = pause

@@ -4,7 +4,7 @@ from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.store import jobs
+from app.store import recovery_jobs
 from app.store.connections import Store
 from tests.support.eventually import eventually
 
@@ -31,7 +31,7 @@ async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
 
     async def look() -> RecoveryJob:
         async with store.reading() as tx:
-            found = await jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
+            found = await recovery_jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
         assert found
         return found
 

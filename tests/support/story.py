@@ -132,11 +132,11 @@ class Story:
             after = replace(before, **fields)
             book = await markets.book(tx, match.id)
             rows = drafts.compose(before, after, happened, book, markets_changed, entries)
-            await tx.write([matches.saving(after)])
+            await tx.write([matches.save_statement(after)])
             rounds = [one.round for one in happened if isinstance(one, c.RoundFinished)]
             events = [one.event for one in happened if isinstance(one, c.EventAdded)]
-            await tx.write(history.adding(match.id, rounds, events))
-            await tx.write(markets.saving(match.id, markets_changed))
+            await tx.write(history.add_statements(match.id, rounds, events))
+            await tx.write(markets.save_statements(match.id, markets_changed))
             self.at = (await changes.append(tx, after, rows, self._now())).last_stamp
 
 

@@ -78,7 +78,7 @@ async def _schedule(
         left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
         wanted = Selection(left, wanted.since, wanted.until)
     async with facade.store.snapshot() as tx:
-        key = (wanted, language, start, limit, await schedules.kept_back(tx, grant.tenant.id))
+        key = (wanted, language, start, limit, await schedules.unbooked_digest(tx, grant.tenant.id))
         body = kept.known(request.scope, key)
         if body is not None:
             return Answer(body, about=LISTS)
@@ -113,7 +113,7 @@ async def changes(
     since = facade.clock() - _RECENT_MILLIS if after is None else after
     grant = request.auth
     async with facade.store.reading() as tx:
-        found = await schedules.changed(
+        found = await schedules.fixture_changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
     return facade.answer(events.fixture_changes([events.FixtureChanged(*one) for one in found]))

@@ -13,7 +13,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_offences
 from app.store import alerts
-from app.store.alerts import About, Kind
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 
 _LOOK_SECONDS = 5.0
@@ -37,7 +37,7 @@ class Enforcement:
         self._tenants, self._limits, self._clock = tenants, limits, clock
         self._before = Inventory()
         self._since = clock()
-        self._seen: dict[About, int] = {}
+        self._seen: dict[AlertSubject, int] = {}
 
     async def run(self) -> None:
         """Look every few seconds, until cancelled."""
@@ -77,10 +77,10 @@ class Enforcement:
         now = self._clock()
         async with self._store.transaction() as tx:
             for offence in found:
-                about = About(Kind.TENANT_RIGHTS, tenant=offence.tenant, subject=offence.rule)
+                about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant=offence.tenant, subject=offence.rule)
                 self._seen[about] = now
                 await alerts.begin(tx, about, offence.detail, now)
-            for alert in await alerts.listing(tx, kinds=[Kind.TENANT_RIGHTS], ended=False):
+            for alert in await alerts.listing(tx, kinds=[AlertKind.TENANT_RIGHTS], ended=False):
                 last = self._seen.get(alert.about, self._since)
                 if alert.tenant in tenants and now - last > _CALM_MILLIS:
                     await alerts.end(tx, alert.about, now)

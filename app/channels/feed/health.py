@@ -1,7 +1,7 @@
 """How the feed is, as any process can see it."""
 
 from app.kit.clock import Clock
-from app.store import beats, cursors
+from app.store import cursors, heartbeats
 from app.store.connections import Store
 
 OK = "ok"
@@ -16,15 +16,15 @@ def _living(newest: int, clock: Clock) -> bool:
 async def process_state(store: Store, clock: Clock) -> str:
     """Whether a feed process lives, be there tenants or not."""
     async with store.reading() as tx:
-        newest = await beats.newest(tx, beats.FEED)
+        newest = await heartbeats.latest(tx, heartbeats.FEED)
     return OK if _living(newest, clock) else NOBODY
 
 
 async def feed_state(store: Store, clock: Clock, alive_seconds: int) -> str:
     """Whether every tenant has been told `alive` lately: while that is withheld, the feed is ill."""
     async with store.reading() as tx:
-        silent, told = await cursors.silent(tx, 2 * alive_seconds * 1000)
-        newest = await beats.newest(tx, beats.FEED)
+        silent, told = await cursors.silent_count(tx, 2 * alive_seconds * 1000)
+        newest = await heartbeats.latest(tx, heartbeats.FEED)
     if told and not _living(newest, clock):
         return NOBODY
     if silent:

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
-from app.kit.patience import patiently
-from app.store import beats
+from app.kit.retry import retry_while_unavailable
+from app.store import heartbeats
 from app.store.connections import Store
 
 _LOOK_SECONDS = 1.0
@@ -36,13 +36,13 @@ class Watch:
 
     async def run(self) -> None:
         while True:
-            await patiently("watching ingest", self.look)
+            await retry_while_unavailable("watching ingest", self.look)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def look(self) -> None:
         """Look once; raises `Unavailable`. Before the first beat, time counts from our own start."""
         async with self._store.reading() as tx:
-            newest = await beats.newest(tx, beats.INGEST)
+            newest = await heartbeats.latest(tx, heartbeats.INGEST)
         dead = self._clock() - max(newest, self._since) > self._dead_millis
         if dead:
             # At each look, for an operator's command may have opened something since the last one.

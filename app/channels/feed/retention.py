@@ -11,7 +11,7 @@ import msgspec
 
 from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import Clock, system_clock
-from app.kit.patience import patiently
+from app.kit.retry import retry_while_unavailable
 from app.store import alerts, changes
 from app.store.connections import Store
 
@@ -31,7 +31,7 @@ class Kept(msgspec.Struct, frozen=True):
 async def keep_short(store: Store, kept: Kept, clock: Clock = system_clock) -> None:
     """Forget what is too old, each minute, until cancelled."""
     while True:
-        await patiently("pruning the change log", lambda: prune(store, kept, clock()))
+        await retry_while_unavailable("pruning the change log", lambda: prune(store, kept, clock()))
         await asyncio.sleep(_EVERY_SECONDS)
 
 

@@ -39,9 +39,9 @@ from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
-from app.kit.patience import patiently
+from app.kit.retry import retry_while_unavailable
 from app.recovery.runner import Replayer
-from app.store import beats, cursors, tenants
+from app.store import cursors, heartbeats, tenants
 from app.store.connections import Store
 from app.store.cursors import LeasedTenant, Note
 from app.store.transaction import Tx
@@ -116,7 +116,7 @@ class Session:
 
     async def _work(self) -> None:
         login = await self._enlisted()
-        await patiently("reading the change log", self.relay.start)
+        await retry_while_unavailable("reading the change log", self.relay.start)
         log.info("the feed works", holder=self.holder)
         try:
             async with asyncio.TaskGroup() as group:
@@ -153,7 +153,7 @@ class Session:
 
     async def _enlisted(self) -> Login:
         """How we enter vhosts, with a user of our own."""
-        password = await patiently(
+        password = await retry_while_unavailable(
             "making our user", lambda: create_publisher_user(self._management, self.holder)
         )
         user = publisher_user(self.holder)
@@ -207,8 +207,8 @@ class Session:
             strays = held.keys() - self._tasks.keys()
             await cursors.release(tx, mine, strays)
             await cursors.note(tx, mine, self._notes())
-            await cursors.admit(tx)
-            await beats.beat(tx, mine, beats.FEED, self._clock())
+            await cursors.create_missing(tx)
+            await heartbeats.record(tx, mine, heartbeats.FEED, self._clock())
             share = await self._share(tx)
             free = max(0, share - len(held) + len(strays))
             taken = await cursors.take(tx, mine, free, self._lease.millis)
@@ -225,8 +225,8 @@ class Session:
 
     async def _share(self, tx: Tx) -> int:
         """How many tenants are ours to tell, as many feed processes as there are."""
-        others = await cursors.holders(tx, beats.FEED, self._clock() - self._lease.millis)
-        return math.ceil(await cursors.demand(tx) / max(1, others))
+        others = await cursors.holder_count(tx, heartbeats.FEED, self._clock() - self._lease.millis)
+        return math.ceil(await cursors.tenant_count(tx) / max(1, others))
 
     def _shed(self, share: int) -> None:
         """Stop publishing to what is more than our share; it is released once it is quiet."""
@@ -276,7 +276,7 @@ class Session:
         """Shut the former holder out; one attempt for all of its tenants, which ends only with success."""
         if former not in self._fences:
             log.warning("taking over from another process", former=former)
-            expel = patiently(
+            expel = retry_while_unavailable(
                 "shutting a former holder out", lambda: expel_publisher(self._management, former)
             )
             self._fences[former] = asyncio.create_task(expel)
@@ -293,7 +293,7 @@ class Session:
             async with self.relay.lock, self._store.transaction() as tx:
                 await cursors.note(tx, self.holder, self._notes())
                 await cursors.release(tx, self.holder, quiet)
-                await beats.leave(tx, self.holder)
+                await heartbeats.remove(tx, self.holder)
             log.info("let go of tenants", count=len(quiet), of=len(self.relay.deliveries))
         except Unavailable as error:
             log.warning("the leases are left to run out", error=error.detail)

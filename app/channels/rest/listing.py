@@ -25,7 +25,7 @@ from app.http.door import siblings
 from app.http.kept import LISTS
 from app.http.media import Format
 from app.store import listings
-from app.store.listings import LAST, Place, Window
+from app.store.listings import LAST, ListPosition, Window
 from app.store.transaction import Tx
 from app.wire.envelopes import events
 from app.wire.fields import Group
@@ -47,12 +47,12 @@ _CURSOR = r"^(live|upcoming|finished|cancelled)\.[0-9]{1,19}\.[0-9]{1,18}$"
 
 class Cursor(NamedTuple):
     bucket: str
-    place: Place
+    place: ListPosition
 
     @classmethod
     def read(cls, text: str) -> "Cursor":
         bucket, at, number = text.split(".")
-        return cls(bucket, Place(min(int(at), LAST), int(number)))
+        return cls(bucket, ListPosition(min(int(at), LAST), int(number)))
 
     def __str__(self) -> str:
         return f"{self.bucket}.{self.place.at}.{self.place.number}"
@@ -127,7 +127,7 @@ def _millis(moment: datetime) -> int:
 
 async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor | None, limit: int) -> Found:
     """One match more than asked for is read, to see whether a page follows."""
-    rows: list[tuple[str, Match, Place]] = []
+    rows: list[tuple[str, Match, ListPosition]] = []
     for bucket in _from(buckets, cursor):
         found = await listings.page(
             tx,

@@ -15,7 +15,7 @@ from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.domain.time_filter import begin
 from app.http.auth import Caller
-from app.store import entrants, lineups, meetings, statistics
+from app.store import entrants, lineups, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
 from app.wire.views.players import RosterView, roster_view
@@ -42,7 +42,7 @@ async def prematch(
         sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)
         maps = _maps(match, until)
         views = await map_views(tx, maps, until, since=span[0], until=until)
-        met = await meetings.between(tx, lineup.home.id, lineup.away.id, until=until, limit=_MEETINGS)
+        met = await past_matches.between(tx, lineup.home.id, lineup.away.id, until=until, limit=_MEETINGS)
     return Single(prematch_view(match, sides, tuple(one.code for one in maps), views, met))
 
 
@@ -56,7 +56,7 @@ def _maps(match: Match, now: int) -> tuple[MapInfo, ...]:
 async def _contender(tx: Tx, team: Competitor, span: Span) -> Contender:
     since, until = span
     lines = await statistics.of_team(tx, team.id, since=since, until=until, limit=_MAPS)
-    recent = await meetings.of_team(tx, team.id, until=until, limit=_RECENT)
+    recent = await past_matches.of_team(tx, team.id, until=until, limit=_RECENT)
     counts = [(line.map_name, line.line) for line in lines]
     return Contender(team, counts, await _roster(tx, team.id, span), recent)
 

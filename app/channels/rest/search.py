@@ -12,7 +12,7 @@ from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
 from app.store import entrants, search
-from app.store.entrants import E, Shelf, folded
+from app.store.entrants import E, EntrantTable, folded
 from app.store.transaction import Tx
 from app.wire.views.search import (
     HitView,
@@ -97,8 +97,8 @@ async def _matches(tx: Tx, grant: Grant, q: str, limit: int) -> list[HitView]:
     return [match_hit(match, score) for match, score in found]
 
 
-async def _named(tx: Tx, shelf: Shelf[E], grant: Grant, q: str, limit: int) -> list[tuple[E, float]]:
-    return await search.named(tx, shelf, q, limit=limit, finished_only=grant.finished_only)
+async def _named(tx: Tx, table: EntrantTable[E], grant: Grant, q: str, limit: int) -> list[tuple[E, float]]:
+    return await search.named(tx, table, q, limit=limit, finished_only=grant.finished_only)
 
 
 _FINDERS = {"match": _matches, "team": _teams, "player": _players, "tournament": _tournaments}

@@ -18,8 +18,8 @@ from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
 from app.kit.threads import in_thread
-from app.store import quotes
-from app.store.matches import Place
+from app.store import selfcheck_queries
+from app.store.matches import MatchPosition
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
 from app.wire.views.selfcheck import (
@@ -87,8 +87,8 @@ def _by_match(held: Sequence[HeldMatch]) -> Named:
     return found
 
 
-async def _places(tx: Tx, grant: Grant, named: Named, everything: bool) -> list[Place]:
-    return await quotes.places(
+async def _places(tx: Tx, grant: Grant, named: Named, everything: bool) -> list[MatchPosition]:
+    return await selfcheck_queries.positions(
         tx,
         grant.tenant.id,
         finished_only=grant.finished_only,
@@ -98,7 +98,7 @@ async def _places(tx: Tx, grant: Grant, named: Named, everything: bool) -> list[
     )
 
 
-def _refuse_twice(places: Sequence[Place], named: Named) -> None:
+def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
     """One match under both of its names would be half compared."""
     for place in places:
         if place.number in named and place.id in named:
@@ -106,18 +106,18 @@ def _refuse_twice(places: Sequence[Place], named: Named) -> None:
             raise Invalid(Field(("body", "matches"), what, "twice", match_urn(place.number)))
 
 
-async def _compared(tx: Tx, places: Sequence[Place], named: Named) -> tuple[int, list[Compared]]:
+async def _compared(tx: Tx, places: Sequence[MatchPosition], named: Named) -> tuple[int, list[Compared]]:
     """How many of our markets were compared, and what differs."""
     markets, found = 0, list[Compared]()
     for start in range(0, len(places), _PAGE):
         page = places[start : start + _PAGE]
-        ours = await quotes.of(tx, [place.id for place in page])
+        ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page])
         markets += sum(len(present) for present in ours.values())
         found += await in_thread(_of_page, page, named, ours)
     return markets, found
 
 
-def _of_page(page: Sequence[Place], named: Named, ours: dict[UUID, Quotes]) -> list[Compared]:
+def _of_page(page: Sequence[MatchPosition], named: Named, ours: dict[UUID, Quotes]) -> list[Compared]:
     found: list[Compared] = []
     for place in page:
         held = named.get(place.number) or named.get(place.id)
@@ -125,7 +125,7 @@ def _of_page(page: Sequence[Place], named: Named, ours: dict[UUID, Quotes]) -> l
     return found
 
 
-def _of_match(place: Place, held: HeldMatch | None, ours: Quotes) -> Iterator[Compared]:
+def _of_match(place: MatchPosition, held: HeldMatch | None, ours: Quotes) -> Iterator[Compared]:
     behind: bool | UnsetType = UNSET
     if held is not None and held.seq is not None:
         behind = held.seq < place.seq
@@ -133,7 +133,7 @@ def _of_match(place: Place, held: HeldMatch | None, ours: Quotes) -> Iterator[Co
     return ((match_urn(place.number), behind, each) for each in differences(yours, ours))
 
 
-def _unknown(places: Sequence[Place], named: Named) -> list[Compared]:
+def _unknown(places: Sequence[MatchPosition], named: Named) -> list[Compared]:
     """Everything that the caller has open on matches which are not there for it."""
     known = {ref for place in places for ref in (place.number, place.id)}
     strange = [held for ref, held in named.items() if ref not in known]

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.channels.stream.match_state import MatchState
 from app.channels.stream.updates import Update, apply_changes
 from app.domain.match import Match, Round, TimelineEvent
-from app.store import changes, history, markets, matches, tenants, watching
+from app.store import changes, history, markets, matches, stream_queries, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.transaction import Tx
@@ -80,7 +80,7 @@ class Projection:
         async with self._store.snapshot() as tx:
             if since < await changes.tail(tx) - 1:
                 return None
-            rows = await watching.changes(tx, since, self.match_id, limit + 1)
+            rows = await stream_queries.changes(tx, since, self.match_id, limit + 1)
         return [row for row in rows if row.seq <= self.seq] if len(rows) <= limit else None
 
     async def load_others(self, ids: Collection[UUID]) -> dict[UUID, MatchState]:
@@ -93,7 +93,7 @@ class Projection:
 
     async def _load_initial(self, tx: Tx) -> dict[UUID, MatchState]:
         return await load_states(
-            tx, await watching.relevant(tx) if self.match_id is None else [self.match_id]
+            tx, await stream_queries.relevant(tx) if self.match_id is None else [self.match_id]
         )
 
     async def _read_new(self, tx: Tx) -> _NewChanges:
@@ -102,7 +102,9 @@ class Projection:
         if await changes.tail(tx) - 1 > self.seq:
             raise ChangesExpired
         rows: list[ChangeRow] = []
-        while page := await watching.changes(tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE):
+        while page := await stream_queries.changes(
+            tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE
+        ):
             rows += page
         ids = {row.match_id for row in rows}
         fresh = await load_states(tx, ids - self.states.keys())
@@ -131,7 +133,7 @@ async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:
     if not ids:
         return {}
     open_markets = await markets.active_of(tx, ids)
-    newest = await watching.newest_seqs(tx, ids)
+    newest = await stream_queries.newest_seqs(tx, ids)
     seqs: dict[UUID, dict[str, int]] = {one: {} for one in ids}
     market_seqs: dict[UUID, dict[str, int]] = {one: {} for one in ids}
     for (match_id, kind, key), seq in newest.items():

@@ -26,7 +26,7 @@ from app.kit.clock import Clock
 from app.kit.errors import Refusal, TooManyRequests, Unavailable
 from app.kit.logging import bind, get_logger
 from app.kit.metrics import stream_connections
-from app.kit.patience import wait
+from app.kit.retry import wait_for_event
 from app.store import matches
 from app.store.connections import Store
 
@@ -98,7 +98,7 @@ class StreamServer:
         self._keys_changed.set()  # changes before the start are looked up at once
         while True:
             # While NOTIFY does not work, the keys are looked up at an interval.
-            await wait(self._keys_changed, None if self._grants.listening else _CHECK_SECONDS)
+            await wait_for_event(self._keys_changed, None if self._grants.listening else _CHECK_SECONDS)
             self._keys_changed.clear()
             try:
                 await self._close_withdrawn()

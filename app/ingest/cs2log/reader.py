@@ -9,7 +9,7 @@ from app.domain.facts import Fact
 from app.ingest.cs2log.deeds import deed
 from app.ingest.cs2log.dress import undress
 from app.ingest.cs2log.world import OPENINGS, Read
-from app.kit.controls import without
+from app.kit.control_characters import strip_control_characters
 
 _DISORDER = 2_000  #: ms by which lines may stand in the wrong order
 _LONGEST = 2_000  #: characters of a line, several times what a server writes
@@ -32,7 +32,7 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     clock that was set, and keeps the order of arrival.
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    text = without(text)  # players choose their names; PostgreSQL keeps no text with a NUL
+    text = strip_control_characters(text)  # players choose their names; PostgreSQL keeps no text with a NUL
     found: list[tuple[int, Fact]] = []
     known = unknown = newest = 0
     for time, read_line in _lines(text):

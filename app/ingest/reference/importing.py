@@ -11,11 +11,11 @@ from app.ingest.reference.rows import Kind, Row, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
 from app.store.audit import Record
-from app.store.entrants import Entrant, Shelf, folded
+from app.store.entrants import Entrant, EntrantTable, folded
 from app.store.transaction import Tx
 
 #: In this order, so that what a row names has its number before the row has.
-_SHELVES: dict[Kind, Shelf[Any]] = {
+_SHELVES: dict[Kind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
     "team": entrants.TEAMS,
     "player": entrants.PLAYERS,
@@ -23,7 +23,7 @@ _SHELVES: dict[Kind, Shelf[Any]] = {
     "soccer_competitor": entrants.SOCCER_COMPETITORS,
     "soccer_tournament": entrants.SOCCER_TOURNAMENTS,
 }
-_LINKED: dict[str, Shelf[Any]] = {
+_LINKED: dict[str, EntrantTable[Any]] = {
     "team_id": entrants.TEAMS,
     "team_ids": entrants.TEAMS,
     "category_id": entrants.CATEGORIES,
@@ -37,18 +37,18 @@ async def take(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Counter[str
     Raises `Invalid` with every row that does not fit; then the transaction must not be committed.
     """
     counts: Counter[str] = Counter()
-    for kind, shelf in _SHELVES.items():
+    for kind, table in _SHELVES.items():
         of_kind = [row for row in rows if row.kind == kind]
         if of_kind:
-            counts[kind] = await _take_kind(tx, shelf, of_kind)
+            counts[kind] = await _take_kind(tx, table, of_kind)
     await audit.add(tx, Record(now, by, "reference.import", "", None, dict(counts)))
     return counts
 
 
-async def _take_kind(tx: Tx, shelf: Shelf[Any], rows: Sequence[Row]) -> int:
-    await entrants.lock(tx, shelf)
-    numbered, faults = await _numbered(tx, shelf, rows)
-    known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, shelf, numbered.keys())}
+async def _take_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> int:
+    await entrants.lock(tx, table)
+    numbered, faults = await _numbered(tx, table, rows)
+    known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, table, numbered.keys())}
     links = await _linked(tx, rows)
     faults += [
         fault(row.place, f"Ids above {OWN} are given out by the service.", number)
@@ -59,27 +59,27 @@ async def _take_kind(tx: Tx, shelf: Shelf[Any], rows: Sequence[Row]) -> int:
     for number, about in numbered.items():
         for row in about:
             try:
-                known[number] = _merged(shelf, known.get(number), number, row, links)
+                known[number] = _merged(table, known.get(number), number, row, links)
             except msgspec.ValidationError as error:
                 faults.append(fault(row.place, str(error)))
     if faults:
         raise Invalid(*faults)
-    await entrants.put(tx, shelf, known.values())
+    await entrants.put(tx, table, known.values())
     return len(known)
 
 
 async def _numbered(
-    tx: Tx, shelf: Shelf[Any], rows: Sequence[Row]
+    tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]
 ) -> tuple[dict[int, list[Row]], list[Field]]:
     """The rows by number: their own, that of the only one of their name, or a new one."""
     by_name: dict[str, set[int]] = {}
-    for one in await entrants.named(tx, shelf, [row.name for row in rows]):
+    for one in await entrants.named(tx, table, [row.name for row in rows]):
         by_name.setdefault(folded(one.name), set()).add(one.id)
     for row in rows:
         if row.id is not None:
             by_name.setdefault(folded(row.name), set()).add(row.id)
     brought = [row.id for row in rows if row.id is not None and row.id <= OWN]
-    following = max([await entrants.highest(tx, shelf), *brought]) + 1
+    following = max([await entrants.highest(tx, table), *brought]) + 1
     numbered: dict[int, list[Row]] = {}
     faults: list[Field] = []
     for row in rows:
@@ -112,19 +112,19 @@ async def _linked(tx: Tx, rows: Iterable[Row]) -> dict[tuple[str, str], list[int
 
 
 def _merged(
-    shelf: Shelf[Any],
+    table: EntrantTable[Any],
     known: Entrant | None,
     number: int,
     row: Row,
     links: dict[tuple[str, str], list[int]],
 ) -> Entrant:
     """What is known, overlaid by what the row says; raises `msgspec.ValidationError`."""
-    unknown = row.fields.keys() - set(shelf.type.__struct_fields__)
+    unknown = row.fields.keys() - set(table.type.__struct_fields__)
     if unknown:
         raise msgspec.ValidationError(f"unknown: {', '.join(sorted(unknown))}")
     said = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
     fields = (msgspec.to_builtins(known) if known else {}) | said | {"id": number, "name": row.name}
-    value: Entrant = msgspec.convert(fields, shelf.type)
+    value: Entrant = msgspec.convert(fields, table.type)
     if isinstance(value, Competitor) and not 0 <= value.strength <= MOST_STRENGTH:
         raise msgspec.ValidationError(f"strength: expected 0 to {MOST_STRENGTH:.0f}")
     return value

@@ -54,5 +54,5 @@ async def finished(store: Store) -> Match:
         match, status=Status.FINISHED, score_home=1, started_at=1, finished_at=2, winner="home"
     )
     async with store.transaction() as tx:
-        await tx.write([matches.saving(over)])
+        await tx.write([matches.save_statement(over)])
     return over

@@ -17,7 +17,7 @@ from app.kit.clock import system_clock
 from app.recovery.plan import Replay
 from app.sandbox.simulator.series import Plan, simulate
 from app.sandbox.simulator.world import world
-from app.store import jobs, matches, tenants
+from app.store import matches, recovery_jobs, tenants
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker
 from tests.support.facade import LOCALES, document
@@ -128,7 +128,7 @@ async def _recoveries_tell_of_nothing_else(
         answer = await client.post(f"{path}&node_id={node}", headers=key)
         request_id = document(answer, "response", 202).get("request_id")
         async with store.reading() as tx:
-            job = await jobs.find(tx, tenant.id, request_id, str(node))
+            job = await recovery_jobs.find(tx, tenant.id, request_id, str(node))
         assert job
         replay = Replay(store, job)
         for step in await replay.steps():

@@ -78,7 +78,7 @@ async def until_settled(store: Store) -> None:
     async with asyncio.timeout(15):
         while True:
             async with store.reading() as tx:
-                if not await tenants.unsettled(tx):
+                if not await tenants.admission_pending(tx):
                     return
             await asyncio.sleep(0.02)
 
@@ -119,7 +119,7 @@ async def test_a_revocation_outlives_an_outage_of_the_broker(store: Store, broke
         async with keeping(store, away, broker):
             await set_active(store, slug, False)
         async with store.reading() as tx:
-            (pending,) = await tenants.unsettled(tx)
+            (pending,) = await tenants.admission_pending(tx)
         with pytest.raises(Unavailable):
             await amqp.settle(store, away, pending, entry(broker))
     assert await gets_in(url)

@@ -11,18 +11,20 @@ from click.testing import CliRunner
 from app.cli import main
 from app.settings import Settings
 from app.store import alerts
-from app.store.alerts import About, Kind
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import open_store
 
 SINCE = 1_800_000_000_000
 
 
 async def _raise_two(database_url: str, match_id: UUID) -> None:
-    silent = About(Kind.SILENT_SOURCE, match_id=match_id)
+    silent = AlertSubject(AlertKind.SILENT_SOURCE, match_id=match_id)
     async with await open_store(database_url, 1) as store, store.transaction() as tx:
         await alerts.begin(tx, silent, "nothing has come", SINCE)
         await alerts.end(tx, silent, SINCE + 1000)
-        await alerts.begin(tx, About(Kind.DEAD_PROCESS, subject="feed"), "no feed process is alive", SINCE)
+        await alerts.begin(
+            tx, AlertSubject(AlertKind.DEAD_PROCESS, subject="feed"), "no feed process is alive", SINCE
+        )
 
 
 def test_alerts_are_listed_newest_first(

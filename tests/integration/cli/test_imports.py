@@ -16,7 +16,7 @@ from app.domain.soccer import Country, Season
 from app.settings import Settings
 from app.store import entrants
 from app.store.connections import open_store
-from app.store.entrants import Shelf
+from app.store.entrants import EntrantTable
 
 Run = Callable[..., Result]
 
@@ -30,10 +30,10 @@ def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def shelf(settings: Settings) -> Callable[[Shelf[Any]], list[Any]]:
+def shelf(settings: Settings) -> Callable[[EntrantTable[Any]], list[Any]]:
     """Everything that lies on a shelf."""
 
-    async def read(shelf: Shelf[Any]) -> list[Any]:
+    async def read(shelf: EntrantTable[Any]) -> list[Any]:
         async with await open_store(settings.database_url, 1) as store, store.reading() as tx:
             return await entrants.listing(tx, shelf, after=0, limit=1000)
 

@@ -18,7 +18,7 @@ from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import changes, matches
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 from app.store.connections import open_store
 from tests.support import logs
 
@@ -107,7 +107,7 @@ async def _age(settings: Settings, ref: str, days: int) -> None:
         match = await matches.find(tx, ref)
         assert match is not None and match.finished_at is not None
         ended = match.finished_at - days * 86_400_000
-        await tx.write([matches.saving(msgspec.structs.replace(match, finished_at=ended))])
+        await tx.write([matches.save_statement(msgspec.structs.replace(match, finished_at=ended))])
 
 
 async def _falsify(settings: Settings) -> None:
@@ -121,5 +121,5 @@ async def _falsify(settings: Settings) -> None:
     async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
         match = await matches.find(tx, MATCH)
         assert match is not None
-        drafts = [Draft("settlement", "k", "", one.message, entry=one) for one in (entry, lost)]
+        drafts = [ChangeDraft("settlement", "k", "", one.message, entry=one) for one in (entry, lost)]
         await changes.append(tx, match, drafts, system_clock())

@@ -11,7 +11,7 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import MOST_QUEUED, RecoveryKind
-from app.store import jobs, tenants
+from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
 from tests.support.story import Story
@@ -56,7 +56,7 @@ class Asking:
     async def job(self, request_id: str) -> Any:
         async with self._store.transaction() as tx:
             tenant = await tenants.by_slug(tx, "acme")
-            return await jobs.find(tx, tenant.id, request_id)
+            return await recovery_jobs.find(tx, tenant.id, request_id)
 
 
 @pytest.fixture

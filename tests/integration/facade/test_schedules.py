@@ -46,7 +46,7 @@ async def write(store: Store, *found: Match) -> None:
 
 async def save(store: Store, match: Match) -> None:
     async with store.transaction() as tx:
-        await tx.write([matches.saving(match)])
+        await tx.write([matches.save_statement(match)])
 
 
 def shown(answer: httpx.Response) -> list[str]:

@@ -12,7 +12,7 @@ from app.ingest import cs2log, health
 from app.ingest.consumer import ATTEMPTS, Consumer
 from app.ingest.run import HOLE
 from app.kit.errors import Unavailable
-from app.store import sources
+from app.store import log_state
 from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, Server
@@ -73,7 +73,7 @@ async def test_other_matches_go_on(store: Store, server: Server, reads: list[byt
     gone = replace(server.cut("x"), match_id=server.match.id.__class__(int=1))
     await consumer.handle(gone)
     async with store.reading() as tx:
-        assert await sources.parked_count(tx) == 0
+        assert await log_state.parked_count(tx) == 0
 
 
 async def test_a_database_that_is_away_costs_no_line(store: Store, server: Server) -> None:
@@ -84,7 +84,7 @@ async def test_a_database_that_is_away_costs_no_line(store: Store, server: Serve
     assert flaky.failures == 0
     assert await applying.apply(store, shot, server.now, CONFIG) == "repeat"
     async with store.reading() as tx:
-        assert await sources.parked_count(tx) == 0
+        assert await log_state.parked_count(tx) == 0
 
 
 async def test_how_long_a_batch_waited_is_measured(store: Store, server: Server) -> None:

@@ -10,7 +10,7 @@ from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
 from app.ingest.supervision import Supervision
 from app.store import alerts, history, markets, matches
-from app.store.alerts import About, Kind
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
@@ -25,7 +25,7 @@ async def offered(store: Store, match: Match) -> set[tuple[int, str]]:
     return {market.key for market in found if market.status is MarketStatus.ACTIVE}
 
 
-async def open_alerts(store: Store) -> list[About]:
+async def open_alerts(store: Store) -> list[AlertSubject]:
     async with store.reading() as tx:
         return [alert.about for alert in await alerts.listing(tx, ended=False)]
 
@@ -71,7 +71,7 @@ async def test_a_contradiction_suspends_and_is_an_alert_until_an_operator_sets_t
     await server.begin()
     assert "the server plays 30" in (await server.state()).suspended
     assert await offered(store, server.match) == set()
-    about = About(Kind.FORMAT_CONTRADICTION, match_id=server.match.id)
+    about = AlertSubject(AlertKind.FORMAT_CONTRADICTION, match_id=server.match.id)
     assert await open_alerts(store) == [about]
     match = await set_rounds(store, server.match, 30)
     assert (match.suspended, match.max_rounds) == ("", 30)
@@ -105,7 +105,7 @@ async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_
     supervision = Supervision(store, lambda: server.now, dead_seconds=15)
     await supervision.look()
     assert (await server.state()).over
-    about = About(Kind.FORMAT_CONTRADICTION, match_id=server.match.id)
+    about = AlertSubject(AlertKind.FORMAT_CONTRADICTION, match_id=server.match.id)
     assert [one for one in await open_alerts(store) if one.match_id] == [about]
     await set_rounds(store, server.match, 30)
     assert [one for one in await open_alerts(store) if one.match_id] == []

@@ -174,7 +174,9 @@ async def test_older_matches_are_linked_by_the_migration(store: Store) -> None:
         for shelf in ("team", "tournament"):
             await tx.execute(f"DELETE FROM {shelf}")
         for match in made:
-            await tx.write([matches.saving(replace(match, home_id=None, away_id=None, tournament_id=None))])
+            await tx.write(
+                [matches.save_statement(replace(match, home_id=None, away_id=None, tournament_id=None))]
+            )
         await entrants.put(tx, TEAMS, [Competitor(4, "new")])
         for link in migration.LINKS:
             for statement in migration.linked(*link):

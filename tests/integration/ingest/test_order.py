@@ -6,7 +6,7 @@ from app.domain.match import Match
 from app.ingest import watch
 from app.ingest.batch import Batch
 from app.ingest.run import HOLE
-from app.store import changes, history, sources
+from app.store import changes, history, log_state
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
@@ -44,7 +44,7 @@ async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Ser
     state = await server.state()
     assert state.suspended == ""
     async with store.reading() as tx:
-        assert await sources.pending(tx, state.id) == []
+        assert await log_state.pending(tx, state.id) == []
 
 
 async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(

@@ -10,7 +10,7 @@ from app.domain.entrants import Competitor
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.store import alerts, entrants, markets
-from app.store.alerts import Alert, Kind
+from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
@@ -43,7 +43,7 @@ async def on_sale(store: Store, match: Match) -> bool:
 
 async def open_alerts(store: Store, match: Match) -> list[Alert]:
     async with store.reading() as tx:
-        return await alerts.listing(tx, kinds=[Kind.UNRATED_MATCH], match_id=match.id, ended=False)
+        return await alerts.listing(tx, kinds=[AlertKind.UNRATED_MATCH], match_id=match.id, ended=False)
 
 
 @pytest.mark.parametrize("home", [0.0, 1650.0])

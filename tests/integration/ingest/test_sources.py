@@ -12,7 +12,7 @@ from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.settings import Settings
 from app.store import alerts, history
-from app.store.alerts import Kind
+from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
@@ -64,7 +64,7 @@ async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncC
 
 async def open_rivals(store: Store) -> list[str]:
     async with store.reading() as tx:
-        found = await alerts.listing(tx, kinds=[Kind.RIVAL_SOURCE], ended=False)
+        found = await alerts.listing(tx, kinds=[AlertKind.RIVAL_SOURCE], ended=False)
     return [alert.subject for alert in found]
 
 

@@ -10,8 +10,8 @@ from app.access import admin
 from app.ingest import watch
 from app.ingest.supervision import Supervision
 from app.settings import Settings
-from app.store import alerts, beats, cursors
-from app.store.alerts import About, Kind
+from app.store import alerts, cursors, heartbeats
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import Note
 from app.store.transaction import Tx
@@ -39,12 +39,12 @@ def supervision(store: Store, clock: Clock) -> Supervision:
     return Supervision(store, clock, dead_seconds=DEAD)
 
 
-async def subjects(store: Store, kind: Kind) -> list[str]:
+async def subjects(store: Store, kind: AlertKind) -> list[str]:
     async with store.reading() as tx:
         return sorted(str(one.match_id or one.subject) for one in await _open(tx, kind))
 
 
-async def _open(tx: Tx, kind: Kind) -> list[alerts.Alert]:
+async def _open(tx: Tx, kind: AlertKind) -> list[alerts.Alert]:
     return await alerts.listing(tx, kinds=[kind], ended=False)
 
 
@@ -52,16 +52,16 @@ async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
     store: Store, supervision: Supervision, clock: Clock
 ) -> None:
     await supervision.look()
-    assert await subjects(store, Kind.DEAD_PROCESS) == []
+    assert await subjects(store, AlertKind.DEAD_PROCESS) == []
     clock.now += DEAD * 1000
     async with store.transaction() as tx:
-        await beats.beat(tx, "one", beats.FEED, clock.now)
+        await heartbeats.record(tx, "one", heartbeats.FEED, clock.now)
     await supervision.look()
-    assert await subjects(store, Kind.DEAD_PROCESS) == ["ingest"]
+    assert await subjects(store, AlertKind.DEAD_PROCESS) == ["ingest"]
     async with store.transaction() as tx:
-        await beats.beat(tx, "two", beats.INGEST, clock.now)
+        await heartbeats.record(tx, "two", heartbeats.INGEST, clock.now)
     await supervision.look()
-    assert await subjects(store, Kind.DEAD_PROCESS) == []
+    assert await subjects(store, AlertKind.DEAD_PROCESS) == []
 
 
 async def test_a_parked_batch_is_an_alert_until_a_round_begins_whole(
@@ -70,30 +70,30 @@ async def test_a_parked_batch_is_an_alert_until_a_round_begins_whole(
     await server.begin()
     await watch.park(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
     await supervision.look()
-    (alert,) = await _all(store, Kind.PARKED_BATCH)
+    (alert,) = await _all(store, AlertKind.PARKED_BATCH)
     assert (alert.match_id, alert.ended_at) == (server.match.id, None)
     assert "nonsense" in alert.detail
     await server.send(*logs.freeze(1, 0))
     await supervision.look()
-    assert await subjects(store, Kind.PARKED_BATCH) == []
+    assert await subjects(store, AlertKind.PARKED_BATCH) == []
 
 
 async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, supervision: Supervision) -> None:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")
-        await cursors.admit(tx)
+        await cursors.create_missing(tx)
         (taken,) = await cursors.take(tx, "feed", 1, 60_000)
         await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
     await supervision.look()
-    (alert,) = await _all(store, Kind.TENANT_LOSING_MESSAGES)
+    (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert (alert.tenant, alert.ended_at) == ("acme", None)
     assert alert.detail.startswith("3 messages")
     async with store.transaction() as tx:
         await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000")
     await supervision.look()
-    (alert,) = await _all(store, Kind.TENANT_LOSING_MESSAGES)
+    (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert alert.ended_at is not None
 
 
@@ -104,14 +104,14 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
         await cursors.note(tx, "feed", {tenant_id: Note("", 0, dropped, -1, owed, bound)})
     await Supervision(store, Clock(), dead_seconds=DEAD).look()
     async with store.reading() as tx:
-        return "".join(alert.detail for alert in await _open(tx, Kind.TENANT_LOSING_MESSAGES))
+        return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
 
 
 async def test_an_alert_about_losses_says_what_was_missed_since_it_began(store: Store) -> None:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")
-        await cursors.admit(tx)
+        await cursors.create_missing(tx)
         await cursors.take(tx, "feed", 1, 60_000)
     assert await _noted(store, 40, owed=True) == "40 messages lost since the alert began"
     async with store.transaction() as tx:
@@ -127,7 +127,7 @@ async def test_an_alert_about_losses_says_what_was_missed_since_it_began(store: 
 async def test_alerts_about_a_match_end_with_it(
     store: Store, supervision: Supervision, server: Server, client: httpx.AsyncClient
 ) -> None:
-    about = About(Kind.UNRATED_MATCH, match_id=server.match.id)
+    about = AlertSubject(AlertKind.UNRATED_MATCH, match_id=server.match.id)
     async with store.transaction() as tx:
         await alerts.begin(tx, about, "no rating", NOW)
     await supervision.look()
@@ -143,8 +143,8 @@ async def test_alerts_about_a_match_end_with_it(
 async def test_operators_list_alerts_newest_first(
     store: Store, client: httpx.AsyncClient, server: Server
 ) -> None:
-    rival = About(Kind.RIVAL_SOURCE, match_id=server.match.id, subject="10.0.0.9:27015")
-    losing = About(Kind.TENANT_LOSING_MESSAGES, tenant="acme")
+    rival = AlertSubject(AlertKind.RIVAL_SOURCE, match_id=server.match.id, subject="10.0.0.9:27015")
+    losing = AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant="acme")
     async with store.transaction() as tx:
         await alerts.begin(tx, losing, "3 lost", NOW)
         await alerts.begin(tx, rival, "a second source claims the match", NOW + 1)
@@ -165,7 +165,7 @@ async def test_operators_list_alerts_newest_first(
     assert (await client.get("/ops/v1/alerts?kind=nonsense")).status_code == 422
 
 
-async def _all(store: Store, kind: Kind) -> list[alerts.Alert]:
+async def _all(store: Store, kind: AlertKind) -> list[alerts.Alert]:
     async with store.reading() as tx:
         return await alerts.listing(tx, kinds=[kind])
 

@@ -12,8 +12,8 @@ from app.ingest import watch, worker
 from app.ingest.apply import apply
 from app.ingest.run import HOLE
 from app.ingest.share import Share
-from app.store import alerts, beats, changes, markets
-from app.store.alerts import About, Kind
+from app.store import alerts, changes, heartbeats, markets
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
@@ -65,7 +65,7 @@ async def test_a_server_that_buys_is_given_longer_than_one_that_fights(store: St
 
 async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server: Server) -> None:
     await server.begin()
-    about = About(Kind.SILENT_SOURCE, match_id=server.match.id)
+    about = AlertSubject(AlertKind.SILENT_SOURCE, match_id=server.match.id)
     quiet_at = server.now + CONFIG.silence_live_millis + 1
     for now in (quiet_at, quiet_at + 1000):
         await worker.tick(store, Share("w1"), now, CONFIG)
@@ -225,7 +225,7 @@ async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store,
     await worker.tick(store, Share("w1"), NOW + 5000, CONFIG)
     assert await on_offer(store, server)
     async with store.reading() as tx:
-        assert await beats.newest(tx, beats.INGEST) == NOW + 5000
+        assert await heartbeats.latest(tx, heartbeats.INGEST) == NOW + 5000
 
 
 async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, server: Server) -> None:

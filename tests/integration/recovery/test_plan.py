@@ -216,7 +216,7 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     match, old = await story.match(), await story.match()
     await story.offer(match, offer(1), offer(2))
     async with store.transaction() as tx:
-        await tx.write([matches.saving(replace(old, status=Status.FINISHED, finished_at=1))])
+        await tx.write([matches.save_statement(replace(old, status=Status.FINISHED, finished_at=1))])
     after = story.at
     await story.settle(match, offer(1))
     await story.void(match, offer(2))

@@ -14,7 +14,7 @@ from app.domain.recovery import (
     RecoveryState,
 )
 from app.domain.tenant import Tenant
-from app.store import jobs, tenants
+from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.integration.recovery.test_slots import accepted, complete, fail, lease, request, take
 
@@ -30,7 +30,7 @@ def event(
 
 async def queue(store: Store, tenant_id: UUID, what: RecoveryRequest) -> RecoveryJob | None:
     async with store.transaction() as tx:
-        return await jobs.queue(tx, tenant_id, what, 1_000)
+        return await recovery_jobs.queue(tx, tenant_id, what, 1_000)
 
 
 async def queued(store: Store, tenant_id: UUID, what: RecoveryRequest) -> RecoveryJob:
@@ -124,14 +124,14 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_a_slot_would
     await lease(store)
     async with store.transaction() as tx:
         now = await tx.value("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
-        await jobs.queue(tx, tenant.id, event("1"), now)
+        await recovery_jobs.queue(tx, tenant.id, event("1"), now)
     for _ in range(MOST_ATTEMPTS + 1):
         async with store.transaction() as tx:
-            job = await jobs.take(tx, "feed-1", [tenant.id], (), now)
+            job = await recovery_jobs.claim(tx, "feed-1", [tenant.id], (), now)
         assert job and await fail(store, job, excused=True) is RecoveryState.SCHEDULED
         async with store.transaction() as tx:
             await tx.execute("UPDATE recovery_job SET due_at = 0")
     async with store.transaction() as tx:
         await tx.execute("UPDATE recovery_job SET started_at = 1")
-        job = await jobs.take(tx, "feed-1", [tenant.id], (), now)
+        job = await recovery_jobs.claim(tx, "feed-1", [tenant.id], (), now)
     assert job and await fail(store, job, excused=True) is RecoveryState.FAILED

@@ -14,7 +14,7 @@ from app.domain.recovery import (
     RecoveryState,
 )
 from app.domain.tenant import Tenant
-from app.store import cursors, jobs, tenants
+from app.store import cursors, recovery_jobs, tenants
 from app.store.connections import Store
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ async def accept(
     store: Store, tenant_id: UUID, what: RecoveryRequest, lifetime: int = 60_000
 ) -> RecoveryJob | RecoveryInFlight:
     async with store.transaction() as tx:
-        return await jobs.accept(tx, tenant_id, what, 1_000, lifetime)
+        return await recovery_jobs.accept(tx, tenant_id, what, 1_000, lifetime)
 
 
 async def accepted(
@@ -43,7 +43,7 @@ async def accepted(
 async def lease(store: Store, holder: str = HOLDER) -> None:
     """Make `holder` the one who tells every tenant."""
     async with store.transaction() as tx:
-        await cursors.admit(tx)
+        await cursors.create_missing(tx)
         await tx.execute("UPDATE tenant_cursor SET holder = NULL")
         await cursors.take(tx, holder, 10, 60_000)
 
@@ -52,17 +52,17 @@ async def take(
     store: Store, tenant_id: UUID, holder: str = HOLDER, running: tuple[int, ...] = ()
 ) -> RecoveryJob | None:
     async with store.transaction() as tx:
-        return await jobs.take(tx, holder, [tenant_id], running, 2_000)
+        return await recovery_jobs.claim(tx, holder, [tenant_id], running, 2_000)
 
 
 async def complete(store: Store, job: RecoveryJob) -> bool:
     async with store.transaction() as tx:
-        return await jobs.complete(tx, job, 3_000)
+        return await recovery_jobs.complete(tx, job, 3_000)
 
 
 async def fail(store: Store, job: RecoveryJob, pause: int = 0, *, excused: bool = False) -> RecoveryState:
     async with store.transaction() as tx:
-        return await jobs.fail(tx, job, "the reason", pause, 3_000, excused=excused)
+        return await recovery_jobs.fail(tx, job, "the reason", pause, 3_000, excused=excused)
 
 
 async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenant) -> None:
@@ -129,8 +129,8 @@ async def test_a_lost_run_is_begun_again_and_can_write_nothing_more(store: Store
     again = await take(store, tenant.id, "feed-2")
     assert lost and again and (again.id, again.attempts) == (lost.id, 2)
     async with store.transaction() as tx:
-        assert not await jobs.progress(tx, lost, 9, 9, 9)
-        assert await jobs.progress(tx, again, 4, 1, 20)
+        assert not await recovery_jobs.progress(tx, lost, 9, 9, 9)
+        assert await recovery_jobs.progress(tx, again, 4, 1, 20)
     assert not await complete(store, lost)
     assert await complete(store, again)
 
@@ -146,7 +146,7 @@ async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant)
     assert states == [RecoveryState.SCHEDULED] * (MOST_ATTEMPTS - 1) + [RecoveryState.FAILED]
     assert await take(store, tenant.id) is None
     async with store.reading() as tx:
-        seen = await jobs.find(tx, tenant.id, "7")
+        seen = await recovery_jobs.find(tx, tenant.id, "7")
     assert seen and (seen.state, seen.error) == (RecoveryState.FAILED, "the reason")
     await accepted(store, tenant.id, request("8"))
 
@@ -192,7 +192,7 @@ async def test_slots_of_nodes_that_are_not_used_any_more_go_with_their_jobs(
         taken = await take(store, tenant.id)
         assert taken and await complete(store, taken), job
     async with store.transaction() as tx:
-        await jobs.accept(tx, tenant.id, request(), 3_000 + 8 * 86_400_000, 60_000)
-        await jobs.accept(tx, tenant.id, request(node_id="9"), 3_000 + 8 * 86_400_000, 60_000)
+        await recovery_jobs.accept(tx, tenant.id, request(), 3_000 + 8 * 86_400_000, 60_000)
+        await recovery_jobs.accept(tx, tenant.id, request(node_id="9"), 3_000 + 8 * 86_400_000, 60_000)
         left = {row["node"] for row in await tx.fetch("SELECT node FROM recovery_slot")}
     assert left == {"global", "9"}

@@ -128,7 +128,7 @@ async def make(store: Store, status: Status, at: int, *, played: bool = True) ->
     begun = at if played and status not in (Status.UPCOMING, Status.DISCOVERED) else None
     async with store.transaction() as tx:
         changed = replace(await matches.lock(tx, match.id), status=status, started_at=begun)
-        await tx.write([matches.saving(changed)])
+        await tx.write([matches.save_statement(changed)])
     return changed
 
 

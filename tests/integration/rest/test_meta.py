@@ -10,7 +10,7 @@ from lxml import etree
 
 from app.domain import scopes
 from app.kit.clock import system_clock
-from app.store import beats
+from app.store import heartbeats
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.web import IssueKey
@@ -21,7 +21,7 @@ Headers = dict[str, str]
 async def beat(store: Store, age: int = 0) -> None:
     """A feed process lived `age` ms ago."""
     async with store.transaction() as tx:
-        await beats.beat(tx, "feed-1", beats.FEED, system_clock() - age)
+        await heartbeats.record(tx, "feed-1", heartbeats.FEED, system_clock() - age)
 
 
 async def test_alive(client: httpx.AsyncClient, basic: Headers, store: Store) -> None:

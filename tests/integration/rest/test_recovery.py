@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain import scopes
-from app.store import jobs, tenants
+from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.web import IssueKey
 
@@ -110,10 +110,10 @@ async def test_how_far_it_has_come(store: Store, client: httpx.AsyncClient, prov
     assert data["progress"] == {"steps": 0, "steps_done": 0, "envelopes": 0}
     async with store.transaction() as tx:
         tenant = await tenants.by_slug(tx, "acme")
-        found = await jobs.find(tx, tenant.id, "7")
+        found = await recovery_jobs.find(tx, tenant.id, "7")
         assert found
         await tx.execute("UPDATE recovery_job SET state = 'running', attempts = 1 WHERE id = $1", found.id)
-        await jobs.progress(tx, replace(found, attempts=1), 4, 1, 50)
+        await recovery_jobs.progress(tx, replace(found, attempts=1), 4, 1, 50)
     data = (await client.get("/cs2/v1/recovery/7", headers=provisioned)).json()["data"]
     assert (data["state"], data["progress"]) == ("running", {"steps": 4, "steps_done": 1, "envelopes": 50})
 

@@ -11,7 +11,7 @@ from app.domain import scopes
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, matches
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.support.eventually import eventually
@@ -96,7 +96,7 @@ async def tell(tx: Tx, match: Match) -> int:
     """Write one settlement in this transaction; the entry's id."""
     states = LedgerStatus.PENDING, LedgerStatus.SETTLED
     entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "told by the test")
-    draft = Draft("settlement", "13/", "bet_settlement", entry.message, entry=entry)
+    draft = ChangeDraft("settlement", "13/", "bet_settlement", entry.message, entry=entry)
     return (await changes.append(tx, await matches.lock(tx, match.id), [draft], 1)).last_seq
 
 

@@ -11,7 +11,7 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.store import matches
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 from app.store.connections import Store
 
 NewMatch = Callable[..., Awaitable[Match]]
@@ -56,18 +56,18 @@ def market() -> NewMarket:
 
 
 @pytest.fixture
-def draft() -> Callable[..., Draft]:
+def draft() -> Callable[..., ChangeDraft]:
     """A change of the given message: "" for one that the feed does not tell."""
 
-    def make(message: str = "odds_change", entity: str = "market", key: str = "k") -> Draft:
-        return Draft(entity, key, "frame", message, b'{"a":1}')
+    def make(message: str = "odds_change", entity: str = "market", key: str = "k") -> ChangeDraft:
+        return ChangeDraft(entity, key, "frame", message, b'{"a":1}')
 
     return make
 
 
 @pytest.fixture
-def settlement() -> Draft:
+def settlement() -> ChangeDraft:
     entry = LedgerEntry(
         13, "map=1|round=1", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "round won", (7,)
     )
-    return Draft("settlement", "13/map=1|round=1", "bet_settlement", entry.message, entry=entry)
+    return ChangeDraft("settlement", "13/map=1|round=1", "bet_settlement", entry.message, entry=entry)

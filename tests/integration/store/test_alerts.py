@@ -5,13 +5,13 @@ from uuid import uuid4
 import pytest
 
 from app.store import alerts
-from app.store.alerts import About, Kind
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 
 pytestmark = pytest.mark.anyio
 MATCH = uuid4()
-SILENT = About(Kind.SILENT_SOURCE, match_id=MATCH)
-LOSING = About(Kind.TENANT_LOSING_MESSAGES, tenant="acme")
+SILENT = AlertSubject(AlertKind.SILENT_SOURCE, match_id=MATCH)
+LOSING = AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant="acme")
 
 
 async def test_an_alert_is_open_until_it_is_ended(store: Store) -> None:
@@ -29,7 +29,7 @@ async def test_an_alert_is_open_until_it_is_ended(store: Store) -> None:
 
 
 async def test_alerts_about_different_things_stand_beside_each_other(store: Store) -> None:
-    rivals = [About(Kind.RIVAL_SOURCE, match_id=MATCH, subject=subject) for subject in "ab"]
+    rivals = [AlertSubject(AlertKind.RIVAL_SOURCE, match_id=MATCH, subject=subject) for subject in "ab"]
     async with store.transaction() as tx:
         for about in (*rivals, SILENT, LOSING):
             assert await alerts.begin(tx, about, "", 1)
@@ -39,17 +39,22 @@ async def test_alerts_about_different_things_stand_beside_each_other(store: Stor
 
 
 async def test_what_is_present_is_open_and_nothing_else_of_its_kind(store: Store) -> None:
-    def tenant(slug: str) -> About:
-        return About(Kind.TENANT_LOSING_MESSAGES, tenant=slug)
+    def tenant(slug: str) -> AlertSubject:
+        return AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant=slug)
 
     async with store.transaction() as tx:
         await alerts.begin(tx, SILENT, "", 1)
-        await alerts.keep(tx, Kind.TENANT_LOSING_MESSAGES, {tenant("a"): "1 lost", tenant("b"): "2 lost"}, 5)
-        await alerts.keep(tx, Kind.TENANT_LOSING_MESSAGES, {tenant("b"): "3 lost", tenant("c"): "1 lost"}, 9)
+        await alerts.sync(
+            tx, AlertKind.TENANT_LOSING_MESSAGES, {tenant("a"): "1 lost", tenant("b"): "2 lost"}, 5
+        )
+        await alerts.sync(
+            tx, AlertKind.TENANT_LOSING_MESSAGES, {tenant("b"): "3 lost", tenant("c"): "1 lost"}, 9
+        )
         found = {
-            alert.tenant: alert for alert in await alerts.listing(tx, kinds=[Kind.TENANT_LOSING_MESSAGES])
+            alert.tenant: alert
+            for alert in await alerts.listing(tx, kinds=[AlertKind.TENANT_LOSING_MESSAGES])
         }
-        assert await alerts.listing(tx, kinds=[Kind.SILENT_SOURCE], ended=False)
+        assert await alerts.listing(tx, kinds=[AlertKind.SILENT_SOURCE], ended=False)
     assert {slug: (one.since, one.ended_at, one.detail) for slug, one in found.items()} == {
         "a": (5, 9, "1 lost"),
         "b": (5, None, "3 lost"),

@@ -9,16 +9,16 @@ import pytest
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
 from app.kit.errors import NotFound
-from app.store import changes, history, matches, replays
-from app.store.changes import ChangeRow, Draft
+from app.store import changes, history, matches, recovery_queries
+from app.store.changes import ChangeDraft, ChangeRow
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMatch
 
 pytestmark = pytest.mark.anyio
-Drafts = Callable[..., Draft]
+Drafts = Callable[..., ChangeDraft]
 
 
-async def append(store: Store, match: Match, drafts: list[Draft], now: int = 1000) -> Match:
+async def append(store: Store, match: Match, drafts: list[ChangeDraft], now: int = 1000) -> Match:
     async with store.transaction() as tx:
         return await changes.append(tx, match, drafts, now)
 
@@ -68,13 +68,13 @@ async def test_stamp_and_seq_outlive_a_save_of_older_state(
     match = await new_match()
     told = await append(store, match, [draft()])
     async with store.transaction() as tx:
-        await tx.write([matches.saving(msgspec.structs.replace(match, home="Renamed"))])
+        await tx.write([matches.save_statement(msgspec.structs.replace(match, home="Renamed"))])
         kept = await matches.lock(tx, match.id)
     assert (kept.home, kept.last_stamp, kept.last_seq) == ("Renamed", 1000, told.last_seq)
 
 
 async def test_a_settlement_reaches_the_ledger_with_its_number(
-    store: Store, new_match: NewMatch, settlement: Draft, draft: Drafts
+    store: Store, new_match: NewMatch, settlement: ChangeDraft, draft: Drafts
 ) -> None:
     match = await new_match()
     await append(store, match, [settlement, draft()])
@@ -111,7 +111,7 @@ async def test_an_unknown_match_is_refused(store: Store, draft: Drafts) -> None:
 
 
 async def test_a_failed_transaction_leaves_nothing(
-    store: Store, new_match: NewMatch, settlement: Draft
+    store: Store, new_match: NewMatch, settlement: ChangeDraft
 ) -> None:
     match = await new_match()
     with pytest.raises(ZeroDivisionError):
@@ -186,7 +186,7 @@ async def test_two_transactions_on_one_match_take_turns(
         async with store.transaction() as tx:
             present = await matches.lock(tx, match.id)
             counted = msgspec.structs.replace(present, score_home=present.score_home + 1)
-            await tx.write([matches.saving(counted)])
+            await tx.write([matches.save_statement(counted)])
             await changes.append(tx, counted, [draft(), draft("bet_cancel")], turn)
 
     await asyncio.gather(*(write(turn) for turn in range(20)))
@@ -220,13 +220,13 @@ async def test_pruned_fixture_changes_are_kept_for_recoveries(
     told = await append(store, match, [draft("fixture_change"), draft("fixture_change"), draft()], 1000)
     await append(store, match, [draft()], 9000)
     async with store.transaction() as tx:
-        before = await replays.fixtures(tx, tenant, 0)
+        before = await recovery_queries.fixture_changes(tx, tenant, 0)
         assert await changes.prune(tx, 5000) == 3
-        assert await replays.fixtures(tx, tenant, 0) == before
+        assert await recovery_queries.fixture_changes(tx, tenant, 0) == before
         assert [each.seq for each in before] == [told.last_seq - 1] * 2
-        assert await replays.fixtures(tx, tenant, 1000) == []
+        assert await recovery_queries.fixture_changes(tx, tenant, 1000) == []
         assert (await changes.prune_fixtures(tx, 1000), await changes.prune_fixtures(tx, 1001)) == (0, 2)
-        assert await replays.fixtures(tx, tenant, 0) == []
+        assert await recovery_queries.fixture_changes(tx, tenant, 0) == []
 
 
 async def test_one_prunes_at_a_time(store: Store, new_match: NewMatch, draft: Drafts) -> None:

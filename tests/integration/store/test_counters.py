@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.kit.errors import Unavailable
 from app.store.counters import Count, Counters
-from app.store.redis_link import Link
+from app.store.redis_connection import RedisConnection
 from scripts.services import Services
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
@@ -121,7 +121,7 @@ async def test_time_that_steps_back_frees_nothing(services: Services, name: str)
 
 async def said(redis: PrivateRedis, *words: str) -> Any:
     """What Redis says to somebody else."""
-    link = await Link.open(redis.url, lambda _: None)
+    link = await RedisConnection.open(redis.url, lambda _: None)
     answer = await link.ask(words)
     link.close()
     return answer

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from app.domain.match import MapPlay, Match, Status
 from app.store import listings, matches
 from app.store.connections import Store
-from app.store.listings import LAST, Place, Window
+from app.store.listings import LAST, ListPosition, Window
 from tests.integration.store.conftest import NewMatch
 
 
-async def page(store: Store, *statuses: Status, limit: int = 50) -> list[tuple[Match, Place]]:
+async def page(store: Store, *statuses: Status, limit: int = 50) -> list[tuple[Match, ListPosition]]:
     async with store.reading() as tx:
         return await listings.page(tx, statuses, limit=limit, window=Window())
 
@@ -22,11 +22,11 @@ async def test_an_outline_shows_what_the_match_does(store: Store, new_match: New
         best_of=3, score_home=1, maps=(MapPlay(1, "de_mirage", "finished"), play), started_at=7
     )
     ((outline, place),) = await page(store, Status.LIVE)
-    assert place == Place(7, whole.number)
+    assert place == ListPosition(7, whole.number)
     assert outline.map and outline.map.name == "de_nuke"
     assert replace(outline, maps=()) == replace(whole, maps=())
     async with store.transaction() as tx:
-        await tx.write([matches.saving(replace(whole, score_away=1, maps=(), scheduled_at=5))])
+        await tx.write([matches.save_statement(replace(whole, score_away=1, maps=(), scheduled_at=5))])
     ((outline, place),) = await page(store, Status.LIVE)
     assert (outline.score_away, outline.maps, place.at) == (1, (), 5)
 
@@ -53,13 +53,13 @@ async def test_totals_follow_every_write(store: Store, new_match: NewMatch) -> N
     async def move(match: Match, status: Status) -> None:
         async with store.transaction() as tx:
             changed = replace(await matches.lock(tx, match.id), status=status, started_at=match.number)
-            await tx.write([matches.saving(changed)])
+            await tx.write([matches.save_statement(changed)])
 
     await asyncio.gather(*(move(match, Status.LIVE) for match in made[:4]))
     await asyncio.gather(*(move(match, Status.FINISHED) for match in made[2:6]))
     assert [await total(one) for one in (Status.UPCOMING, Status.LIVE, Status.FINISHED)] == [2, 2, 4]
     async with store.transaction() as tx:
-        await tx.write([matches.saving(replace(made[7], status=Status.CANCELLED))])
+        await tx.write([matches.save_statement(replace(made[7], status=Status.CANCELLED))])
     assert await total(Status.CANCELLED) == 0 and await total(*Status) == 7
     async with store.transaction() as tx:
         await tx.execute("DELETE FROM match WHERE status = 'finished'")

@@ -35,7 +35,7 @@ anything = st.builds(
 async def test_every_market_comes_back_exactly(store: Store, offers: list[Market]) -> None:
     match_id = uuid4()
     async with store.transaction() as tx:
-        await tx.write(markets.saving(match_id, offers))
+        await tx.write(markets.save_statements(match_id, offers))
         book = await markets.book(tx, match_id)
         active = await markets.active(tx, match_id)
     assert book == {offer.key: offer for offer in offers}
@@ -48,9 +48,9 @@ async def test_the_later_state_stands(store: Store, market: NewMarket) -> None:
     dearer = market(odds=Decimal("2.125"))
     settled = market(status=MarketStatus.SETTLED, result=Result.WON)
     async with store.transaction() as tx:
-        await tx.write(markets.saving(match_id, [market(), dearer]))
+        await tx.write(markets.save_statements(match_id, [market(), dearer]))
         assert await markets.book(tx, match_id) == {dearer.key: dearer}
-        await tx.write(markets.saving(match_id, [settled]))
+        await tx.write(markets.save_statements(match_id, [settled]))
         assert await markets.book(tx, match_id) == {settled.key: settled}
         assert await markets.active(tx, match_id) == []
 
@@ -58,6 +58,6 @@ async def test_the_later_state_stands(store: Store, market: NewMarket) -> None:
 async def test_matches_with_a_price_on_offer(store: Store, market: NewMarket) -> None:
     offered, suspended = uuid4(), uuid4()
     async with store.transaction() as tx:
-        await tx.write(markets.saving(offered, [market(), market("map=1|round=2")]))
-        await tx.write(markets.saving(suspended, [market(status=MarketStatus.SUSPENDED)]))
+        await tx.write(markets.save_statements(offered, [market(), market("map=1|round=2")]))
+        await tx.write(markets.save_statements(suspended, [market(status=MarketStatus.SUSPENDED)]))
         assert await markets.matches_with_open(tx) == [offered]

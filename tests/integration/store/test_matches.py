@@ -7,7 +7,7 @@ import pytest
 from app.domain.match import CurrentRound, MapPlay, Player, Round, Status, TimelineEvent
 from app.kit.errors import Conflict, NotFound
 from app.store import changes, history, markets, matches
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMarket, NewMatch
 
@@ -63,10 +63,10 @@ async def test_an_id_is_used_once(store: Store, new_match: NewMatch) -> None:
 async def test_only_a_known_match_is_saved_or_locked(store: Store, new_match: NewMatch) -> None:
     known = await new_match()
     match = msgspec.structs.replace(known, id=uuid4())
-    event = history.adding(known.id, [], [KILL])
+    event = history.add_statements(known.id, [], [KILL])
     async with store.transaction() as tx:
-        await tx.write([*event, matches.saving(known)])
-        for writes in ([matches.saving(match)], [*event, matches.saving(match)]):
+        await tx.write([*event, matches.save_statement(known)])
+        for writes in ([matches.save_statement(match)], [*event, matches.save_statement(match)]):
             with pytest.raises(NotFound, match=str(match.id)):
                 await tx.write(writes)
         with pytest.raises(NotFound):
@@ -80,14 +80,16 @@ async def test_a_locked_match_is_waited_for(store: Store, new_match: NewMatch) -
         second = asyncio.create_task(_score_again(store, match.id))
         await asyncio.wait({second}, timeout=0.1)
         assert not second.done()
-        await tx.write([matches.saving(msgspec.structs.replace(locked, score_home=1))])
+        await tx.write([matches.save_statement(msgspec.structs.replace(locked, score_home=1))])
     assert await second == 2
 
 
 async def _score_again(store: Store, match_id: UUID) -> int:
     async with store.transaction() as tx:
         match = await matches.lock(tx, match_id)
-        await tx.write([matches.saving(msgspec.structs.replace(match, score_home=match.score_home + 1))])
+        await tx.write(
+            [matches.save_statement(msgspec.structs.replace(match, score_home=match.score_home + 1))]
+        )
     return match.score_home + 1
 
 
@@ -116,20 +118,20 @@ async def test_silent_are_live_matches_with_a_price_and_no_news(
     without_offer = await new_match(last_fact_at=100)
     async with store.transaction() as tx:
         for match in offers:
-            await tx.write(markets.saving(match.id, [market()]))
-        await tx.write(markets.saving(without_offer.id, [market(status=-1)]))
+            await tx.write(markets.save_statements(match.id, [market()]))
+        await tx.write(markets.save_statements(without_offer.id, [market(status=-1)]))
         assert [match.id for match in await matches.quiet(tx, 500)] == [quiet.id]
 
 
 async def test_trimming_takes_everything_along(
-    store: Store, new_match: NewMatch, market: NewMarket, settlement: Draft
+    store: Store, new_match: NewMatch, market: NewMarket, settlement: ChangeDraft
 ) -> None:
     old = await new_match(status=Status.FINISHED, finished_at=100)
     kept = [await new_match(status=Status.FINISHED, finished_at=900), await new_match()]
     for match in [old, *kept]:
         async with store.transaction() as tx:
-            await tx.write(markets.saving(match.id, [market()]))
-            await tx.write(history.adding(match.id, [ROUND], [KILL]))
+            await tx.write(markets.save_statements(match.id, [market()]))
+            await tx.write(history.add_statements(match.id, [ROUND], [KILL]))
             await changes.append(tx, match, [settlement], 1000)
     async with store.transaction() as tx:
         assert await matches.trim(tx, 500) == [old.id]
@@ -139,7 +141,7 @@ async def test_trimming_takes_everything_along(
 
 
 async def test_trimming_leaves_the_end_of_the_change_log(
-    store: Store, new_match: NewMatch, settlement: Draft
+    store: Store, new_match: NewMatch, settlement: ChangeDraft
 ) -> None:
     ended = [await new_match(status=Status.FINISHED, finished_at=100 + number) for number in range(2)]
     for match in ended:
@@ -155,8 +157,8 @@ async def test_history_keeps_what_is_void(store: Store, new_match: NewMatch) -> 
     match = await new_match()
     bomb = TimelineEvent(id=3, type="bomb_planted", map=1, round=1, at=20, offset_ms=10, site="A")
     async with store.transaction() as tx:
-        await tx.write(history.adding(match.id, [ROUND], [KILL, bomb]))
-        await tx.write(history.adding(match.id, [ROUND], [KILL]))
+        await tx.write(history.add_statements(match.id, [ROUND], [KILL, bomb]))
+        await tx.write(history.add_statements(match.id, [ROUND], [KILL]))
         assert await history.rounds(tx, match.id) == [ROUND]
         assert await history.timeline(tx, match.id) == [KILL, bomb]
         await history.void(tx, match.id, {ROUND.id, KILL.id})

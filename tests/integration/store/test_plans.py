@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from app.store import entrants, history, meetings, search, statistics
+from app.store import entrants, history, past_matches, search, statistics
 from app.store.connections import Store
 from app.store.entrants import OWN, PLAYERS, TEAMS, TOURNAMENTS
 from app.store.transaction import Row, Tx
@@ -88,8 +88,8 @@ READS: dict[str, Read] = {
     "maps of a match": lambda tx: statistics.of_matches(tx, 7, [UUID(int=1)]),
     "a map": lambda tx: statistics.of_maps(tx, ["de_1", "de_2"], since=9, limit=1000),
     "a player": lambda tx: statistics.of_players(tx, [5, 6], since=9, limit=500),
-    "matches of a team": lambda tx: meetings.of_team(tx, 7, limit=1000),
-    "matches of two": lambda tx: meetings.between(tx, 7, 14, limit=1000),
+    "matches of a team": lambda tx: past_matches.of_team(tx, 7, limit=1000),
+    "matches of two": lambda tx: past_matches.between(tx, 7, 14, limit=1000),
     "ledger": lambda tx: history.ledger_since(tx, 70_000, 50),
     "ledger of finished matches": lambda tx: history.ledger_since(tx, 70_000, 50, finished_only=True),
     "search for teams": lambda tx: search.named(tx, TEAMS, "3f2a", limit=20, finished_only=False),

@@ -34,7 +34,7 @@ async def test_trimming_knows_every_table_that_names_a_match(store: Store) -> No
         rows = await tx.fetch(
             "SELECT table_name FROM information_schema.columns WHERE column_name = 'match_id'"
         )
-    assert {row["table_name"] for row in rows} == set(matches.HANGING)
+    assert {row["table_name"] for row in rows} == set(matches.DEPENDENT_TABLES)
 
 
 def _type(of_class: str) -> str:

@@ -12,7 +12,7 @@ from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import CurrentRound, MapPlay, Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.store.changes import Draft
+from app.store.changes import ChangeDraft
 
 BEFORE = Match(
     id=UUID(int=1), number=7, home="Northwind", away="Harbour", event="Cup", status=Status.UPCOMING
@@ -24,7 +24,7 @@ MARKET = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, Decimal("1.8
 WON = LedgerEntry(13, MARKET.specifiers, LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "won", (2,))
 
 
-def told(drafts: list[Draft]) -> list[tuple[str, str, str]]:
+def told(drafts: list[ChangeDraft]) -> list[tuple[str, str, str]]:
     return [(draft.entity, draft.frame, draft.message) for draft in drafts]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.ingest import offsets
 from app.ingest.batch import Batch
-from app.store.sources import Pending, Source
+from app.store.log_state import LogState, PendingRange
 
 MATCH = UUID(int=1)
 LOG = b"".join(b"%02d" % number for number in range(50))
@@ -37,8 +37,8 @@ def deliveries(draw: st.DrawFn) -> list[Batch]:
     return [ranges[0], *draw(st.permutations(ranges[1:] + again))]
 
 
-def receive(batches: list[Batch]) -> tuple[bytes, list[Pending]]:
-    source, waiting, read = Source(match_id=MATCH), [], b""
+def receive(batches: list[Batch]) -> tuple[bytes, list[PendingRange]]:
+    source, waiting, read = LogState(match_id=MATCH), [], b""
     for batch in batches:
         given = offsets.as_pending(batch)
         assert given is not None
@@ -75,8 +75,8 @@ def test_overlapping_ranges_give_their_new_part() -> None:
 def test_the_same_message_is_a_repeat_even_without_offsets() -> None:
     bare = a_batch(None, None, instance="", name="m1")
     assert offsets.as_pending(bare) is None
-    assert not offsets.is_repeat(Source(match_id=MATCH), bare.id, None)
-    assert offsets.is_repeat(Source(match_id=MATCH, last_message="m1"), bare.id, None)
+    assert not offsets.is_repeat(LogState(match_id=MATCH), bare.id, None)
+    assert offsets.is_repeat(LogState(match_id=MATCH, last_message="m1"), bare.id, None)
 
 
 def test_impossible_offsets_count_as_none() -> None:
@@ -85,7 +85,7 @@ def test_impossible_offsets_count_as_none() -> None:
 
 
 def test_another_run_begins_where_it_likes_and_leaves_the_old_one_behind() -> None:
-    source = Source(match_id=MATCH, instance="old", next_offset=50)
+    source = LogState(match_id=MATCH, instance="old", next_offset=50)
     fresh = offsets.as_pending(a_batch(0, 10, instance="new"))
     late = offsets.as_pending(a_batch(60, 70, instance="old"))
     assert fresh and late

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit import background
-from app.kit.background import apart, lasting
+from app.kit.background import run_forever, run_isolated
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +30,7 @@ async def test_a_failure_is_told_and_the_work_goes_on(monkeypatch: pytest.Monkey
         going.set()
         await asyncio.Event().wait()
 
-    task = asyncio.create_task(lasting("some work", work))
+    task = asyncio.create_task(run_forever("some work", work))
     async with asyncio.timeout(5):
         await going.wait()
     task.cancel()
@@ -50,13 +50,13 @@ async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
     async def cancelled() -> None:
         raise asyncio.CancelledError
 
-    assert await apart(answer(), 5) == 7
+    assert await run_isolated(answer(), 5) == 7
     with pytest.raises(ValueError, match="no"):
-        await apart(fail(), 5)
+        await run_isolated(fail(), 5)
     with pytest.raises(ConnectionError):
-        await apart(cancelled(), 5)
+        await run_isolated(cancelled(), 5)
     with pytest.raises(TimeoutError):
-        await apart(asyncio.Event().wait(), 0.01)
+        await run_isolated(asyncio.Event().wait(), 0.01)
 
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["caller cancelled", "out of time"])
@@ -71,7 +71,7 @@ async def test_what_breaks_after_it_was_given_up_is_not_left_to_the_event_loop(c
         except asyncio.CancelledError:
             raise ConnectionResetError("Connection lost") from None
 
-    task = asyncio.create_task(apart(reset(), 60 if cancelled else 0.001))
+    task = asyncio.create_task(run_isolated(reset(), 60 if cancelled else 0.001))
     await asyncio.sleep(0)
     if cancelled:
         await asyncio.sleep(0)
@@ -86,7 +86,7 @@ async def test_what_breaks_after_it_was_given_up_is_not_left_to_the_event_loop(c
 
 async def test_a_cancellation_is_not_lost_in_what_is_apart() -> None:
     answers: asyncio.Queue[int] = asyncio.Queue()
-    task = asyncio.create_task(apart(asyncio.wait_for(answers.get(), 5), 5))
+    task = asyncio.create_task(run_isolated(asyncio.wait_for(answers.get(), 5), 5))
     for _ in range(3):
         await asyncio.sleep(0)
     answers.put_nowait(1)

@@ -2,15 +2,15 @@
 
 import logging
 
-from app.kit.logging import Redacted
+from app.kit.logging import RedactingFilter
 
 
 def test_keys_in_addresses_are_replaced() -> None:
     said = '%s - "WebSocket %s" [accepted]'
     args = ("127.0.0.1:1", "/cs2/v1/stream?since=4&api_key=mfk_secret")
     record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, said, args, None)
-    assert Redacted().filter(record)
+    assert RedactingFilter().filter(record)
     assert record.getMessage() == '127.0.0.1:1 - "WebSocket /cs2/v1/stream?since=4&api_key=***" [accepted]'
     plain = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, "GET /?token=abc %d", (5,), None)
-    assert Redacted().filter(plain)
+    assert RedactingFilter().filter(plain)
     assert plain.getMessage() == "GET /?token=*** 5"

@@ -42,7 +42,7 @@ async def passed_over(rig: Rig, slug: str, seq: int) -> None:
 
     async def beyond() -> bool:
         async with rig.store.reading() as tx:
-            places = {each.slug: each.seq for each in await cursors.standings(tx)}
+            places = {each.slug: each.seq for each in await cursors.statuses(tx)}
         return places[slug] >= seq
 
     await until_async("it is gone by", beyond)

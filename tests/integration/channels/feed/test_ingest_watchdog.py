@@ -3,7 +3,7 @@
 import pytest
 
 from app.channels.feed.ingest_watchdog import Watch
-from app.store import beats
+from app.store import heartbeats
 from app.store.connections import Store
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ class Scene:
 
     async def beat(self) -> None:
         async with self.store.transaction() as tx:
-            await beats.beat(tx, "worker", beats.INGEST, self.now)
+            await heartbeats.record(tx, "worker", heartbeats.INGEST, self.now)
 
     async def look_after(self, millis: int) -> None:
         self.now += millis
@@ -57,7 +57,7 @@ async def test_another_kind_of_worker_does_not_count(store: Store) -> None:
     scene = Scene(store)
     scene.now += 15_001
     async with store.transaction() as tx:
-        await beats.beat(tx, "feed", "feed", scene.now)
+        await heartbeats.record(tx, "feed", "feed", scene.now)
     await scene.watch.look()
     assert scene.suspended == 1
 

@@ -17,7 +17,7 @@ from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.store import jobs, matches, tenants
+from app.store import matches, recovery_jobs, tenants
 from app.store.connections import Store
 from tests.faults.rig import Rig
 from tests.support.eventually import eventually
@@ -87,7 +87,7 @@ async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
 async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
     async def look() -> RecoveryJob:
         async with store.reading() as tx:
-            found = await jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
+            found = await recovery_jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
         assert found
         return found
 

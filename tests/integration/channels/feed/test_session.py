@@ -224,7 +224,7 @@ async def test_cursors_are_saved_and_the_window_is_kept(rig: Rig, feed: Running)
 
         await until_async("saved", saved)
         async with rig.store.reading() as tx:
-            [standing] = await cursors.standings(tx)
+            [standing] = await cursors.statuses(tx)
         assert standing.behind == 0 and standing.oldest is None
         assert consumer.seqs == set(seqs)
 

@@ -112,7 +112,7 @@ async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:
 
 
 def test_a_port_that_is_taken_stops_nobody() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, metrics.served(taken.getsockname()[1]):
+    with socket.create_server(("127.0.0.1", 0)) as taken, metrics.serve(taken.getsockname()[1]):
         pass
 
 

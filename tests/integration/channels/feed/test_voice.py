@@ -33,7 +33,7 @@ async def test_a_queue_that_overflows_is_told_once_and_nobody_is_locked_out(rig:
 
         async def noted() -> bool:
             async with rig.store.reading() as tx:
-                [standing] = await cursors.standings(tx)
+                [standing] = await cursors.statuses(tx)
             return standing.dropped == 25 and not standing.state
 
         await until_async("noted", noted)

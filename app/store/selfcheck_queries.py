@@ -5,7 +5,7 @@ from uuid import UUID
 
 from app.domain.match import Status
 from app.domain.selfcheck import Quotes
-from app.store.matches import Place
+from app.store.matches import MatchPosition
 from app.store.sql import OPEN_MARKETS, booked
 from app.store.transaction import Tx
 
@@ -23,7 +23,7 @@ WHERE match_id = ANY($1) AND status IN {OPEN_MARKETS}
 """
 
 
-async def places(
+async def positions(
     tx: Tx,
     tenant_id: UUID,
     *,
@@ -31,16 +31,16 @@ async def places(
     numbers: Collection[int],
     ids: Collection[UUID],
     everything: bool,
-) -> list[Place]:
+) -> list[MatchPosition]:
     """The matches of these numbers or ids that the tenant takes, by number; with `everything` also all
     others that have an open market."""
     wanted = f"({_NAMED} OR {_OFFERED})" if everything else _NAMED
     sql = f"{_BOOKED} AND {wanted} ORDER BY m.number"
     rows = await tx.fetch(sql, tenant_id, finished_only, list(numbers), list(ids))
-    return [Place(**row) for row in rows]
+    return [MatchPosition(**row) for row in rows]
 
 
-async def of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, Quotes]:
+async def open_quotes(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, Quotes]:
     """The open markets of these matches; a match without any is left out."""
     found: dict[UUID, Quotes] = {}
     for row in await tx.fetch(_QUOTES, list(match_ids)):

@@ -14,24 +14,24 @@ _UNFIT = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u20
 _STEERING = re.compile(f"[{_UNFIT}]")
 
 
-def steers(text: str) -> bool:
+def has_control_characters(text: str) -> bool:
     """Whether there is such a character in it."""
     return _STEERING.search(text) is not None
 
 
-def without(text: str) -> str:
+def strip_control_characters(text: str) -> str:
     """The text without them."""
     return _STEERING.sub("", text)
 
 
-def shown(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """The text with each of them as its number, for a terminal."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def any_steers(value: Any) -> bool:
+def any_control_characters(value: Any) -> bool:
     """Whether a text in it (lists and dictionaries of texts, as JSON has them) has such a character."""
-    return any(steers(text) for text in _texts(value))
+    return any(has_control_characters(text) for text in _texts(value))
 
 
 def _texts(value: Any) -> Iterator[str]:

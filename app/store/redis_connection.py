@@ -10,17 +10,17 @@ from typing import Any, Self, cast
 import hiredis
 from redis.asyncio.connection import SSLConnection, parse_url
 
-Words = tuple[str | bytes | int, ...]
-Answered = Callable[[Any], None]  #: takes what Redis says; an error of its as `hiredis.ReplyError`
+RedisCommand = tuple[str | bytes | int, ...]
+ReplyHandler = Callable[[Any], None]  #: takes what Redis says; an error of its as `hiredis.ReplyError`
 
 
-class Link(asyncio.Protocol):
+class RedisConnection(asyncio.Protocol):
     """Open it with `open`. `lost` is called once when the connection has ended, whoever ended it."""
 
-    def __init__(self, lost: Callable[["Link"], None]) -> None:
+    def __init__(self, lost: Callable[["RedisConnection"], None]) -> None:
         self._lost = lost
         self._reader = hiredis.Reader()
-        self._asked: deque[Answered] = deque()
+        self._asked: deque[ReplyHandler] = deque()
         self._transport: asyncio.Transport | None = None
 
     @classmethod
@@ -41,13 +41,13 @@ class Link(asyncio.Protocol):
             raise
         return link
 
-    def send(self, words: Words, answered: Answered) -> None:
+    def send(self, words: RedisCommand, answered: ReplyHandler) -> None:
         """Say something; `answered` is called with the answer, never if the connection ends before."""
         if self._transport:
             self._asked.append(answered)
             self._transport.write(hiredis.pack_command(words))  # type: ignore[arg-type]  # its stub knows pairs only
 
-    async def ask(self, words: Words) -> Any:
+    async def ask(self, words: RedisCommand) -> Any:
         """The answer; raises `hiredis.ReplyError` for an error, waits for ever when there is none."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 

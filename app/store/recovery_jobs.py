@@ -25,7 +25,7 @@ from app.domain.recovery import (
     RecoveryRequest,
     RecoveryState,
 )
-from app.store import signals
+from app.store import notifications
 from app.store.sql import NOW
 from app.store.transaction import Row, Tx
 
@@ -152,11 +152,11 @@ async def _write(tx: Tx, tenant_id: UUID, request: RecoveryRequest, token: int, 
         now,
     )
     await tx.execute(_DROP_SLOTS, tenant_id, IMPLICIT_SLOT)
-    await signals.send(tx, CHANNEL, str(tenant_id))
+    await notifications.notify(tx, CHANNEL, str(tenant_id))
     return _job(row)
 
 
-async def take(
+async def claim(
     tx: Tx, holder: str, tenants: Collection[UUID], running: Collection[int], now: int
 ) -> RecoveryJob | None:
     """The longest waiting job of `tenants`, of which `holder` must hold the lease, as its new run; None
@@ -183,14 +183,14 @@ async def fail(
     """This run went wrong: run the job again after `pause` ms, or give it up for good when it has had its
     attempts, or another would be of no use (`final`). The job's state then. A run is `excused` that could not
     be told for reasons outside the job: it is not the job's last one while the job has its slot."""
-    if final or (job.attempts >= MOST_ATTEMPTS and not (excused and await timely(tx, job))):
+    if final or (job.attempts >= MOST_ATTEMPTS and not (excused and await holds_slot(tx, job))):
         await _end(tx, job, RecoveryState.FAILED, error, now)
         return RecoveryState.FAILED
     await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)
     return RecoveryState.SCHEDULED
 
 
-async def timely(tx: Tx, job: RecoveryJob) -> bool:
+async def holds_slot(tx: Tx, job: RecoveryJob) -> bool:
     """Whether the job has its slot still; for an event-level one, which has none, as long a time since its
     first run began."""
     if job.request.match_id is not None and job.token == _NO_SLOT:

@@ -5,14 +5,14 @@ from uuid import UUID
 import msgspec
 
 from app.store import match_sources
-from app.store.alerts import Kind
+from app.store.alerts import AlertKind
 from app.store.match_sources import MatchSource
 from app.store.transaction import Row, Tx, Write
 
 _MOST_HELD, _MOST_HELD_BYTES = 256, 8 * 1024 * 1024
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class LogState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one match's log.
 
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
@@ -31,7 +31,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     known: tuple[MatchSource, ...] = ()
 
 
-class Pending(msgspec.Struct, frozen=True):
+class PendingRange(msgspec.Struct, frozen=True):
     """A range of the log that came before the one it follows. `arrived_at` in ms."""
 
     instance: str
@@ -41,7 +41,7 @@ class Pending(msgspec.Struct, frozen=True):
     arrived_at: int
 
 
-class Parked(msgspec.Struct, frozen=True):
+class ParkedBatch(msgspec.Struct, frozen=True):
     """A batch that could not be applied and waits for somebody to look. Times in ms."""
 
     message: str
@@ -55,7 +55,7 @@ class Parked(msgspec.Struct, frozen=True):
     error: str
 
 
-async def get(tx: Tx, match_id: UUID) -> Source:
+async def get(tx: Tx, match_id: UUID) -> LogState:
     """The source of a match; a blank one before its first batch. Lock the match first."""
     row = await tx.row(
         f"""
@@ -68,7 +68,7 @@ async def get(tx: Tx, match_id: UUID) -> Source:
     return _source(match_id, row or {})
 
 
-def saving(source: Source) -> Write:
+def save_statement(source: LogState) -> Write:
     """What writes the source."""
     return Write(
         """
@@ -89,7 +89,7 @@ def saving(source: Source) -> Write:
     )
 
 
-async def has_room(tx: Tx, match_id: UUID, pending: Pending) -> bool:
+async def may_hold(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
     """Whether another range of this match may be held back: 256 of them, and 8 MiB, at most."""
     row = await tx.row(
         "SELECT count(*) AS ranges, coalesce(sum(octet_length(body)), 0) AS bytes FROM log_pending"
@@ -100,7 +100,7 @@ async def has_room(tx: Tx, match_id: UUID, pending: Pending) -> bool:
     return bool(row["ranges"] < _MOST_HELD and row["bytes"] + len(pending.body) <= _MOST_HELD_BYTES)
 
 
-async def keep(tx: Tx, match_id: UUID, pending: Pending, now: int) -> None:
+async def hold(tx: Tx, match_id: UUID, pending: PendingRange, now: int) -> None:
     """Hold a range back, from `now` (ms) on, until the one before it comes; one held already stays."""
     await tx.execute(
         """
@@ -117,7 +117,7 @@ async def keep(tx: Tx, match_id: UUID, pending: Pending, now: int) -> None:
     )
 
 
-async def pending(tx: Tx, match_id: UUID) -> list[Pending]:
+async def pending(tx: Tx, match_id: UUID) -> list[PendingRange]:
     """What is held back for a match, by instance and offset."""
     rows = await tx.fetch(
         """
@@ -126,10 +126,10 @@ async def pending(tx: Tx, match_id: UUID) -> list[Pending]:
         """,
         match_id,
     )
-    return [Pending(*row.values()) for row in rows]
+    return [PendingRange(*row.values()) for row in rows]
 
 
-async def release(tx: Tx, match_id: UUID, pending: Pending) -> None:
+async def release(tx: Tx, match_id: UUID, pending: PendingRange) -> None:
     """Forget a range that was held back."""
     await tx.execute(
         "DELETE FROM log_pending WHERE match_id = $1 AND instance = $2 AND begin_offset = $3",
@@ -145,7 +145,7 @@ async def overdue(tx: Tx, before: int) -> list[UUID]:
     return [row["match_id"] for row in rows]
 
 
-async def park(tx: Tx, parked: Parked) -> None:
+async def park(tx: Tx, parked: ParkedBatch) -> None:
     """Lay a batch aside; one that lies there already stays as it is."""
     await tx.execute(
         """
@@ -162,12 +162,12 @@ async def parked_count(tx: Tx) -> int:
     return count
 
 
-async def parked_and_done(tx: Tx) -> list[UUID]:
+async def parked_and_recovered(tx: Tx) -> list[UUID]:
     """Matches with an open alert about a parked batch of which a round has since begun whole."""
     rows = await tx.fetch(
         f"""
         SELECT a.match_id FROM alert a JOIN log_source s ON s.match_id = a.match_id
-        WHERE a.kind = '{Kind.PARKED_BATCH}' AND a.ended_at IS NULL AND NOT s.broken
+        WHERE a.kind = '{AlertKind.PARKED_BATCH}' AND a.ended_at IS NULL AND NOT s.broken
         """
     )
     return [row["match_id"] for row in rows]
@@ -181,11 +181,11 @@ async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
-def _source(match_id: UUID, row: Row) -> Source:
+def _source(match_id: UUID, row: Row) -> LogState:
     known = match_sources.decoded(row["known"]) if row else ()
     if not row or row["instance"] is None:
-        return Source(match_id=match_id, known=known)
+        return LogState(match_id=match_id, known=known)
     fields = dict(row) | {"known": known}
     if fields["next_offset"] < 0:
         fields["next_offset"] = None
-    return Source(match_id=match_id, **fields)
+    return LogState(match_id=match_id, **fields)

@@ -7,14 +7,16 @@ import msgspec
 from app.store.transaction import Tx
 
 
-class Given(msgspec.Struct, frozen=True):
+class RecordedCommand(msgspec.Struct, frozen=True):
     """A command as it was first given: `asked` is its JSON."""
 
     match_id: UUID
     asked: bytes
 
 
-async def take(tx: Tx, holder: str, reference: str, match_id: UUID, asked: bytes, now: int) -> Given | None:
+async def record_once(
+    tx: Tx, holder: str, reference: str, match_id: UUID, asked: bytes, now: int
+) -> RecordedCommand | None:
     """None when this is the first time that `holder` uses `reference`, else what it stood for then.
 
     Waits for another transaction that is about to use the same one.
@@ -35,4 +37,4 @@ async def take(tx: Tx, holder: str, reference: str, match_id: UUID, asked: bytes
     row = await tx.row(
         "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", holder, reference
     )
-    return Given(row["match_id"], row["asked"]) if row else None
+    return RecordedCommand(row["match_id"], row["asked"]) if row else None

@@ -12,26 +12,26 @@ from uuid import UUID
 import msgspec
 
 from app.domain.match import Match
-from app.store import signals
+from app.store import notifications
 from app.store.transaction import Tx
 
 CHANNEL = "shown"  #: the payload is a match's id and row, or empty: anything may have changed
 
 
-class Shown(msgspec.Struct, frozen=True):
+class MatchInvalidation(msgspec.Struct, frozen=True):
     """A match has changed; `row` is equal for equal rows in lists of matches, "" for a match that is gone."""
 
     match_id: UUID
     row: str
 
     @classmethod
-    def read(cls, payload: str) -> Self | None:
+    def parse(cls, payload: str) -> Self | None:
         """What a signal says; None when it means everything."""
         match_id, _, row = payload.partition(" ")
         return cls(UUID(match_id), row) if match_id else None
 
 
-def payload(match: Match) -> str:
+def match_payload(match: Match) -> str:
     """What the signal says when `match` is written."""
     play = match.map
     row = (
@@ -42,11 +42,11 @@ def payload(match: Match) -> str:
     return f"{match.id} {zlib.crc32(repr(row).encode()):x}"
 
 
-async def gone(tx: Tx, match_ids: Collection[UUID]) -> None:
+async def notify_removed(tx: Tx, match_ids: Collection[UUID]) -> None:
     """Tell that these matches are there no more."""
     await tx.execute("SELECT pg_notify($1, id || ' ') FROM unnest($2::uuid[]) AS id", CHANNEL, match_ids)
 
 
-async def anything(tx: Tx) -> None:
+async def notify_all(tx: Tx) -> None:
     """Tell that bookings or reference data have changed."""
-    await signals.send(tx, CHANNEL)
+    await notifications.notify(tx, CHANNEL)

@@ -13,7 +13,7 @@ import msgspec
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
 from app.domain.settlement import LedgerEntry
-from app.store.matches import Place
+from app.store.matches import MatchPosition
 from app.store.sql import booked
 from app.store.transaction import Tx
 
@@ -56,7 +56,7 @@ ORDER BY c.seq
 """
 
 
-class Stamped(msgspec.Struct, frozen=True):
+class StampedMatch(msgspec.Struct, frozen=True):
     """A match as it was at `stamp` (ms), when everything up to change `seq` had been told of it."""
 
     id: UUID
@@ -72,7 +72,7 @@ class Stamped(msgspec.Struct, frozen=True):
         return _decode(self.state)
 
 
-class Fixture(msgspec.Struct, frozen=True):
+class PastFixtureChange(msgspec.Struct, frozen=True):
     """A fixture change as it was told: `at` is its envelope's stamp, `body` the change's."""
 
     number: int
@@ -81,22 +81,22 @@ class Fixture(msgspec.Struct, frozen=True):
     body: bytes
 
 
-async def present(tx: Tx, tenant_id: UUID) -> list[UUID]:
+async def open_matches(tx: Tx, tenant_id: UUID) -> list[UUID]:
     """The booked matches that are not over, by number."""
     return [row["id"] for row in await tx.fetch(_PRESENT, tenant_id)]
 
 
-async def ended(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
+async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
     """The booked matches that are over of which the feed said after `after` (ms) that they are, or that a
     market was settled, voided or taken back; by number."""
     return [row["id"] for row in await tx.fetch(_ENDED, tenant_id, after)]
 
 
-async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[Stamped]:
+async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMatch]:
     """Lock these matches and give each a fresh stamp, max(`now`, its last + 1); by number. What is read
     of them in the same transaction is their state at that stamp."""
     found = [
-        Stamped(
+        StampedMatch(
             id=row["id"],
             number=row["number"],
             over=Status(row["status"]) in (Status.FINISHED, Status.CANCELLED),
@@ -109,10 +109,10 @@ async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[Stamped]:
     return sorted(found, key=lambda match: match.number)
 
 
-async def places(tx: Tx, match_ids: Collection[UUID]) -> list[Place]:
+async def positions(tx: Tx, match_ids: Collection[UUID]) -> list[MatchPosition]:
     """How far each of these matches has been told, without locking or stamping any."""
     rows = await tx.fetch("SELECT id, number, last_seq AS seq FROM match WHERE id = ANY($1)", list(match_ids))
-    return [Place(**row) for row in rows]
+    return [MatchPosition(**row) for row in rows]
 
 
 async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
@@ -124,6 +124,6 @@ async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, lis
     return found
 
 
-async def fixtures(tx: Tx, tenant_id: UUID, after: int) -> list[Fixture]:
+async def fixture_changes(tx: Tx, tenant_id: UUID, after: int) -> list[PastFixtureChange]:
     """The fixture changes of booked matches after `after` (ms), in order."""
-    return [Fixture(**row) for row in await tx.fetch(_FIXTURES, tenant_id, after)]
+    return [PastFixtureChange(**row) for row in await tx.fetch(_FIXTURES, tenant_id, after)]

@@ -5,7 +5,7 @@ from uuid import UUID
 from app.store.transaction import Tx
 
 
-async def place(tx: Tx, tenant_id: UUID) -> int:
+async def position(tx: Tx, tenant_id: UUID) -> int:
     """Up to which change a tenant has been told."""
     seq: int | None = await tx.value("SELECT seq FROM tenant_cursor WHERE tenant_id = $1", tenant_id)
     return seq or 0

@@ -13,7 +13,7 @@ import asyncpg
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store.connections import Store
-from app.store.transaction import Tx, translated
+from app.store.transaction import Tx, translate_errors
 
 GRANTS = "grants"  #: channel: a key or a tenant changed; the payload is its id
 TENANTS = "tenants"  #: channel: a tenant or its bookings changed; the payload is the tenant's id
@@ -23,7 +23,7 @@ _BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 log = get_logger(__name__)
 
 
-async def send(tx: Tx, channel: str, payload: str = "") -> None:
+async def notify(tx: Tx, channel: str, payload: str = "") -> None:
     """Tell the listeners of `channel`, if and when the transaction commits."""
     await tx.execute("SELECT pg_notify($1, $2)", channel, payload)
 
@@ -40,7 +40,7 @@ async def listen(
     failures = 0
     while True:
         try:
-            async with _listening(store, channel, on_state or _unheeded) as ear:
+            async with _listening(store, channel, on_state or _ignore_state) as ear:
                 failures = 0
                 yield ""
                 while True:
@@ -51,7 +51,7 @@ async def listen(
             failures += 1
 
 
-class _Ear:
+class NotifyListener:
     """What one connection hears, until it is lost."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
@@ -80,10 +80,12 @@ class _Ear:
 
 
 @asynccontextmanager
-async def _listening(store: Store, channel: str, on_state: Callable[[bool], None]) -> AsyncIterator[_Ear]:
-    async with translated():
+async def _listening(
+    store: Store, channel: str, on_state: Callable[[bool], None]
+) -> AsyncIterator[NotifyListener]:
+    async with translate_errors():
         connection = await store.dedicated()
-        ear = _Ear(connection)
+        ear = NotifyListener(connection)
         try:
             connection.add_termination_listener(lambda _: on_state(False))
             connection.add_termination_listener(ear.lost)
@@ -95,5 +97,5 @@ async def _listening(store: Store, channel: str, on_state: Callable[[bool], None
             connection.terminate()
 
 
-def _unheeded(_: bool) -> None:
+def _ignore_state(_: bool) -> None:
     """Nobody asked for the state."""

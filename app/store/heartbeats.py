@@ -7,7 +7,7 @@ FEED = "feed"
 _FORGOTTEN_AFTER = 86_400_000
 
 
-async def beat(tx: Tx, worker: str, kind: str, now: int) -> None:
+async def record(tx: Tx, worker: str, kind: str, now: int) -> None:
     """Say that `worker` lives at `now` (ms), and forget workers that have been silent for a day."""
     await tx.execute(
         """
@@ -21,18 +21,18 @@ async def beat(tx: Tx, worker: str, kind: str, now: int) -> None:
     await tx.execute("DELETE FROM worker_beat WHERE at < $1", now - _FORGOTTEN_AFTER)
 
 
-async def newest(tx: Tx, kind: str) -> int:
+async def latest(tx: Tx, kind: str) -> int:
     """When the last worker of `kind` beat, in ms; 0 when none ever has."""
     at: int = await tx.value("SELECT coalesce(max(at), 0) FROM worker_beat WHERE kind = $1", kind)
     return at
 
 
-async def living(tx: Tx, kind: str, since: int) -> list[str]:
+async def alive_since(tx: Tx, kind: str, since: int) -> list[str]:
     """The workers of `kind` that have beaten since then (ms), in no order."""
     rows = await tx.fetch("SELECT worker FROM worker_beat WHERE kind = $1 AND at >= $2", kind, since)
     return [row["worker"] for row in rows]
 
 
-async def leave(tx: Tx, worker: str) -> None:
+async def remove(tx: Tx, worker: str) -> None:
     """The worker ends in good order and will not beat again."""
     await tx.execute("DELETE FROM worker_beat WHERE worker = $1", worker)

@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.store import signals
+from app.store import notifications
 from app.store.connections import Store
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ class Listener:
         self._task = asyncio.create_task(self._run(store))
 
     async def _run(self, store: Store) -> None:
-        async for payload in signals.listen(store, "news", self.states.append):
+        async for payload in notifications.listen(store, "news", self.states.append):
             self.heard.put_nowait(payload)
 
     async def next(self) -> str:
@@ -39,7 +39,7 @@ async def listener(store: Store) -> AsyncIterator[Listener]:
 
 async def tell(store: Store, payload: str) -> None:
     async with store.transaction() as tx:
-        await signals.send(tx, "news", payload)
+        await notifications.notify(tx, "news", payload)
 
 
 async def test_signals_are_heard_in_order(store: Store, listener: Listener) -> None:
@@ -52,7 +52,7 @@ async def test_signals_are_heard_in_order(store: Store, listener: Listener) -> N
 async def test_what_is_rolled_back_is_not_heard(store: Store, listener: Listener) -> None:
     with pytest.raises(ZeroDivisionError):
         async with store.transaction() as tx:
-            await signals.send(tx, "news", "never")
+            await notifications.notify(tx, "news", "never")
             raise ZeroDivisionError
     await tell(store, "after")
     assert await listener.next() == "after"
@@ -85,7 +85,7 @@ async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: L
 
 async def test_a_listener_can_be_cancelled_at_the_moment_it_hears() -> None:
     """On Python 3.11 `asyncio.wait_for` swallowed the cancellation then, and the listener never ended."""
-    ear = signals._Ear(connection=None)
+    ear = notifications.NotifyListener(connection=None)
     hearing = asyncio.create_task(ear.hear())
     await asyncio.sleep(0)
     ear.told(None, 0, "channel", "payload")

@@ -12,7 +12,7 @@ _FIRST_SECONDS, _MOST_SECONDS = 0.1, 2.0
 log = get_logger(__name__)
 
 
-async def patiently(what: str, step: Callable[[], Awaitable[T]]) -> T:
+async def retry_while_unavailable(what: str, step: Callable[[], Awaitable[T]]) -> T:
     """The result of `step`, which is tried until it does not raise `Unavailable`."""
     pause = _FIRST_SECONDS
     while True:
@@ -24,7 +24,7 @@ async def patiently(what: str, step: Callable[[], Awaitable[T]]) -> T:
         pause = min(_MOST_SECONDS, 2 * pause)
 
 
-async def wait(event: asyncio.Event, seconds: float | None) -> bool:
+async def wait_for_event(event: asyncio.Event, seconds: float | None) -> bool:
     """Wait for `event`, at most `seconds` (None: however long it takes); whether it came."""
     try:
         async with asyncio.timeout(seconds):

@@ -3,7 +3,7 @@
 import gc
 
 
-def spare_the_present() -> None:
+def freeze_existing_objects() -> None:
     """Take everything that exists now for lasting; for a whole process, once its code is loaded.
 
     Code and tables are some 115,000 objects, and a full collection walks over all of them: it stopped the

@@ -12,7 +12,7 @@ from app.store.sql import OPEN_MARKETS
 from app.store.transaction import Tx
 
 _COLUMNS = "seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body"
-Entity = tuple[UUID, str, str]  #: match, kind of entity, a market's key
+EntityKey = tuple[UUID, str, str]  #: match, kind of entity, a market's key
 
 
 async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list[ChangeRow]:
@@ -38,7 +38,7 @@ async def relevant(tx: Tx) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
-async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[Entity, int]:
+async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[EntityKey, int]:
     """The seq of the newest change of each of these matches, by what tells it: each market by its key,
     everything else by the kind of entity. What has no frame of its own counts as a change of the match."""
     rows = await tx.fetch(

@@ -5,7 +5,7 @@ from uuid import UUID
 from app.store.transaction import Tx
 
 
-async def take(tx: Tx, reference: str, match_id: UUID, asked: bytes) -> tuple[UUID, bytes]:
+async def record_once(tx: Tx, reference: str, match_id: UUID, asked: bytes) -> tuple[UUID, bytes]:
     """Tie `reference` to `match_id`, unless it is tied already; the match that it stands for, and the
     JSON of what was asked then. Waits for another transaction that is about to tie the same one."""
     await tx.execute(
