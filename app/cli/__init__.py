@@ -18,9 +18,11 @@ from app.cli.processes import PROCESSES
 from app.cli.simulation import simulate
 from app.cli.tail import tail
 from app.cli.tenants import book, key, tenant, unbook
+from app.kit.version import VERSION
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="matchfeed")
 def main() -> None:
     """Match data, odds and settlements: run the services, look after tenants, play matches.
 

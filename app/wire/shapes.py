@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 Json = dict[str, Any]
-_FOLDER = files("schemas")
+_FOLDER = files("app").joinpath("schemas")
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _PLAIN = {
     "string": "string",

@@ -18,6 +18,7 @@ import httpx
 import msgspec
 import pytest
 
+from app.kit.version import VERSION
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.services import Services
@@ -26,7 +27,7 @@ from tests.support.eventually import eventually
 from tests.support.web import issuing
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Kept out of `app` and `schemas` by whoever looks at what belongs into the wheel.
+#: What Python and editors leave beside sources.
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 #: What is made from files of ours: schemas, templates, the catalogue, pages, pictures.
 _FROM_FILES = (
@@ -44,10 +45,10 @@ _FROM_FILES = (
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what a wheel is built from; building leaves files beside it."""
+    """A copy of all that a wheel is built from; building leaves files beside it."""
     copy = tmp_path_factory.mktemp("sources")
     for name in ("app", "schemas"):
-        shutil.copytree(ROOT / name, copy / name, ignore=_LEFTOVERS)
+        shutil.copytree(ROOT / name, copy / name, ignore=_LEFTOVERS, symlinks=True)
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, copy)
     return copy
@@ -91,29 +92,42 @@ def _environment(settings: Settings) -> dict[str, str]:
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **named}
 
 
-def test_whatever_a_package_reads_is_in_the_wheel(sources: Path, wheel: Path) -> None:
+def test_the_wheel_has_every_file_of_app_and_the_schemas_within_it(sources: Path, wheel: Path) -> None:
     ours = {
-        str(path.relative_to(sources))
-        for name in ("app", "schemas")
-        for path in (sources / name).rglob("*")
-        if path.is_file()
+        str(Path(folder, name).relative_to(sources))
+        for folder, _, names in os.walk(sources / "app", followlinks=True)
+        for name in names
     }
     with ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert packed == ours
+    assert {"app/schemas/feed.xsd", "app/py.typed"} <= packed
 
 
 def test_the_installed_wheel_is_not_the_checkout(binaries: Path, tmp_path: Path) -> None:
-    code = "import app, schemas; print(app.__file__, schemas.__file__, sep='\\n')"
+    code = "import app; print(app.__file__)"
     done = subprocess.run(
         [binaries / "python", "-c", code], cwd=tmp_path, env={}, capture_output=True, text=True, check=True
     )
-    assert all(Path(line).is_relative_to(binaries.parent) for line in done.stdout.split())
+    assert Path(done.stdout.strip()).is_relative_to(binaries.parent)
+
+
+def test_wheel_and_command_have_one_version(wheel: Path, binaries: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [binaries / "matchfeed", "--version"],
+        cwd=tmp_path,
+        env={"LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"matchfeed, version {VERSION}\n"
+    assert wheel.name.split("-")[:2] == ["matchfeed", VERSION]
 
 
 @asynccontextmanager
 async def _running(binaries: Path, directory: Path, settings: Settings, *words: str) -> AsyncIterator[Any]:
-    """`matchfeed <words>` of the wheel, outside every checkout; it is asked to end, and ends well."""
+    """`matchfeed <words>` of the wheel, outside every checkout; it must exit cleanly on SIGTERM."""
     log = directory / f"{words[0]}.log"
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(
@@ -156,7 +170,7 @@ async def fresh(services: Services, settings: Settings) -> AsyncIterator[Setting
 
 
 async def test_the_service_runs_from_the_wheel(binaries: Path, fresh: Settings, tmp_path: Path) -> None:
-    """Migrated and started as in production, with nothing of the checkout in reach, all parts are well."""
+    """Migrated and started as in production, with nothing of the checkout in reach, all parts are healthy."""
     settings, [port] = fresh, ports.spare(1)
     assert "up to date" in await _migrate(binaries, tmp_path, settings)
     async with AsyncExitStack() as stack:
@@ -168,6 +182,9 @@ async def test_the_service_runs_from_the_wheel(binaries: Path, fresh: Settings, 
         await eventually(lambda: _health(client), lambda parts: set(parts.values()) == {"ok"}, 60)
         statuses = {path: (await client.get(path)).status_code for path in _FROM_FILES}
         assert set(statuses.values()) == {200}, statuses
+        assert (await client.get("/v1/health")).json()["data"]["version"] == VERSION
+        for document in ("/v1/openapi.json", "/v1/asyncapi.json"):
+            assert (await client.get(document)).json()["info"]["version"] == VERSION
 
 
 async def _health(client: httpx.AsyncClient) -> dict[str, str]:

@@ -20,8 +20,8 @@ from app.http.openapi.document import About, document
 from app.http.openapi.examples import recorded
 from app.http.openapi.outline import Route, routes
 from app.http.openapi.page import page
+from app.kit.version import VERSION
 
-VERSION = "1.0.0"
 _OPERATORS = "/ops/"
 _INTRODUCTION = Path(__file__).with_name("introduction.md").read_text()
 PUBLIC = About("matchfeed", VERSION, _INTRODUCTION)

@@ -7,12 +7,12 @@ import msgspec
 from litestar import MediaType, Response, get
 from litestar.di import NamedDependency
 
-from app.channels.rest.documents import VERSION
 from app.http import pages
 from app.http.answer import Answer, Body
 from app.http.asyncapi.document import Json, joined
 from app.http.asyncapi.page import page
 from app.http.media import Format
+from app.kit.version import VERSION
 
 _DESCRIPTION = (
     "What matchfeed pushes: XML envelopes to each tenant's AMQP vhost, and JSON frames over WebSocket. "

@@ -13,7 +13,7 @@ from app.kit.errors import NotFound
 #: Read once: the schemas belong to the build, as the generated writers do.
 _SCHEMAS = {
     file.name: Body(file.read_bytes(), Format.XML)
-    for file in sorted(files("schemas").iterdir(), key=lambda file: file.name)
+    for file in sorted(files("app").joinpath("schemas").iterdir(), key=lambda file: file.name)
     if file.name.endswith(".xsd")
 }
 

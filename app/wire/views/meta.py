@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from app.domain.sports import Sport
 from app.domain.tenant import Grant
 from app.kit.clock import iso_millis
+from app.kit.version import VERSION
 
 T = TypeVar("T")
 
@@ -46,10 +47,12 @@ class AliveView(msgspec.Struct, frozen=True):
 
 
 class HealthView(msgspec.Struct, frozen=True):
-    """`status` is ok or ill; each part is ok or says in words what is wrong. `alerts` counts what an
-    operator should look at, by kind; a match or a tenant in trouble does not make the service ill."""
+    """`status` is ok or ill, `version` that of the service; each part is ok or says in words what is wrong.
+    `alerts` counts what an operator should look at, by kind; a match or a tenant in trouble does not make the
+    service ill."""
 
     status: str
+    version: str
     parts: dict[str, str]
 
 
@@ -67,7 +70,7 @@ def alive_view(now: int, fed: bool = True) -> AliveView:
 
 def health_view(parts: dict[str, str]) -> HealthView:
     ill = [name for name, state in parts.items() if state != "ok" and name != ALERTS]
-    return HealthView("ill" if ill else "ok", parts)
+    return HealthView("ill" if ill else "ok", VERSION, parts)
 
 
 def whoami_view(grant: Grant) -> WhoamiView:
