@@ -10,11 +10,11 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 
-from app.access import amqp
-from app.access.admin import Broker
+from app.access import broker_sync
+from app.access.admin import BrokerConfig
 from app.access.grants import Grants
-from app.access.rate_limit import Strangers
-from app.access.rate_limit import state as rate_state
+from app.access.rate_limit import UnauthenticatedLimiter
+from app.access.rate_limit import health as rate_state
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.board.routes import ROUTES as BOARD
@@ -84,19 +84,26 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     app = Litestar(
         route_handlers=(*ROUTES, *STREAM, *BOARD),
         middleware=[
-            Door(lambda: parts.grants, lambda: parts.counters, lambda: parts.bodies, parts.strangers)
+            Door(
+                lambda: parts.grants,
+                lambda: parts.counters,
+                lambda: parts.bodies,
+                parts.unauthenticated_limiter,
+            )
         ],
         request_class=Strict,
         response_class=Rendered,
         before_send=[complete],
-        exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(parts.strangers)},
+        exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(parts.unauthenticated_limiter)},
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
         lifespan=[parts.opened],
         logging_config=None,
         openapi_config=None,
     )
-    app.asgi_handler = Listeners(Upgrades(Heads(app.asgi_handler), parts.strangers), settings.operator_port)
+    app.asgi_handler = Listeners(
+        Upgrades(Heads(app.asgi_handler), parts.unauthenticated_limiter), settings.operator_port
+    )
     return app
 
 
@@ -116,7 +123,7 @@ class Parts:
         self.operators: OperatorDependencies
         self.stream_server: StreamServer
         self.board = Board(settings.board_report)
-        self.strangers = Strangers(clock)
+        self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
         self.documents: Documents
         self.pushed = what_is_pushed(settings)
 
@@ -135,14 +142,14 @@ class Parts:
             self.counters = counters
             self.grants = Grants(store, settings.secret_key, self._clock)
             self.bodies = Bodies(store, settings.kept_bytes)
-            broker = Broker(
+            broker = BrokerConfig(
                 management,
                 settings.exchange,
                 settings.rabbitmq_public_host,
                 settings.broker_authorisation,
                 parse(settings.rabbitmq_url),
             )
-            entry = amqp.Entry(settings.exchange, settings.broker_authorisation)
+            entry = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
             self.operators = self._operators(store, broker)
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
@@ -155,7 +162,7 @@ class Parts:
                 settings.soccer_urn_prefix,
             )
             self.stream_server = StreamServer(
-                store, self.grants, self.strangers, self._clock, stream_config(settings)
+                store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
             )
             supervision = Supervision(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait for one to be started.
@@ -164,7 +171,7 @@ class Parts:
                 "hearing of changes": self.bodies.run,
                 "keeping alerts": supervision.run,
                 "closing streams of ended keys": self.stream_server.run,
-                "admitting tenants to the broker": partial(amqp.keep, store, management, entry),
+                "admitting tenants to the broker": partial(broker_sync.run, store, management, entry),
             }
             beside = [asyncio.create_task(run_forever(what, work)) for what, work in works.items()]
             try:
@@ -175,7 +182,7 @@ class Parts:
                 await asyncio.wait(beside)
                 await self.stream_server.close()
 
-    def _operators(self, store: Store, broker: Broker) -> OperatorDependencies:
+    def _operators(self, store: Store, broker: BrokerConfig) -> OperatorDependencies:
         settings = self._settings
         return OperatorDependencies(
             store=store,

@@ -8,7 +8,7 @@ import asyncio
 import signal
 from contextlib import AsyncExitStack
 
-from app.access import amqp
+from app.access import broker_sync
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import Watch
@@ -93,7 +93,7 @@ async def _feed_lives(
         window=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
-    entry = amqp.Entry(settings.exchange, settings.broker_authorisation)
+    entry = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
     watch = Watch(
         store,
         suspend=lambda: suspend_everything(store, system_clock()),
@@ -102,7 +102,7 @@ async def _feed_lives(
     async with asyncio.TaskGroup() as group:
         beside = [
             group.create_task(watch.run()),
-            group.create_task(amqp.keep(store, management, entry)),
+            group.create_task(broker_sync.run(store, management, entry)),
             group.create_task(keep_short(store, kept)),
         ]
         while not stopping.is_set():

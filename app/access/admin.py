@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import keys as form
-from app.access.properties import Alteration, Properties, altered, checked
+from app.access import key_format as form
+from app.access.properties import KeyAlteration, KeyProperties, validate_alteration, validate_properties
 from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
@@ -32,17 +32,17 @@ _encode = msgspec.json.Encoder().encode
 _SLUG = re.compile(r"[a-z][a-z0-9-]{0,29}[a-z0-9]")
 
 
-class Issued(msgspec.Struct, frozen=True):
+class IssuedKey(msgspec.Struct, frozen=True):
     """A new key: `raw` is shown once and can never be had again."""
 
     key: Key
     raw: str
 
     def __repr__(self) -> str:
-        return f"Issued(key={self.key.id}, raw=…)"
+        return f"IssuedKey(key={self.key.id}, raw=…)"
 
 
-class Broker(msgspec.Struct, frozen=True):
+class BrokerConfig(msgspec.Struct, frozen=True):
     """Where vhosts are made: `public_host` as tenants are told, `address` as we reach it ourselves, `mode` as
     it finds out what tenants may do."""
 
@@ -86,22 +86,24 @@ async def set_tenant_active(tx: Tx, slug: str, active: bool, *, by: str, now: in
     return changed
 
 
-async def issue_key(tx: Tx, slug: str, properties: Properties, *, secret: str, by: str, now: int) -> Issued:
+async def issue_key(
+    tx: Tx, slug: str, properties: KeyProperties, *, secret: str, by: str, now: int
+) -> IssuedKey:
     """A new key for the tenant. Raises `NotFound`, or `Invalid` with the fields that do not fit."""
     tenant = await tenants.lock(tx, slug)
-    granted = checked(properties)
+    granted = validate_properties(properties)
     issued = await _new_key(tx, Key(**_fresh(tenant.id, now), **granted), secret)
     await _audit(tx, by, now, "key.issue", str(issued.key.id), tenant.id, **granted)
     return issued
 
 
 async def issue_key_once(
-    tx: Tx, slug: str, properties: Properties, reference: str, *, secret: str, by: str, now: int
-) -> Issued | Key:
+    tx: Tx, slug: str, properties: KeyProperties, reference: str, *, secret: str, by: str, now: int
+) -> IssuedKey | Key:
     """`issue_key`, or the key that was issued to this tenant under the same `reference` (its secret cannot
     be had again). Raises `Conflict` as well, when that key was asked for with other rights."""
     tenant = await tenants.lock(tx, slug)
-    granted = checked(properties)
+    granted = validate_properties(properties)
     known = await keys.by_reference(tx, tenant.id, reference)
     if known is None:
         issued = await _new_key(tx, Key(**_fresh(tenant.id, now), **granted, reference=reference), secret)
@@ -112,7 +114,7 @@ async def issue_key_once(
     return known
 
 
-async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) -> Issued:
+async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) -> IssuedKey:
     """A new key with the same properties; the old one is dead at once.
 
     Raises `NotFound`, or `Conflict` when the key is not active.
@@ -154,13 +156,13 @@ async def reactivate_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
     return again
 
 
-async def alter_key(tx: Tx, key_id: UUID, alteration: Alteration, *, by: str, now: int) -> Key:
+async def alter_key(tx: Tx, key_id: UUID, alteration: KeyAlteration, *, by: str, now: int) -> Key:
     """Change a key's rate limit, sports, networks or label; what is None stays.
 
     Raises `NotFound`, or `Invalid` with the fields that do not fit.
     """
     key = await keys.lock(tx, key_id)
-    fields = altered(alteration)
+    fields = validate_alteration(alteration)
     changed = msgspec.structs.replace(key, **fields)
     if changed == key:
         return key
@@ -183,7 +185,7 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     return changed
 
 
-async def provision_amqp(store: Store, slug: str, broker: Broker, *, by: str, now: int) -> str:
+async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: str, now: int) -> str:
     """Give the tenant its vhost, or a new password for it: the AMQP URL, once a login with it has worked.
 
     The URL carries the password and is kept nowhere; connections made with an earlier one are ended.
@@ -218,10 +220,10 @@ def _fresh(tenant_id: UUID, now: int) -> dict[str, Any]:
     return {"id": uuid4(), "tenant_id": tenant_id, "hint": "", "created_at": now}
 
 
-async def _new_key(tx: Tx, key: Key, secret: str) -> Issued:
+async def _new_key(tx: Tx, key: Key, secret: str) -> IssuedKey:
     raw = form.generate()
-    issued = Issued(msgspec.structs.replace(key, hint=form.hint(raw)), raw)
-    await keys.insert(tx, issued.key, form.digest(raw, secret))
+    issued = IssuedKey(msgspec.structs.replace(key, hint=form.hint(raw)), raw)
+    await keys.insert(tx, issued.key, form.keyed_hash(raw, secret))
     return issued
 
 

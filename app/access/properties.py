@@ -12,7 +12,7 @@ from app.kit.errors import Field, Invalid
 _SPORTS = frozenset(sport.slug for sport in sports.LIVE)
 
 
-class Properties(msgspec.Struct, frozen=True, kw_only=True):
+class KeyProperties(msgspec.Struct, frozen=True, kw_only=True):
     """`bundles` and raw `scopes` add up and are kept as scopes only. `finished_only` is the key's own
     property; the bundle made for it switches it on. `networks` limits where the key may be used from."""
 
@@ -26,7 +26,7 @@ class Properties(msgspec.Struct, frozen=True, kw_only=True):
     networks: tuple[str, ...] = ()
 
 
-class Alteration(msgspec.Struct, frozen=True, kw_only=True):
+class KeyAlteration(msgspec.Struct, frozen=True, kw_only=True):
     """What may change about an issued key; None leaves it as it is."""
 
     sports: tuple[str, ...] | None = None
@@ -35,7 +35,7 @@ class Alteration(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None = None
 
 
-def checked(asked: Properties) -> dict[str, Any]:
+def validate_properties(asked: KeyProperties) -> dict[str, Any]:
     """The fields of a `Key` that `asked` comes to; raises `Invalid` with every field that does not fit."""
     problems = [
         *_unknown("bundles", asked.bundles, frozenset(scopes.BUNDLES)),
@@ -59,7 +59,7 @@ def checked(asked: Properties) -> dict[str, Any]:
     }
 
 
-def altered(asked: Alteration) -> dict[str, Any]:
+def validate_alteration(asked: KeyAlteration) -> dict[str, Any]:
     """The fields of a `Key` that change; raises `Invalid` with every field that does not fit."""
     problems = [
         *_unknown("sports", asked.sports or (), _SPORTS),
@@ -98,7 +98,7 @@ def _unknown(name: str, given: tuple[str, ...], known: frozenset[str]) -> list[F
     ]
 
 
-def _contradictions(asked: Properties) -> list[Field]:
+def _contradictions(asked: KeyProperties) -> list[Field]:
     """A key sees finished matches only, or it does not: what asks for both is a mistake."""
     if scopes.FINISHED_ONLY_BUNDLE in asked.bundles and (len(asked.bundles) > 1 or asked.scopes):
         advice = f"{scopes.FINISHED_ONLY_BUNDLE} limits the whole key; issue a second key for the rest."

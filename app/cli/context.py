@@ -13,7 +13,7 @@ import uvloop
 from aio_pika.exceptions import AMQPError
 
 from app import settings as configuration
-from app.access.admin import Broker
+from app.access.admin import BrokerConfig
 from app.broker import address
 from app.broker.management import Management
 from app.kit import logging
@@ -73,9 +73,9 @@ async def opened(settings: Settings) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
-async def broker_of(settings: Settings) -> AsyncIterator[Broker]:
+async def broker_of(settings: Settings) -> AsyncIterator[BrokerConfig]:
     async with Management(settings.rabbitmq_api_url) as management:
-        yield Broker(
+        yield BrokerConfig(
             management,
             settings.exchange,
             settings.rabbitmq_public_host,

@@ -2,7 +2,7 @@
 
 import click
 
-from app.access.standing import Told, tenants_told
+from app.access.delivery_status import TenantStatus, tenant_statuses
 from app.cli.context import broker_of, opened, running, settled
 from app.workers import run_feed
 
@@ -30,13 +30,13 @@ async def status() -> None:
     dropped by and waiting in its queues, its consumers, and the connection."""
     settings = settled()
     async with opened(settings) as store, broker_of(settings) as broker:
-        told = await tenants_told(store, broker.management)
+        told = await tenant_statuses(store, broker.management)
     click.echo(_COLUMNS.format(*_HEADS))
     for each in told:
         click.echo(_line(each))
 
 
-def _line(told: Told) -> str:
+def _line(told: TenantStatus) -> str:
     waiting, consumers = "?", "?"
     if told.queues is not None:
         waiting = str(sum(queue.ready + queue.unacknowledged for queue in told.queues))

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from app.access import admin
-from app.access.properties import Alteration, Properties
+from app.access.properties import KeyAlteration, KeyProperties
 from app.cli.context import broker_of, opened, running, settled, show, who
 from app.domain.scopes import BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM
@@ -117,7 +117,7 @@ def key() -> None:
 async def key_issue(slug: str, rpm: int, **asked: object) -> None:
     """Issue a key for the tenant SLUG."""
     settings = settled()
-    properties = msgspec.convert({**asked, "rate_limit_rpm": rpm}, Properties)
+    properties = msgspec.convert({**asked, "rate_limit_rpm": rpm}, KeyProperties)
     async with opened(settings) as store, store.transaction() as tx:
         issued = await admin.issue_key(
             tx, slug, properties, secret=settings.secret_key, by=who(), now=system_clock()
@@ -172,7 +172,7 @@ async def key_alter(
 ) -> None:
     """Change what is given about the key KEY_ID; the rest stays."""
     where = () if any_network else networks or None
-    change = Alteration(sports=sports or None, networks=where, rate_limit_rpm=rpm, label=label)
+    change = KeyAlteration(sports=sports or None, networks=where, rate_limit_rpm=rpm, label=label)
     async with opened(settled()) as store, store.transaction() as tx:
         show(_shown(await admin.alter_key(tx, key_id, change, by=who(), now=system_clock())))
 

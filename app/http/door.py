@@ -21,7 +21,7 @@ from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
-from app.access.rate_limit import Strangers, let_in
+from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
 from app.domain.tenant import Grant
 from app.http import media, rate_limit, request_id
 from app.http.auth import address_of, admit, presented_key
@@ -49,10 +49,10 @@ class Door(ASGIMiddleware):
         grants: Callable[[], Grants],
         counters: Callable[[], Counters],
         bodies: Callable[[], Bodies],
-        strangers: Strangers,
+        limiter: UnauthenticatedLimiter,
     ) -> None:
         self._heavy = HeavyRequests()
-        self._grants, self._counters, self._bodies, self._strangers = grants, counters, bodies, strangers
+        self._grants, self._counters, self._bodies, self._limiter = grants, counters, bodies, limiter
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         opt = scope["route_handler"].opt
@@ -88,7 +88,7 @@ class Door(ASGIMiddleware):
 
         async def counting(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in _STRANGE:
-                self._strangers.refused(address_of(scope), "log_token")
+                self._limiter.record_refusal(address_of(scope), "log_token")
             await send(message)
 
         with bind(request_id=request_id.of(scope)):
@@ -98,7 +98,7 @@ class Door(ASGIMiddleware):
     async def _known(self, scope: Scope) -> Grant:
         """The grant of the key that is shown; raises what refuses it."""
         shown = partial(presented_key, scope["headers"])
-        return await let_in(self._grants(), self._strangers, address_of(scope), shown)
+        return await authenticate_key(self._grants(), self._limiter, address_of(scope), shown)
 
 
 def settle(scope: Scope, opt: dict[str, Any]) -> None:

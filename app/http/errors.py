@@ -9,7 +9,7 @@ from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.types import Scope
 
-from app.access.rate_limit import Strangers, too_many
+from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
 from app.http import request_id
 from app.http.auth import address_of, presented_key
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
@@ -59,7 +59,7 @@ def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]
     return _answer(error.status_code, detail, headers)
 
 
-def unrouted(strangers: Strangers) -> Handler:
+def unrouted(limiter: UnauthenticatedLimiter) -> Handler:
     """A handler for `http` that counts a request to an address or a method that there is not as one without a
     valid key: nobody has looked at its key."""
 
@@ -67,10 +67,10 @@ def unrouted(strangers: Strangers) -> Handler:
         if error.status_code not in (404, 405) or "auth" in cast(dict[str, object], request.scope):
             return http(request, error)
         address = address_of(request.scope)
-        seconds = strangers.wait(address)
-        strangers.refused(address, "path")
+        seconds = limiter.retry_after(address)
+        limiter.record_refusal(address, "path")
         if seconds:
-            return refusal(request, too_many(seconds))
+            return refusal(request, too_many_requests(seconds))
         contradiction = _contradiction(request.scope)
         return refusal(request, contradiction) if contradiction else http(request, error)
 

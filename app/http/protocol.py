@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from app.access.rate_limit import place
+from app.access.rate_limit import address_block
 
 _HEAD_BYTES = 65_536  #: of a request's line and headers together
 _FIELDS = 200  #: header fields of a request
@@ -53,13 +53,13 @@ class Limits:
 
     def opened(self, address: str) -> bool:
         """Count a connection; whether it may stay open."""
-        self._open[place(address)] += 1
-        return self._open[place(address)] <= self._per_address or self._is_proxy(address)
+        self._open[address_block(address)] += 1
+        return self._open[address_block(address)] <= self._per_address or self._is_proxy(address)
 
     def closed(self, address: str) -> None:
-        self._open[place(address)] -= 1
-        if not self._open[place(address)]:
-            del self._open[place(address)]
+        self._open[address_block(address)] -= 1
+        if not self._open[address_block(address)]:
+            del self._open[address_block(address)]
 
     def _is_proxy(self, address: str) -> bool:
         return bool(address) and any(ip_address(address) in network for network in self._proxies)

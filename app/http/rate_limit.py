@@ -9,7 +9,7 @@ from functools import lru_cache
 from litestar.types import Scope
 
 from app.access import rate_limit as rates
-from app.access.rate_limit import WINDOW_SECONDS, Allowance
+from app.access.rate_limit import WINDOW_SECONDS, RateLimitState
 from app.domain.tenant import Grant
 from app.kit.errors import TooManyRequests
 from app.store.counters import Counters
@@ -19,7 +19,7 @@ _KEY = "matchfeed.allowance"
 
 async def spend(scope: Scope, counters: Counters, grant: Grant) -> None:
     """Count the request against its key; raises `TooManyRequests` when it is one too many."""
-    allowance = await rates.spend(counters, grant)
+    allowance = await rates.count_request(counters, grant)
     scope["state"][_KEY] = allowance
     if allowance.refused:
         what = f"This key may ask {allowance.limit} times a minute; wait {allowance.reset} s."
@@ -28,11 +28,11 @@ async def spend(scope: Scope, counters: Counters, grant: Grant) -> None:
 
 def headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     """What tells the caller where its key stands; none before the request is counted."""
-    allowance: Allowance | None = scope["state"].get(_KEY)
+    allowance: RateLimitState | None = scope["state"].get(_KEY)
     return _headers(allowance) if allowance else []
 
 
-def _headers(allowance: Allowance) -> list[tuple[bytes, bytes]]:
+def _headers(allowance: RateLimitState) -> list[tuple[bytes, bytes]]:
     headers = [_policy(allowance.limit)]
     if allowance.remaining is not None:
         state = b'"key";r=%d;t=%d' % (allowance.remaining, allowance.reset)

@@ -10,7 +10,7 @@ import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.access.rate_limit import Strangers
+from app.access.rate_limit import UnauthenticatedLimiter
 from app.http import request_id
 from app.http.auth import address_of
 from app.http.errors import Problem
@@ -29,8 +29,8 @@ class Upgrades:
     """Around the whole application: an upgrade that the framework turns away, because there is nothing at
     its address, gets the words that any address gets where there is nothing."""
 
-    def __init__(self, app: ASGIApp, strangers: Strangers) -> None:
-        self._app, self._strangers = app, strangers
+    def __init__(self, app: ASGIApp, limiter: UnauthenticatedLimiter) -> None:
+        self._app, self._limiter = app, limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.WEBSOCKET:
@@ -43,7 +43,7 @@ class Upgrades:
             if message["type"] == "websocket.close" and not begun:
                 known = "route_handler" in scope
                 if not known:
-                    self._strangers.refused(address_of(scope), "path")
+                    self._limiter.record_refusal(address_of(scope), "path")
                 await refuse(scope, send, fault(scope) if known else _NOT_HERE)
             else:
                 await send(message)

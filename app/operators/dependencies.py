@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from app.access import log_tokens
-from app.access.admin import Broker
+from app.access.admin import BrokerConfig
 from app.access.grants import Grants
 from app.domain.match import Match
 from app.kit.clock import Clock
@@ -23,7 +23,7 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     grants: Grants
     clock: Clock
     secret: str
-    broker: Broker
+    broker: BrokerConfig
     internal_vhost: str
     margin: float
     public_url: str
@@ -35,7 +35,7 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
         notified."""
         async with self.store.transaction() as tx:
             yield tx
-        self.grants.forget()
+        self.grants.invalidate()
 
     def sink_url(self, match: Match) -> str:
         """Where the match's game server sends its log."""

@@ -6,8 +6,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from app.access.admin import Issued
-from app.access.properties import Properties
+from app.access.admin import IssuedKey
+from app.access.properties import KeyProperties
 from app.domain.scopes import ALL, BUNDLES
 from app.domain.sports import LIVE
 from app.domain.tenant import RATE_LIMIT_RPM
@@ -41,10 +41,10 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     networks: Networks = ()
     request_id: Name | None = None
 
-    def properties(self) -> Properties:
+    def properties(self) -> KeyProperties:
         asked = msgspec.structs.asdict(self)
         del asked["request_id"]
-        return Properties(**asked)
+        return KeyProperties(**asked)
 
 
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,7 +103,7 @@ def key_view(key: Key) -> KeyView:
     )
 
 
-def issued_view(issued: Issued | Key) -> IssuedView:
+def issued_view(issued: IssuedKey | Key) -> IssuedView:
     if isinstance(issued, Key):
         return IssuedView(key_view(issued))
     return IssuedView(key_view(issued.key), issued.raw)

@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from app.access import admin
-from app.access.properties import Alteration
+from app.access.properties import KeyAlteration
 from app.http.auth import Caller
 from app.kit.errors import NotFound
 from app.operators.dependencies import OperatorDependencies
@@ -89,7 +89,7 @@ async def alter_key(
     data: JSONBody[KeyChange],
 ) -> Single[KeyView]:
     """Change a key's rate, sports, networks or label."""
-    change = Alteration(**msgspec.structs.asdict(data))
+    change = KeyAlteration(**msgspec.structs.asdict(data))
     with invalid_in_body():
         async with ops.changing_grants() as tx:
             await _of_tenant(tx, slug, key_id)

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from app.access import admin
-from app.access.admin import Broker
-from app.access.properties import Properties
+from app.access.admin import BrokerConfig
+from app.access.properties import KeyProperties
 from app.domain.scopes import OPERATOR_BUNDLE
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import system_clock
@@ -48,7 +48,7 @@ BOARD = DemoTenant(
 class DemoTenantMaker:
     """Creates tenants with keys and vhosts; `by` stands in the audit records."""
 
-    def __init__(self, store: Store, broker: Broker, secret_key: str, by: str) -> None:
+    def __init__(self, store: Store, broker: BrokerConfig, secret_key: str, by: str) -> None:
         self._store, self._broker, self._secret_key, self._by = store, broker, secret_key, by
 
     async def make_all(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class DemoTenantMaker:
     async def _with_key(self, tenant: DemoTenant) -> dict[str, Any]:
         """The tenant's part of the demo's description, with a new key; earlier demo keys are revoked."""
         now, by = system_clock(), self._by
-        properties = Properties(
+        properties = KeyProperties(
             bundles=tenant.bundles, sports=tenant.sports, label=_LABEL, rate_limit_rpm=tenant.rpm
         )
         async with self._store.transaction() as tx:

@@ -31,8 +31,8 @@ from aio_pika.exceptions import AMQPError
 
 from app import settings as configuration
 from app.access import admin
-from app.access.keys import generate
-from app.access.properties import Properties
+from app.access.key_format import generate
+from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
@@ -148,7 +148,7 @@ async def beside(
     async def change() -> None:
         async with store.transaction() as tx:
             settings = configuration.load()
-            asked = Properties(bundles=("cs2.stats",))
+            asked = KeyProperties(bundles=("cs2.stats",))
             await admin.issue_key(tx, "house", asked, secret=settings.secret_key, by="bench", now=1)
 
     quiet = await watch(client, sink, seconds, change)
@@ -196,7 +196,7 @@ _TENANTS = {"victim": 1_000_000, "attacker": 6_000}
 async def _key(settings: Settings, store: Store, slug: str, rpm: int) -> str:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, slug, slug, by="bench", now=1)
-        asked = Properties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
+        asked = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
         issued = await admin.issue_key(tx, slug, asked, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
 

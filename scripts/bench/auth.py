@@ -29,7 +29,7 @@ from litestar import Litestar, get
 
 from app import settings as configuration
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
@@ -67,7 +67,7 @@ async def database(settings: Settings) -> AsyncIterator[Settings]:
 
 async def key(settings: Settings) -> str:
     """A key that may ask as often as a key may."""
-    asked = Properties(bundles=("cs2.stats",), rate_limit_rpm=1_000_000)
+    asked = KeyProperties(bundles=("cs2.stats",), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
         issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)

@@ -19,7 +19,7 @@ import msgspec
 from pamqp import commands
 
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.amqp.connection import Connection, connect
 from app.broker import provisioning
 from app.broker.address import parse
@@ -224,7 +224,7 @@ async def operator_key(settings: Settings, store: Store) -> str:
     """A key of our own house that may do what operators do."""
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "house", "House", by="bench", now=1)
-        properties = Properties(bundles=("cs2.operator",))
+        properties = KeyProperties(bundles=("cs2.operator",))
         issued = await admin.issue_key(tx, "house", properties, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
 

@@ -27,7 +27,7 @@ from litestar import Litestar
 
 from app import settings as configuration
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.http.protocol import Protocol
 from app.kit import logging
 from app.main import create_app
@@ -80,7 +80,7 @@ def cases(match_id: str) -> list[Case]:
 
 async def key(settings: Settings) -> str:
     """A bookmaker's key that may ask as often as a key may."""
-    asked = Properties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    asked = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
         issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)

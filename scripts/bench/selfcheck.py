@@ -25,7 +25,7 @@ import uvloop
 
 from app import settings as configuration
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
@@ -75,7 +75,7 @@ def offers(count: int) -> list[Market]:
 
 async def fill(settings: Settings, count: int, each: int) -> tuple[str, list[int]]:
     """`count` live matches with `each` open markets; a bookmaker's key, and the matches' numbers."""
-    asked = Properties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    asked = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
         issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)

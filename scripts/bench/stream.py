@@ -24,7 +24,7 @@ import uvloop
 
 from app import settings as configuration
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.match import Match
@@ -105,7 +105,7 @@ class Bench(msgspec.Struct, frozen=True):
 
 
 async def key(store: Store, settings: Settings) -> str:
-    asked = Properties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
+    asked = KeyProperties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
         issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)

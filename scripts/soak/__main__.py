@@ -20,7 +20,7 @@ import msgspec
 
 from app import settings as configuration
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.sandbox.simulator.oddities import RARE
 from app.settings import Settings
@@ -33,7 +33,7 @@ from scripts.soak.gauges import Gauges
 from scripts.soak.house import House, open_house
 
 SAMPLES = Path("var/soak/samples.jsonl")
-_RIGHTS = Properties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
+_RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
 
 
 async def customers(settings: Settings, store: Store, count: int, stack: AsyncExitStack) -> list[Customer]:

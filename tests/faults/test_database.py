@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.rig import Consumer, Rig, consuming, until
@@ -117,7 +117,7 @@ async def test_a_full_disk_leaves_nothing_half_told(rig: Rig, store: Store) -> N
 
 
 async def key_of(store: Store, slug: str, secret: str) -> str:
-    properties = Properties(bundles=("cs2.odds.basic",))
+    properties = KeyProperties(bundles=("cs2.odds.basic",))
     async with store.transaction() as tx:
         return (await admin.issue_key(tx, slug, properties, secret=secret, by="tester", now=1)).raw
 

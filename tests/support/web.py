@@ -8,7 +8,7 @@ import httpx
 from litestar import Litestar
 
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.kit.clock import Clock, system_clock
 from app.main import create_app
 from app.settings import Settings
@@ -35,7 +35,7 @@ def issuing(store: Store, secret: str) -> IssueKey:
         by: dict[str, Any] = {"by": "tester", "now": 1}
         async with store.transaction() as tx:
             await admin.create_tenant(tx, slug, slug.title(), **by)
-            issued = await admin.issue_key(tx, slug, Properties(**properties), secret=secret, **by)
+            issued = await admin.issue_key(tx, slug, KeyProperties(**properties), secret=secret, **by)
         return issued.raw
 
     return issue

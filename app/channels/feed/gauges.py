@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from app.access.standing import CONNECTED, Told, tenants_told
+from app.access.delivery_status import CONNECTED, TenantStatus, tenant_statuses
 from app.amqp.relay import Relay
 from app.broker.management import Management
 from app.kit import metrics
@@ -27,7 +27,7 @@ async def keep_gauges(store: Store, management: Management, relay: Relay) -> Non
     try:
         while True:
             try:
-                told = await tenants_told(store, management)
+                told = await tenant_statuses(store, management)
             except Unavailable as error:
                 log.warning("the feed's figures cannot be read", error=error.detail)
             else:
@@ -38,7 +38,7 @@ async def keep_gauges(store: Store, management: Management, relay: Relay) -> Non
         show(())
 
 
-def show(tenants: Iterable[Told]) -> None:
+def show(tenants: Iterable[TenantStatus]) -> None:
     """Set every gauge of these tenants and forget all others."""
     for gauge in _GAUGES:
         gauge.clear()

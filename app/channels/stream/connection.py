@@ -6,7 +6,7 @@ from enum import IntEnum
 from itertools import islice
 from typing import Protocol
 
-from app.access.grants import Presented
+from app.access.grants import PresentedKey
 from app.channels.stream.entitlements import Entitlements, entitlements_of
 from app.channels.stream.frames import Frame, FrameBatch
 from app.domain.frames import ALIVE
@@ -47,7 +47,7 @@ class StreamConnection:
     those sent on connecting, and of a state only the newest. `position` is the seq up to which the client has
     everything, or will have with what is queued."""
 
-    def __init__(self, presented: Presented, transport: Transport, limit: int) -> None:
+    def __init__(self, presented: PresentedKey, transport: Transport, limit: int) -> None:
         self.presented = presented
         self.entitlements: Entitlements = entitlements_of(presented.grant)
         self.position = 0

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 
 from litestar.types import Scope
 
-from app.access.grants import Grants, Presented
-from app.access.rate_limit import Strangers, let_in
+from app.access.grants import Grants, PresentedKey
+from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
 from app.http.auth import address_of, admit
 from app.http.query import refuse_long, refuse_nul, refuse_unknown
 from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated
@@ -20,15 +20,15 @@ KEY, SINCE = "api_key", "since"
 _MOST_DIGITS = 18
 
 
-async def authenticate(scope: Scope, grants: Grants, strangers: Strangers) -> Presented:
+async def authenticate(scope: Scope, grants: Grants, limiter: UnauthenticatedLimiter) -> PresentedKey:
     """The client's key and what it grants; raises the refusal."""
     refuse_long(scope)
     address = address_of(scope)
-    grant = await let_in(grants, strangers, address, partial(api_key, scope))
+    grant = await authenticate_key(grants, limiter, address, partial(api_key, scope))
     admit(grant, scope["route_handler"].opt)
     refuse_nul(scope)
     refuse_unknown(scope["query_string"], (KEY, SINCE))
-    return Presented(grant, address)
+    return PresentedKey(grant, address)
 
 
 def api_key(scope: Scope) -> str:

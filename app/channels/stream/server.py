@@ -12,8 +12,8 @@ from litestar.exceptions import WebSocketDisconnect
 from litestar.types import Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
-from app.access.grants import Grants, Presented
-from app.access.rate_limit import Strangers
+from app.access.grants import Grants, PresentedKey
+from app.access.rate_limit import UnauthenticatedLimiter
 from app.channels.stream.config import StreamConfig
 from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.handshake import api_key, authenticate, check_origin, resume_seq
@@ -40,7 +40,7 @@ log = get_logger(__name__)
 class StreamRequest(msgspec.Struct, frozen=True):
     """An authenticated upgrade request. `match_id` None: all matches; `since` None: with a snapshot."""
 
-    presented: Presented
+    presented: PresentedKey
     raw_key: str
     match_id: UUID | None
     since: int | None
@@ -58,18 +58,23 @@ class StreamServer:
     """`run` must be running for the connections of ended keys to be closed."""
 
     def __init__(
-        self, store: Store, grants: Grants, strangers: Strangers, clock: Clock, config: StreamConfig
+        self,
+        store: Store,
+        grants: Grants,
+        limiter: UnauthenticatedLimiter,
+        clock: Clock,
+        config: StreamConfig,
     ) -> None:
         self._store = store
         self._grants = grants
-        self._strangers = strangers
+        self._limiter = limiter
         self._clock = clock
         self._config = config
         self._pollers: dict[UUID | None, RunningPoller] = {}
         self._connections: dict[StreamConnection, None] = {}
         self._of_tenant: Counter[UUID] = Counter()
         self._keys_changed = asyncio.Event()
-        grants.watch(self._keys_changed.set)
+        grants.on_change(self._keys_changed.set)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
         """Refuse an upgrade, or accept it and stream until either side ends it. `ref` names a match."""
@@ -86,7 +91,7 @@ class StreamServer:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
         check_origin(scope, self._config.origins)
-        presented = await authenticate(scope, self._grants, self._strangers)
+        presented = await authenticate(scope, self._grants, self._limiter)
         since = resume_seq(scope)
         match_id = None if ref is None else await self._match(presented.grant, ref)
         with self._counted(presented.grant), bind(tenant=presented.grant.tenant.slug):
@@ -128,7 +133,10 @@ class StreamServer:
         accepted = False
         try:
             # Looked up again now that the connection is registered: from here on no change of keys is missed.
-            if await self._grants.of(request.raw_key, request.presented.address) != request.presented.grant:
+            if (
+                await self._grants.authorise(request.raw_key, request.presented.address)
+                != request.presented.grant
+            ):
                 raise Unavailable(_CHANGED, retry_after=1)
             await running.poller.begin()
             await receive()
@@ -195,6 +203,6 @@ class StreamServer:
     async def _close_withdrawn(self) -> None:
         if not self._connections:
             return
-        withdrawn = set(await self._grants.withdrawn({one.presented for one in self._connections}))
+        withdrawn = set(await self._grants.no_longer_valid({one.presented for one in self._connections}))
         for connection in [one for one in self._connections if one.presented in withdrawn]:
             connection.close(CloseCode.POLICY, _REVOKED)

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from app.access.keys import generate
+from app.access.key_format import generate
 from app.settings import Settings
 from tests.support.eventually import eventually
 from tests.support.streaming import subscribed, until_alive

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.access.keys import generate
+from app.access.key_format import generate
 from app.domain.match import Match
 from tests.support.web import IssueKey
 

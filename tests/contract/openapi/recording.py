@@ -14,7 +14,7 @@ import msgspec
 from lxml import etree
 
 from app.access import admin
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.http.openapi.examples import Examples
 from app.settings import Settings
@@ -75,7 +75,7 @@ class Asker:
         )
 
     async def _fresh_key(self) -> UUID:
-        asked = Properties(bundles=("cs2.odds.basic",), label="trading desk")
+        asked = KeyProperties(bundles=("cs2.odds.basic",), label="trading desk")
         async with self._store.transaction() as tx:
             issued = await admin.issue_key(tx, TENANT, asked, secret=self._secret, by="tester", now=1)
         return issued.key.id

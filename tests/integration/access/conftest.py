@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 
 from app.access import admin
-from app.access.admin import Issued
+from app.access.admin import IssuedKey
 from app.access.grants import Grants
-from app.access.properties import Properties
+from app.access.properties import KeyProperties
 from app.store.connections import Store
 
 SECRET = "a-secret-of-at-least-thirty-two-characters"
 BY: dict[str, Any] = {"by": "tester", "now": 1000}
-Issue = Callable[..., Awaitable[Issued]]
+Issue = Callable[..., Awaitable[IssuedKey]]
 
 
 @pytest.fixture
 def issue(store: Store) -> Issue:
     """Issue a key to tenant `acme`, made when it is missing; properties as given."""
 
-    async def make(**properties: Any) -> Issued:
-        asked = Properties(**{"bundles": ("cs2.odds.basic",)} | properties)
+    async def make(**properties: Any) -> IssuedKey:
+        asked = KeyProperties(**{"bundles": ("cs2.odds.basic",)} | properties)
         async with store.transaction() as tx:
             await admin.create_tenant(tx, "acme", "Acme", **BY)
             return await admin.issue_key(tx, "acme", asked, secret=SECRET, **BY)

@@ -4,7 +4,7 @@ import pytest
 
 from app.access import admin
 from app.access.grants import Grants
-from app.access.properties import Alteration, Properties
+from app.access.properties import KeyAlteration, KeyProperties
 from app.domain.match import Match
 from app.kit.errors import Conflict, Forbidden, Invalid, NotFound
 from app.store import audit, keys, matches, tenants
@@ -61,9 +61,9 @@ async def test_rotation_keeps_everything_but_the_key(store: Store, issue: Issue)
     for name in ("scopes", "sports", "networks", "rate_limit_rpm", "label", "operator", "tenant_id"):
         assert getattr(second, name) == getattr(old.key, name)
     grants = Grants(store, SECRET)
-    assert (await grants.of(new.raw, "192.0.2.1")).finished_only
+    assert (await grants.authorise(new.raw, "192.0.2.1")).finished_only
     with pytest.raises(Forbidden):
-        await grants.of(old.raw, "192.0.2.1")
+        await grants.authorise(old.raw, "192.0.2.1")
 
 
 async def test_revoking_and_reactivating(store: Store, issue: Issue) -> None:
@@ -90,11 +90,11 @@ async def test_altering_says_what_changed(store: Store, issue: Issue) -> None:
     issued = await issue()
     async with store.transaction() as tx:
         changed = await admin.alter_key(
-            tx, issued.key.id, Alteration(sports=("soccer",), rate_limit_rpm=10, label="new"), **BY
+            tx, issued.key.id, KeyAlteration(sports=("soccer",), rate_limit_rpm=10, label="new"), **BY
         )
-        assert await admin.alter_key(tx, issued.key.id, Alteration(rate_limit_rpm=10), **BY) == changed
+        assert await admin.alter_key(tx, issued.key.id, KeyAlteration(rate_limit_rpm=10), **BY) == changed
         with pytest.raises(Invalid):
-            await admin.alter_key(tx, issued.key.id, Alteration(sports=("chess",)), **BY)
+            await admin.alter_key(tx, issued.key.id, KeyAlteration(sports=("chess",)), **BY)
         (record, *_) = await audit.listing(tx, issued.key.tenant_id, 1)
     assert (changed.sports, changed.rate_limit_rpm, changed.label) == (frozenset({"soccer"}), 10, "new")
     assert record.details == {"sports": ["soccer"], "rate_limit_rpm": 10, "label": "new"}
@@ -123,7 +123,7 @@ async def test_what_is_not_there_is_not_found(store: Store) -> None:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", **BY)
         for work in (
-            admin.issue_key(tx, "nobody", Properties(bundles=("cs2.stats",)), secret=SECRET, **BY),
+            admin.issue_key(tx, "nobody", KeyProperties(bundles=("cs2.stats",)), secret=SECRET, **BY),
             admin.revoke_key(tx, uuid4(), **BY),
             admin.rotate_key(tx, uuid4(), secret=SECRET, **BY),
             admin.set_tenant_active(tx, "nobody", True, **BY),

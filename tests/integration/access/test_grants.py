@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from app.access import admin, keys
-from app.access.admin import Issued
+from app.access import admin, key_format
+from app.access.admin import IssuedKey
 from app.access.grants import Grants
-from app.access.properties import Alteration
+from app.access.properties import KeyAlteration
 from app.domain.tenant import Grant
 from app.kit.errors import Forbidden, Unavailable
 from app.store.connections import Store
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 async def refused(grants: Grants, raw: str, address: str | None = None) -> str | None:
     """The words of the refusal, None when the key is let in."""
     try:
-        await grants.of(raw, address)
+        await grants.authorise(raw, address)
     except Forbidden as refusal:
         return refusal.detail
     return None
@@ -41,7 +41,7 @@ async def seconds_until_refused(grants: Grants, raw: str) -> float:
 
 async def test_a_key_stands_for_its_grant(grants: Grants, issue: Issue) -> None:
     issued = await issue(sports=("cs2", "soccer"), rate_limit_rpm=42)
-    grant = await grants.of(issued.raw)
+    grant = await grants.authorise(issued.raw)
     assert isinstance(grant, Grant)
     assert (grant.key_id, grant.tenant.slug, grant.rate_limit_rpm) == (issued.key.id, "acme", 42)
     assert (grant.scopes, grant.sports) == (issued.key.scopes, frozenset({"cs2", "soccer"}))
@@ -51,7 +51,7 @@ async def test_a_key_is_remembered_once_its_making_was_heard(grants: Grants, iss
     """Word of the new key itself may still be under way: what was read before it comes is forgotten."""
     issued = await issue()
     async with asyncio.timeout(5):
-        while await grants.of(issued.raw) is not await grants.of(issued.raw):
+        while await grants.authorise(issued.raw) is not await grants.authorise(issued.raw):
             pass
 
 
@@ -60,7 +60,7 @@ async def test_every_refusal_has_the_same_words(store: Store, grants: Grants, is
     await revoke(store, revoked.key.id)
     words = {
         await refused(grants, raw)
-        for raw in ("", "x", "mfk_", revoked.raw, revoked.raw[:-1], keys.generate(), tied.raw, "\ud800")
+        for raw in ("", "x", "mfk_", revoked.raw, revoked.raw[:-1], key_format.generate(), tied.raw, "\ud800")
     }
     assert len(words) == 1
     assert None not in words
@@ -90,7 +90,7 @@ async def test_a_change_is_seen_by_every_process_at_once(store: Store, issue: Is
 
 async def test_a_tenant_that_is_deactivated_is_kept_out(store: Store, grants: Grants, issue: Issue) -> None:
     issued = await issue()
-    await grants.of(issued.raw)
+    await grants.authorise(issued.raw)
     async with store.transaction() as tx:
         await admin.set_tenant_active(tx, "acme", False, **BY)
     assert await seconds_until_refused(grants, issued.raw) < 1
@@ -98,11 +98,11 @@ async def test_a_tenant_that_is_deactivated_is_kept_out(store: Store, grants: Gr
 
 async def test_altered_rights_are_seen(store: Store, grants: Grants, issue: Issue) -> None:
     issued = await issue()
-    await grants.of(issued.raw)
+    await grants.authorise(issued.raw)
     async with store.transaction() as tx:
-        await admin.alter_key(tx, issued.key.id, Alteration(rate_limit_rpm=7), **BY)
+        await admin.alter_key(tx, issued.key.id, KeyAlteration(rate_limit_rpm=7), **BY)
     async with asyncio.timeout(1):
-        while (await grants.of(issued.raw)).rate_limit_rpm != 7:
+        while (await grants.authorise(issued.raw)).rate_limit_rpm != 7:
             await asyncio.sleep(0)
 
 
@@ -110,7 +110,7 @@ async def test_while_nothing_is_heard_every_request_reads_the_key(
     store: Store, grants: Grants, issue: Issue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issued = await issue()
-    await grants.of(issued.raw)
+    await grants.authorise(issued.raw)
 
     async def refuse() -> None:
         raise ConnectionRefusedError
@@ -120,7 +120,7 @@ async def test_while_nothing_is_heard_every_request_reads_the_key(
     async with asyncio.timeout(5):
         while grants.listening:
             await asyncio.sleep(0.001)
-    await grants.of(issued.raw)
+    await grants.authorise(issued.raw)
     await revoke(store, issued.key.id)
     assert await refused(grants, issued.raw)
 
@@ -130,7 +130,7 @@ async def test_after_a_broken_connection_changes_are_heard_again(
 ) -> None:
     for _ in range(5):
         issued = await issue()
-        await grants.of(issued.raw)
+        await grants.authorise(issued.raw)
         await asyncio.gather(end_listening(store), revoke(store, issued.key.id))
         assert await seconds_until_refused(grants, issued.raw) < 1
 
@@ -154,7 +154,7 @@ async def test_a_key_read_before_a_change_is_not_remembered_after_it(
             await go_on.wait()
 
     monkeypatch.setattr(store, "reading", Slow)
-    racing = asyncio.create_task(grants.of(issued.raw))
+    racing = asyncio.create_task(grants.authorise(issued.raw))
     await read.wait()
     monkeypatch.undo()
     async with running(store) as witness:
@@ -162,7 +162,7 @@ async def test_a_key_read_before_a_change_is_not_remembered_after_it(
         await revoke(store, issued.key.id)
         await seconds_until_refused(witness, issued.raw)
     other = await issue()
-    await grants.of(other.raw)
+    await grants.authorise(other.raw)
     go_on.set()
     await racing
     assert await seconds_until_refused(grants, issued.raw) < 1
@@ -183,7 +183,7 @@ async def test_a_key_read_before_a_change_is_not_remembered_after_it(
 async def test_a_key_may_be_tied_to_networks(
     grants: Grants, issue: Issue, address: str | None, welcome: bool
 ) -> None:
-    issued: Issued = await issue(networks=("192.0.2.0/24", "2001:db8::/32"))
+    issued: IssuedKey = await issue(networks=("192.0.2.0/24", "2001:db8::/32"))
     assert (await refused(grants, issued.raw, address) is None) == welcome
 
 
@@ -192,14 +192,14 @@ async def test_without_the_database_an_unseen_key_cannot_be_judged(store: Store,
     grants = Grants(store, SECRET)
     await store.close()
     with pytest.raises(Unavailable):
-        await grants.of(issued.raw)
+        await grants.authorise(issued.raw)
 
 
 async def test_the_last_use_is_noted(store: Store, issue: Issue) -> None:
     issued = await issue()
     grants = Grants(store, SECRET, clock=lambda: 777)
-    await grants.of(issued.raw)
-    await grants.note_used()
+    await grants.authorise(issued.raw)
+    await grants.save_last_used()
     async with store.reading() as tx:
         (key,) = await listing(tx, issued.key.tenant_id)
     assert key.last_used_at == 777

@@ -1,4 +1,4 @@
-"""So many requests a minute for a key, whichever process gets them; and a bound on strangers."""
+"""So many requests a minute for a key, whichever process gets them; and a bound on limiter."""
 
 import asyncio
 import re
@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-from app.access.keys import generate
+from app.access.key_format import generate
 from app.kit.clock import system_clock
 from app.kit.metrics import rate_limit_unchecked, unauthenticated
 from app.settings import Settings

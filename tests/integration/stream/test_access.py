@@ -12,7 +12,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from app.access.keys import generate
+from app.access.key_format import generate
 from app.domain import scopes
 from app.domain.match import Status
 from app.kit.clock import system_clock

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from app.access.grants import Presented
+from app.access.grants import PresentedKey
 from app.channels.stream.config import StreamConfig
 from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.poller import Poller
@@ -86,7 +86,7 @@ async def poller(flaky: FlakyStore) -> AsyncIterator[Poller]:
 
 async def joined(poller: Poller, since: int | None = None) -> tuple[StreamConnection, RecordingTransport]:
     transport = RecordingTransport()
-    connection = StreamConnection(Presented(GRANT, None), transport, 1000)
+    connection = StreamConnection(PresentedKey(GRANT, None), transport, 1000)
     await poller.join(connection, since)
     return connection, transport
 

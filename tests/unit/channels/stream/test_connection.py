@@ -5,7 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.access.grants import Presented
+from app.access.grants import PresentedKey
 from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.frames import Frame, join_batch
 from app.domain.frames import ALIVE
@@ -42,7 +42,7 @@ class Socket:
 
 def connected(limit: int = 1000) -> tuple[StreamConnection, Socket]:
     socket = Socket()
-    return StreamConnection(Presented(GRANT, "127.0.0.1"), socket, limit), socket
+    return StreamConnection(PresentedKey(GRANT, "127.0.0.1"), socket, limit), socket
 
 
 def frame(seq: int, entity: str | None = None) -> Frame:

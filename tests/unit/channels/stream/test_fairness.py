@@ -3,7 +3,7 @@
 from typing import Any, cast
 from uuid import UUID
 
-from app.access.grants import Presented
+from app.access.grants import PresentedKey
 from app.channels.stream.config import StreamConfig
 from app.channels.stream.connection import StreamConnection
 from app.channels.stream.frames import Frame, join_batch
@@ -34,7 +34,7 @@ async def test_a_tenant_with_many_connections_delays_no_other() -> None:
         tenant = Tenant(UUID(bytes=name.ljust(16).encode()), name, name)
         for _ in range(number):
             grant = Grant(tenant.id, tenant, frozenset({scopes.STREAM_MATCHES}), frozenset({"cs2"}))
-            one = StreamConnection(Presented(grant, None), RecordingTransport(name, order), 10)
+            one = StreamConnection(PresentedKey(grant, None), RecordingTransport(name, order), 10)
             poller._connections.setdefault(one.entitlements, {})[one] = None
             batches = {one.entitlements: join_batch([Frame(1, b"x")])}
     poller._sent_seq = 1

@@ -21,7 +21,7 @@ class QueueDepth(msgspec.Struct, frozen=True):
     consumers: int
 
 
-class Told(msgspec.Struct, frozen=True):
+class TenantStatus(msgspec.Struct, frozen=True):
     """How one tenant is told. `state` is `connected` or says what is wrong; `behind` counts envelopes that
     it has not been told, the oldest of them written `behind_seconds` ago; `dropped` messages were lost by its
     own queues. `queues` is null while the broker cannot be asked."""
@@ -37,7 +37,7 @@ class Told(msgspec.Struct, frozen=True):
     queues: tuple[QueueDepth, ...] | None
 
 
-async def tenants_told(store: Store, management: Management) -> list[Told]:
+async def tenant_statuses(store: Store, management: Management) -> list[TenantStatus]:
     """Every tenant with a vhost, by slug. Raises `Unavailable` without the database."""
     async with store.reading() as tx:
         standings = await cursors.statuses(tx)
@@ -45,12 +45,12 @@ async def tenants_told(store: Store, management: Management) -> list[Told]:
         queues: list[QueueCounts] | None = await management.queues()
     except Unavailable:
         queues = None
-    return [_told(each, queues) for each in standings]
+    return [_tenant_status(each, queues) for each in standings]
 
 
-def _told(standing: CursorStatus, queues: list[QueueCounts] | None) -> Told:
+def _tenant_status(standing: CursorStatus, queues: list[QueueCounts] | None) -> TenantStatus:
     held = standing.holder is not None and standing.remaining > 0
-    return Told(
+    return TenantStatus(
         tenant=standing.slug,
         state=(standing.state or CONNECTED) if held else "no feed process tells it",
         holder=standing.holder if held else None,
@@ -59,11 +59,11 @@ def _told(standing: CursorStatus, queues: list[QueueCounts] | None) -> Told:
         behind_seconds=(standing.oldest or 0) / 1000,
         alive_seconds_ago=standing.silent / 1000,
         dropped=standing.dropped,
-        queues=None if queues is None else depths(queues, standing.slug),
+        queues=None if queues is None else queue_depths(queues, standing.slug),
     )
 
 
-def depths(queues: list[QueueCounts], vhost: str) -> tuple[QueueDepth, ...]:
+def queue_depths(queues: list[QueueCounts], vhost: str) -> tuple[QueueDepth, ...]:
     """The queues of one vhost that are the tenant's."""
     return tuple(
         QueueDepth(each.name, each.ready, each.unacknowledged, each.consumers)

@@ -26,14 +26,14 @@ def generate() -> str:
     return body + _checksum(body)
 
 
-def well_formed(raw: str) -> bool:
+def is_well_formed(raw: str) -> bool:
     """Whether `raw` can be a key at all: form and checksum."""
     if not _FORM.fullmatch(raw):
         return False
     return hmac.compare_digest(_checksum(raw[:-_CHECK_LENGTH]), raw[-_CHECK_LENGTH:])
 
 
-def digest(raw: str, secret: str) -> bytes:
+def keyed_hash(raw: str, secret: str) -> bytes:
     """What is kept of a key: 32 bytes that cannot be recomputed without `secret`."""
     return blake2b(raw.encode(), digest_size=32, key=_hash_key(secret), person=_PERSON).digest()
 

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from aio_pika.exceptions import AMQPError
 
-from app.access import admin, amqp
-from app.access.admin import Broker
-from app.access.amqp import Entry
+from app.access import admin, broker_sync
+from app.access.admin import BrokerConfig
+from app.access.broker_sync import BrokerAccessConfig
 from app.broker import address, permissions, provisioning, tenant_access
 from app.broker.connection import open_connection
 from app.broker.management import Management
@@ -28,10 +28,10 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def broker(settings: Settings) -> AsyncIterator[Broker]:
+async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:
     async with Management(settings.rabbitmq_api_url) as management:
         where = address.parse(settings.rabbitmq_url)
-        yield Broker(
+        yield BrokerConfig(
             management,
             settings.exchange,
             settings.rabbitmq_public_host,
@@ -47,13 +47,13 @@ async def slug(store: Store, slug: str) -> str:
     return slug
 
 
-def entry(broker: Broker) -> Entry:
-    return Entry(broker.exchange, broker.mode)
+def entry(broker: BrokerConfig) -> BrokerAccessConfig:
+    return BrokerAccessConfig(broker.exchange, broker.mode)
 
 
 @asynccontextmanager
-async def keeping(store: Store, management: Management, broker: Broker) -> AsyncIterator[None]:
-    task = asyncio.create_task(amqp.keep(store, management, entry(broker)))
+async def keeping(store: Store, management: Management, broker: BrokerConfig) -> AsyncIterator[None]:
+    task = asyncio.create_task(broker_sync.run(store, management, entry(broker)))
     try:
         yield
     finally:
@@ -84,7 +84,7 @@ async def until_settled(store: Store) -> None:
 
 
 async def test_revoking_ends_connections_and_reactivating_lets_in_again(
-    store: Store, broker: Broker, slug: str
+    store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     connection = await aio_pika.connect(url)
@@ -103,7 +103,7 @@ async def test_revoking_ends_connections_and_reactivating_lets_in_again(
 
 
 async def test_a_web_process_alone_sees_to_it(
-    store: Store, broker: Broker, slug: str, settings: Settings
+    store: Store, broker: BrokerConfig, slug: str, settings: Settings
 ) -> None:
     """No feed process runs, and none may ever be started."""
     url = await admin.provision_amqp(store, slug, broker, **BY)
@@ -113,7 +113,9 @@ async def test_a_web_process_alone_sees_to_it(
     assert not await gets_in(url)
 
 
-async def test_a_revocation_outlives_an_outage_of_the_broker(store: Store, broker: Broker, slug: str) -> None:
+async def test_a_revocation_outlives_an_outage_of_the_broker(
+    store: Store, broker: BrokerConfig, slug: str
+) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     async with Management("http://guest:guest@127.0.0.1:1") as away:
         async with keeping(store, away, broker):
@@ -121,14 +123,16 @@ async def test_a_revocation_outlives_an_outage_of_the_broker(store: Store, broke
         async with store.reading() as tx:
             (pending,) = await tenants.admission_pending(tx)
         with pytest.raises(Unavailable):
-            await amqp.settle(store, away, pending, entry(broker))
+            await broker_sync.apply(store, away, pending, entry(broker))
     assert await gets_in(url)
     async with keeping(store, broker.management, broker):
         await until_settled(store)
     assert not await gets_in(url)
 
 
-async def test_new_credentials_end_what_the_old_ones_opened(store: Store, broker: Broker, slug: str) -> None:
+async def test_new_credentials_end_what_the_old_ones_opened(
+    store: Store, broker: BrokerConfig, slug: str
+) -> None:
     old = await admin.provision_amqp(store, slug, broker, **BY)
     connection = await aio_pika.connect(old)
     ended = asyncio.Event()
@@ -142,14 +146,14 @@ async def test_new_credentials_end_what_the_old_ones_opened(store: Store, broker
     assert not await gets_in(old)
 
 
-async def test_a_revoked_tenant_is_not_provisioned(store: Store, broker: Broker, slug: str) -> None:
+async def test_a_revoked_tenant_is_not_provisioned(store: Store, broker: BrokerConfig, slug: str) -> None:
     await set_active(store, slug, False)
     with pytest.raises(Conflict, match="revoked"):
         await admin.provision_amqp(store, slug, broker, **BY)
 
 
 async def test_who_is_revoked_while_being_provisioned_is_shut_out(
-    store: Store, broker: Broker, slug: str, monkeypatch: pytest.MonkeyPatch
+    store: Store, broker: BrokerConfig, slug: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = []
 
@@ -168,7 +172,7 @@ async def test_who_is_revoked_while_being_provisioned_is_shut_out(
 
 
 async def test_a_tenant_that_has_all_it_can_have_gets_new_credentials(
-    store: Store, broker: Broker, slug: str
+    store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     """Ten queues and ten connections: none of either is left for a proof."""
     old = await admin.provision_amqp(store, slug, broker, **BY)
@@ -185,7 +189,7 @@ async def test_a_tenant_that_has_all_it_can_have_gets_new_credentials(
 
 
 async def test_credentials_that_do_not_work_are_not_the_tenants(
-    store: Store, broker: Broker, slug: str, monkeypatch: pytest.MonkeyPatch
+    store: Store, broker: BrokerConfig, slug: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The broker is not where it is said to be, so that nobody can log in there."""
     monkeypatch.setattr(provisioning, "_LOGIN_SECONDS", 1.0)
@@ -204,7 +208,7 @@ async def test_credentials_that_do_not_work_are_not_the_tenants(
 
 
 async def test_rights_that_an_earlier_version_gave_are_taken_back(
-    store: Store, broker: Broker, slug: str
+    store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     user = permissions.tenant_user(slug)
@@ -213,17 +217,17 @@ async def test_rights_that_an_earlier_version_gave_are_taken_back(
     async with open_connection(url, 5) as connection:
         ended = asyncio.Event()
         connection.close_callbacks.add(lambda *_: ended.set())
-        assert await amqp.repair(store, broker.management, entry(broker)) == [slug]
+        assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]
         async with asyncio.timeout(5):
             await ended.wait()
     held = (await broker.management.permissions()).get((slug, user))
     assert held == permissions.permission(slug, broker.exchange, broker.mode)
     assert await gets_in(url)
-    assert await amqp.repair(store, broker.management, entry(broker)) == []
+    assert await broker_sync.repair(store, broker.management, entry(broker)) == []
 
 
 async def test_a_revoked_tenant_that_somebody_let_in_is_shut_out_again(
-    store: Store, broker: Broker, slug: str
+    store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     await set_active(store, slug, False)
@@ -231,5 +235,5 @@ async def test_a_revoked_tenant_that_somebody_let_in_is_shut_out_again(
         await until_settled(store)
     await tenant_access.restore(broker.management, slug, broker.exchange, broker.mode)
     assert await gets_in(url)
-    assert await amqp.repair(store, broker.management, entry(broker)) == [slug]
+    assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]
     assert not await gets_in(url)

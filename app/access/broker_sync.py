@@ -28,35 +28,35 @@ _REPAIR_SECONDS = 60.0
 log = get_logger(__name__)
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BrokerAccessConfig(msgspec.Struct, frozen=True):
     """How tenants get into the broker: by which rights, and to read which exchange."""
 
     exchange: str
     mode: AuthorisationMode
 
 
-async def keep(store: Store, management: Management, entry: Entry) -> None:
+async def run(store: Store, management: Management, entry: BrokerAccessConfig) -> None:
     """Tell the broker whom to let in, whenever that changes, until cancelled."""
     changed, repaired_at = asyncio.Event(), float("-inf")
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_hear(store, changed))
+        tasks.create_task(_listen(store, changed))
         while True:
             changed.clear()
-            settled = await _settle_all(store, management, entry)
+            settled = await _apply_pending(store, management, entry)
             due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
-            if due and await _repaired(store, management, entry):
+            if due and await _try_repair(store, management, entry):
                 repaired_at = time.monotonic()
             await wait_for_event(changed, _LOOK_SECONDS if settled else _RETRY_SECONDS)
 
 
-async def repair(store: Store, management: Management, entry: Entry) -> list[str]:
+async def repair(store: Store, management: Management, entry: BrokerAccessConfig) -> list[str]:
     """Give every tenant the rights and limits that it should have, where the broker has others; the slugs of
     those tenants. Their connections end, for each keeps the rights with which it was opened. Raises
     `Unavailable`."""
     async with store.reading() as tx:
         provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
-    held = await _held(management)
-    differing = [tenant for tenant in provisioned if held.of(tenant) != _due(tenant, entry)]
+    held = await _broker_permissions(management)
+    differing = [tenant for tenant in provisioned if held.of(tenant) != _expected(tenant, entry)]
     for tenant in differing:
         if tenant.active:
             await tenant_access.restore(management, tenant.slug, entry.exchange, entry.mode)
@@ -69,7 +69,7 @@ async def repair(store: Store, management: Management, entry: Entry) -> list[str
     return [tenant.slug for tenant in differing]
 
 
-async def settle(store: Store, management: Management, tenant: Tenant, entry: Entry) -> None:
+async def apply(store: Store, management: Management, tenant: Tenant, entry: BrokerAccessConfig) -> None:
     """Tell the broker about one tenant. Raises `Unavailable`."""
     if tenant.active:
         await tenant_access.restore(management, tenant.slug, entry.exchange, entry.mode)
@@ -80,7 +80,7 @@ async def settle(store: Store, management: Management, tenant: Tenant, entry: En
     log.info("the broker was told", tenant=tenant.slug, admitted=tenant.active)
 
 
-class _Rights(msgspec.Struct, frozen=True):
+class _TenantPermissions(msgspec.Struct, frozen=True):
     """What one tenant may do at the broker, by its own permissions and limits."""
 
     permission: Permission | None
@@ -88,37 +88,39 @@ class _Rights(msgspec.Struct, frozen=True):
     limits: Mapping[str, int]
 
 
-class _Held(msgspec.Struct, frozen=True):
+class _BrokerPermissions(msgspec.Struct, frozen=True):
     """What the broker has of all users."""
 
     permissions: Mapping[tuple[str, str], Permission]
     topics: Mapping[tuple[str, str], TopicPermission]
     limits: Mapping[str, Mapping[str, int]]
 
-    def of(self, tenant: Tenant) -> _Rights:
+    def of(self, tenant: Tenant) -> _TenantPermissions:
         user = permissions.tenant_user(tenant.slug)
         where = tenant.slug, user
-        return _Rights(self.permissions.get(where), self.topics.get(where), self.limits.get(user, {}))
+        return _TenantPermissions(
+            self.permissions.get(where), self.topics.get(where), self.limits.get(user, {})
+        )
 
 
-async def _held(management: Management) -> _Held:
-    return _Held(
+async def _broker_permissions(management: Management) -> _BrokerPermissions:
+    return _BrokerPermissions(
         await management.permissions(), await management.topic_permissions(), await management.user_limits()
     )
 
 
-def _due(tenant: Tenant, entry: Entry) -> _Rights:
+def _expected(tenant: Tenant, entry: BrokerAccessConfig) -> _TenantPermissions:
     """What the tenant should be able to do."""
     if not tenant.active:
-        return _Rights(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
-    return _Rights(
+        return _TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
+    return _TenantPermissions(
         permissions.permission(tenant.slug, entry.exchange, entry.mode),
         permissions.topic_permission(entry.exchange, entry.mode),
         provisioning.USER_LIMITS,
     )
 
 
-async def _repaired(store: Store, management: Management, entry: Entry) -> bool:
+async def _try_repair(store: Store, management: Management, entry: BrokerAccessConfig) -> bool:
     try:
         await repair(store, management, entry)
     except Unavailable as error:
@@ -127,7 +129,7 @@ async def _repaired(store: Store, management: Management, entry: Entry) -> bool:
     return True
 
 
-async def _settle_all(store: Store, management: Management, entry: Entry) -> bool:
+async def _apply_pending(store: Store, management: Management, entry: BrokerAccessConfig) -> bool:
     """Tell the broker all that it has not been told; whether that worked."""
     try:
         async with store.reading() as tx:
@@ -135,18 +137,18 @@ async def _settle_all(store: Store, management: Management, entry: Entry) -> boo
     except Unavailable as error:
         log.warning("admission to the broker cannot be looked up", error=error.detail)
         return False
-    return all([await _settled(store, management, tenant, entry) for tenant in pending])
+    return all([await _try_apply(store, management, tenant, entry) for tenant in pending])
 
 
-async def _settled(store: Store, management: Management, tenant: Tenant, entry: Entry) -> bool:
+async def _try_apply(store: Store, management: Management, tenant: Tenant, entry: BrokerAccessConfig) -> bool:
     try:
-        await settle(store, management, tenant, entry)
+        await apply(store, management, tenant, entry)
     except Unavailable as error:
         log.warning("the broker could not be told", tenant=tenant.slug, error=error.detail)
         return False
     return True
 
 
-async def _hear(store: Store, changed: asyncio.Event) -> None:
+async def _listen(store: Store, changed: asyncio.Event) -> None:
     async for _ in notifications.listen(store, notifications.TENANTS):
         changed.set()
