@@ -18,6 +18,7 @@ import hypothesis
 import pytest
 from hypothesis import Phase
 
+from app.kit.garbage_collection import freeze_existing_objects
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts.services import Services
@@ -48,6 +49,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(kind)
         if kind in WITH_PROCESSES:
             item.add_marker(pytest.mark.xdist_group(support.PROCESSES))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the code and the tests: half a million objects, a second or more each time,
+    in which everything that a test waits for stands still."""
+    freeze_existing_objects()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Collect between two modules, and spare the collector what they leave behind."""
+    if nextitem is None or nextitem.path != item.path:
+        freeze_existing_objects()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
