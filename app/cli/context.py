@@ -20,13 +20,13 @@ from app.kit import logging
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
 from app.sandbox.demonstration import DemoUnavailable
-from app.sandbox.simulator.operator import OperatorRefused
-from app.sandbox.simulator.sender import SinkRefused
+from app.sandbox.simulator.log_sender import SinkRefused
+from app.sandbox.simulator.operator_client import OperatorRequestFailed
 from app.settings import Settings
 from app.store.connections import Store, open_store
 
 P = ParamSpec("P")
-_EXPECTED = (Refusal, DemoUnavailable, OperatorRefused, SinkRefused, AMQPError, OSError)
+_EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPError, OSError)
 
 
 def settled() -> Settings:

@@ -16,8 +16,8 @@ from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import iso_seconds, system_clock
+from app.sandbox.simulator.log_sender import LogSender, read_log
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.sender import Sender, read_log
 from app.store import audit, matches
 from app.store.connections import Store
 
@@ -109,7 +109,7 @@ async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> 
     lines = list(read_log(file))
     url = log_tokens.address(settings.secret_key, base_url or settings.public_url, found)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
-        sender = Sender(client, url, uuid4().hex)
+        sender = LogSender(client, url, uuid4().hex)
         told = 0
 
         def tell() -> None:

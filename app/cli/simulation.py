@@ -12,14 +12,14 @@ import click
 import httpx
 
 from app.cli.context import running, settled
-from app.sandbox.simulator.matchday import MatchDay, Programme
-from app.sandbox.simulator.oddities import COMMON, NONE, Oddities
-from app.sandbox.simulator.operator import Operator
+from app.sandbox.simulator.anomalies import COMMON, NONE, Anomalies
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.log_sender import LogSender, sink_address
+from app.sandbox.simulator.matchday import MatchDay, MatchDayConfig
+from app.sandbox.simulator.operator_client import OperatorClient
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.sender import Sender, sink_address
-from app.sandbox.simulator.series import Plan
+from app.sandbox.simulator.series import MatchPlan
 from app.sandbox.simulator.series import simulate as played
-from app.sandbox.simulator.world import world
 
 
 @click.command()
@@ -61,10 +61,10 @@ async def simulate(
         settings = settled()
         address = base_url or settings.public_url
         operators = operator_url or settings.operator_url
-        operator = Operator(client, address, operator_key, operator_url=operators)
+        operator = OperatorClient(client, address, operator_key, operator_url=operators)
         if matchday:
-            programme = Programme(speed=speed, seed=seed, unbooked_for=unbooked_for, oddities=odd)
-            await _until_stopped(MatchDay(client, operator, programme, click.echo))
+            config = MatchDayConfig(speed=speed, seed=seed, unbooked_for=unbooked_for, anomalies=odd)
+            await _until_stopped(MatchDay(client, operator, config, click.echo))
             return
         turns = asyncio.Semaphore(at_once)
         async with asyncio.TaskGroup() as group:
@@ -82,12 +82,16 @@ async def _until_stopped(day: MatchDay) -> None:
         await task
 
 
-def _plan(seed: int, best_of: int, speed: float, oddities: Oddities) -> Plan:
-    home, away = world().pair(Random(seed))
-    return Plan(home, away, seed, 0, best_of=best_of, pace=Pace(speed), dress="millis", oddities=oddities)
+def _plan(seed: int, best_of: int, speed: float, anomalies: Anomalies) -> MatchPlan:
+    home, away = fictional_world().pair(Random(seed))
+    return MatchPlan(
+        home, away, seed, 0, best_of=best_of, pace=Pace(speed), timestamps="millis", anomalies=anomalies
+    )
 
 
-async def _play(client: httpx.AsyncClient, operator: Operator, plan: Plan, turns: asyncio.Semaphore) -> None:
+async def _play(
+    client: httpx.AsyncClient, operator: OperatorClient, plan: MatchPlan, turns: asyncio.Semaphore
+) -> None:
     async with turns:
         now = time.time_ns() // 1_000_000
         match = await operator.create(
@@ -95,6 +99,6 @@ async def _play(client: httpx.AsyncClient, operator: Operator, plan: Plan, turns
         )
         lines, truth = played(replace(plan, begin=now))
         click.echo(f"od:match:{match.number} {plan.home.name} v {plan.away.name}: {len(lines)} lines")
-        sender = Sender(client, sink_address(operator.base_url, match.log_sink_url), uuid4().hex)
+        sender = LogSender(client, sink_address(operator.base_url, match.log_sink_url), uuid4().hex)
         await sender.send(lines, plan.pace)
         click.echo(f"od:match:{match.number} {truth.maps_won('home')}:{truth.maps_won('away')}")

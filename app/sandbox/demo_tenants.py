@@ -46,7 +46,7 @@ BOARD = DemoTenant(
 
 
 class DemoTenantMaker:
-    """Creates tenants with keys and vhosts; `by` stands in the audit records."""
+    """Creates tenants with keys and vhosts; `by` is the actor in the audit records."""
 
     def __init__(self, store: Store, broker: BrokerConfig, secret_key: str, by: str) -> None:
         self._store, self._broker, self._secret_key, self._by = store, broker, secret_key, by

@@ -18,12 +18,12 @@ from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.domain.tenant import Tenant
 from app.sandbox.demonstration import DemoUnavailable, RunningDemo
-from app.sandbox.simulator.oddities import NONE, Line
-from app.sandbox.simulator.operator import Operator
+from app.sandbox.simulator.anomalies import NONE, LogLine
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.log_sender import LogSender, SendConfig, sink_address
+from app.sandbox.simulator.operator_client import OperatorClient
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.sender import Manner, Sender, sink_address
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.store import changes, demo_cursors, tenants
 from app.store.connections import Store, open_store
 
@@ -161,14 +161,16 @@ async def restore_round(target: FaultTarget) -> None:
     """A match of its own, played fast, in which a round is played again from a backup."""
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
         demo = target.demo.description
-        operator = Operator(client, demo["base_url"], demo["operator_key"], operator_url=demo["operator_url"])
+        operator = OperatorClient(
+            client, demo["base_url"], demo["operator_key"], operator_url=demo["operator_url"]
+        )
         plan, lines, index = _match_with_restore()
         now = time.time_ns() // 1_000_000
         match = await operator.create(plan, "Rehearsal", scheduled_at=now, reference=f"fault-{uuid4().hex}")
         title = f"od:match:{match.number} {plan.home.name} v {plan.away.name}"
         target.print_step(f"{title} begins, {_FAST.speed:.0f} times as fast as a real match")
         address = sink_address(operator.base_url, match.log_sink_url)
-        sender = Sender(client, address, uuid4().hex, manner=Manner(every=0.25))
+        sender = LogSender(client, address, uuid4().hex, config=SendConfig(batch_seconds=0.25))
         await sender.send(lines[:index], _FAST)
         target.print_step("the server loads a backup: rounds that were published and settled are void")
         await sender.send(lines[index:], _FAST)
@@ -263,14 +265,21 @@ async def _newest_settlement(client: httpx.AsyncClient) -> tuple[str, dict[str, 
     raise DemoUnavailable("nothing is settled yet in any live match; try again in a minute")
 
 
-def _match_with_restore() -> tuple[Plan, list[Line], int]:
+def _match_with_restore() -> tuple[MatchPlan, list[LogLine], int]:
     """A match in which a restore is all that goes wrong, its lines, and the index of the restore's line."""
-    oddities, rng = replace(NONE, restore=0.08), Random()
+    anomalies, rng = replace(NONE, restore=0.08), Random()
     while True:
-        home, away = world().pair(rng)
+        home, away = fictional_world().pair(rng)
         begin = time.time_ns() // 1_000_000
-        plan = Plan(
-            home, away, rng.randrange(2**31), begin, pace=_FAST, dress="millis", brief=True, oddities=oddities
+        plan = MatchPlan(
+            home,
+            away,
+            rng.randrange(2**31),
+            begin,
+            pace=_FAST,
+            timestamps="millis",
+            brief=True,
+            anomalies=anomalies,
         )
         lines, truth = simulate(plan)
         restores = [index for index, line in enumerate(lines) if "mp_backup_restore_load_file" in line.text]

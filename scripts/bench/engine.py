@@ -28,8 +28,8 @@ from app.domain.market import Book
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.trading.engine import react
 
 ROUNDS = 30
@@ -76,9 +76,9 @@ class Reprices(msgspec.Struct, frozen=True):
 
 def simulated(rounds: int = ROUNDS) -> Subject:
     """The log of the first simulated map with so many rounds."""
-    home, away = world().squads[:2]
+    home, away = fictional_world().teams[:2]
     for seed in range(10_000):
-        log, truth = simulate(Plan(home, away, seed, _BEGIN))
+        log, truth = simulate(MatchPlan(home, away, seed, _BEGIN))
         if len(truth.maps[0].rounds) == rounds:
             return Subject("".join(f"{line.text}\n" for line in log), _match(home.name, away.name))
     raise click.ClickException(f"no simulated map has {rounds} rounds")

@@ -25,11 +25,11 @@ from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.management import Management
 from app.domain.tenant import Tenant
-from app.sandbox.simulator.oddities import NONE, Oddities
+from app.sandbox.simulator.anomalies import NONE, Anomalies
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.log_sender import LogSender, SendConfig, sink_address
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.sender import Manner, Sender, sink_address
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
@@ -254,10 +254,10 @@ class Playing:
         matches: int,
         speed: float,
         *,
-        oddities: Oddities = NONE,
+        anomalies: Anomalies = NONE,
         every: float = 1.0,
     ) -> None:
-        self._speed, self._oddities, self._manner = speed, oddities, Manner(every=every)
+        self._speed, self._oddities, self._config = speed, anomalies, SendConfig(batch_seconds=every)
         self._tasks = [
             asyncio.create_task(self._lane(lane, clients[lane % len(clients)])) for lane in range(matches)
         ]
@@ -267,11 +267,11 @@ class Playing:
         for number in range(1000):
             # Only the first is rushed into mid-play, so that lanes differ: servers send no such bursts.
             pace = Pace(self._speed, rush_until=0 if number else 200 + 37 * lane % 400, rush=100)
-            squads = world().squads
+            squads = fictional_world().teams
             home, away = squads[2 * lane % len(squads)], squads[(2 * lane + 1) % len(squads)]
             begin = time.time_ns() // 1_000_000
             seed = lane * 1000 + number
-            plan = Plan(home, away, seed, begin, pace=pace, brief=True, oddities=self._oddities)
+            plan = MatchPlan(home, away, seed, begin, pace=pace, brief=True, anomalies=self._oddities)
             lines, _ = await asyncio.to_thread(simulate, plan)
             body = {
                 "team_a": home.name,
@@ -282,7 +282,7 @@ class Playing:
             }
             made = (await client.post("/ops/v1/matches", json=body)).raise_for_status().json()["data"]
             url = sink_address(str(client.base_url), made["log_sink_url"])
-            sender = Sender(client, url, uuid4().hex, manner=self._manner)
+            sender = LogSender(client, url, uuid4().hex, config=self._config)
             await sender.send(lines, pace)
 
     async def __aenter__(self) -> Self:

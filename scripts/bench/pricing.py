@@ -21,8 +21,8 @@ from app.domain.market import Result
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts, facts_from_events
 from app.trading.registry import RULES
@@ -92,12 +92,12 @@ def _gather(found: dict[int, list[Bin]], bins: Bins) -> None:
                 setattr(whole, name, getattr(whole, name) + getattr(part, name))
 
 
-def _plan(seed: int) -> Plan:
-    home, away = world().pair(Random(seed))
-    return Plan(home, away, seed, BEGIN, brief=True, knife=False)
+def _plan(seed: int) -> MatchPlan:
+    home, away = fictional_world().pair(Random(seed))
+    return MatchPlan(home, away, seed, BEGIN, brief=True, knife=False)
 
 
-def _play(plan: Plan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
+def _play(plan: MatchPlan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
     """The finished match, what was quoted on the way, and everything that happened."""
     lines, _ = simulate(plan)
     match = Match(

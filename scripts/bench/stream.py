@@ -33,8 +33,8 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.kit import logging
 from app.kit.clock import system_clock
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
@@ -73,10 +73,10 @@ class Games:
 
     async def begin(self, wanted: int) -> None:
         """Have so many matches in play."""
-        home, away = world().squads[:2]
+        home, away = fictional_world().teams[:2]
         while len(self._playing) < wanted:
             seed = len(self._playing)
-            log = [line.text for line in simulate(Plan(home, away, seed, system_clock(), brief=True))[0]]
+            log = [line.text for line in simulate(MatchPlan(home, away, seed, system_clock(), brief=True))[0]]
             asked = NewMatch(allow_unrated=True, home=home.name, away=away.name, event="Bench", best_of=3)
             match = await creation.create_match(self._store, asked, system_clock(), CONFIG.margin)
             self._playing.append((match, log))

@@ -22,7 +22,7 @@ from app import settings as configuration
 from app.access import admin
 from app.access.properties import KeyProperties
 from app.broker.management import Management
-from app.sandbox.simulator.oddities import RARE
+from app.sandbox.simulator.anomalies import RARE
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
@@ -53,7 +53,7 @@ async def trade(house: House, everyone: list[Bookmaker], told: argparse.Namespac
     rng = Random(told.seed)
     restless = [asyncio.create_task(work) for work in (day.moods(everyone, rng), day.watch(house, everyone))]
     breaking = asyncio.create_task(day.restarts(house, told.minutes * 60))
-    async with Playing(house.clients, told.matches, told.speed, oddities=RARE):
+    async with Playing(house.clients, told.matches, told.speed, anomalies=RARE):
         done, _ = await asyncio.wait(
             {*restless, breaking}, timeout=told.minutes * 60, return_when=asyncio.FIRST_EXCEPTION
         )

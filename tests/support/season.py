@@ -8,7 +8,7 @@ from app.domain.match import Match
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
-from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
 from app.store import matches
 from app.store.connections import Store
@@ -18,14 +18,14 @@ class Played(NamedTuple):
     """A match as it stands after its log, and what really happened in it."""
 
     match: Match
-    plan: Plan
+    plan: MatchPlan
     truth: SeriesTruth
 
     def slot(self, team: str) -> Slot:
         return "home" if self.truth.home == team else "away"
 
 
-async def play(store: Store, plan: Plan, event: str, *, lines: int = 60, share: float = 1.0) -> Played:
+async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, share: float = 1.0) -> Played:
     """Create the plan's match and play its log, or the first `share` of it, `lines` at a time."""
     log, truth = simulate(plan)
     asked = NewMatch(

@@ -20,9 +20,9 @@ from app.ingest.config import IngestConfig
 from app.ingest.reference import importing, profiles
 from app.ingest.reference.rows import Kind
 from app.kit.clock import system_clock
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import Squad
-from app.sandbox.simulator.world import world as invented
+from app.sandbox.simulator.fictional_world import FictionalTeam
+from app.sandbox.simulator.fictional_world import fictional_world as invented
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.store import matches
 from app.store.connections import Store
 
@@ -58,7 +58,7 @@ class World(msgspec.Struct, frozen=True):
 async def made(store: Store) -> World:
     """Fill an empty database with the world, as files, operators and game servers would."""
     now = system_clock()
-    home, away = invented().squads[:2]
+    home, away = invented().teams[:2]
     async with store.transaction() as tx:
         lines = "\n".join(json.dumps(row) for row in _rows(home, away))
         rows = profiles.read("world.jsonl", lines.encode(), _KINDS)
@@ -79,7 +79,7 @@ async def _present(store: Store, match: Match) -> Match:
     return found
 
 
-def _rows(home: Squad, away: Squad) -> Iterator[dict[str, Any]]:
+def _rows(home: FictionalTeam, away: FictionalTeam) -> Iterator[dict[str, Any]]:
     yield {"kind": "category", "id": 1, "name": "Norland"}
     for number, squad in ((11, home), (12, away)):
         yield {"kind": "team", "id": number, "name": squad.name, "country_code": "NO", "region": "EU"}
@@ -95,18 +95,18 @@ def _rows(home: Squad, away: Squad) -> Iterator[dict[str, Any]]:
     yield {"kind": "soccer tournament", "id": 21, "name": "Norland Cup", "competitors": places}
 
 
-def _plan(home: Squad, away: Squad, now: int, *, seed: int) -> Plan:
-    return Plan(home, away, seed=seed, begin=now, best_of=1, brief=True)
+def _plan(home: FictionalTeam, away: FictionalTeam, now: int, *, seed: int) -> MatchPlan:
+    return MatchPlan(home, away, seed=seed, begin=now, best_of=1, brief=True)
 
 
-async def _match(store: Store, home: Squad, away: Squad, now: int) -> Match:
+async def _match(store: Store, home: FictionalTeam, away: FictionalTeam, now: int) -> Match:
     asked = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now
     )
     return await creation.create_match(store, asked, now, CONFIG.margin)
 
 
-async def _play(store: Store, match: Match, plan: Plan, now: int, share: float = 1.0) -> None:
+async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: float = 1.0) -> None:
     """Apply so much of a simulated match's log, every batch as if it had just arrived."""
     log, _ = simulate(plan)
     for number, lines in enumerate(_cut(log[: round(len(log) * share)])):

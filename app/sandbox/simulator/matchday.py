@@ -1,11 +1,12 @@
-"""A day of matches without end: some always being played, some to come, some over.
+"""Matches without end: some always live, some upcoming, some finished.
 
-`live` lanes play one match after another, each from a shared list of upcoming ones, which is filled up
-whenever one is taken. At the start a few maps are played in seconds, so that there is something finished
-at once, and the lanes begin in mid-play, each somewhere else, so that they never end together. One current
-match is kept from one tenant: before it ends, the newest upcoming one takes its place.
-With `oddities` things go wrong as on real servers: what stops play now and then in the last lane only, so
-that most live matches have open markets at all times; late and repeated lines and reconnects everywhere.
+`live` lanes play one match after another, each the first of a shared list of upcoming ones, which is then
+filled up. At the start a few maps are played in seconds, so that some matches are finished at once, and the
+lanes begin in mid-play, each at another point, so that they never end together. One match at a time is
+unbooked for one tenant: before it ends, the newest upcoming one takes its place.
+
+With `anomalies` things go wrong as on real servers. What stops play happens in the last lane only, so that
+most live matches have open markets at all times; late and repeated lines and reconnects happen in all lanes.
 """
 
 import asyncio
@@ -19,14 +20,14 @@ from uuid import uuid4
 
 import httpx
 
-from app.sandbox.simulator.oddities import GENTLE, NONE, RARE, Line, Oddities
-from app.sandbox.simulator.operator import Created, Operator, OperatorRefused
+from app.sandbox.simulator.anomalies import GENTLE, NONE, RARE, Anomalies, LogLine
+from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
+from app.sandbox.simulator.log_sender import LogSender, SendConfig, SinkRefused, sink_address
+from app.sandbox.simulator.operator_client import CreatedMatch, OperatorClient, OperatorRequestFailed
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.sender import Manner, Sender, SinkRefused, sink_address
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import Squad, world
+from app.sandbox.simulator.series import MatchPlan, simulate
 
-_QUICK = Manner(every=0.25)
+_QUICK = SendConfig(batch_seconds=0.25)
 _RUSH_STEP = 420.0  #: game seconds by which each lane begins further into its first match
 _RUSH = 250.0
 _BEFORE_END = 0.85
@@ -35,10 +36,10 @@ _TROUBLE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Programme:
+class MatchDayConfig:
     """`live`, `upcoming`, `finished`: how many matches of each kind. `speed`: game seconds a real second.
-    Of finished matches the newest `keep_finished` stay. `unbooked_for`: the tenant that one match is kept
-    from, "" for none."""
+    Of finished matches the newest `keep_finished` remain. `unbooked_for`: the tenant for which one match is
+    unbooked, "" for none."""
 
     live: int = 5
     upcoming: int = 4
@@ -48,139 +49,140 @@ class Programme:
     seed: int = 1
     event: str = "Matchfeed Invitational"
     unbooked_for: str = "beta"
-    oddities: bool = True
+    anomalies: bool = True
 
 
 @dataclass
-class Fixture:
-    """A match of the day: what will be played, and what the service made of it."""
+class DayMatch:
+    """A match of the day: its plan, and the match that the service created for it."""
 
-    plan: Plan
-    match: Created
+    plan: MatchPlan
+    match: CreatedMatch
 
 
 class MatchDay:
-    """Runs until it is cancelled. `report` is told one line about whatever begins and ends."""
+    """Runs until it is cancelled. `report` is called with a line when a match begins or ends, or a call
+    fails."""
 
     def __init__(
         self,
         client: httpx.AsyncClient,
-        operator: Operator,
-        programme: Programme,
+        operator: OperatorClient,
+        config: MatchDayConfig,
         report: Callable[[str], None],
     ) -> None:
-        self.client, self.operator, self.programme, self.report = client, operator, programme, report
-        self.rng = Random(programme.seed)
-        self.upcoming: deque[Fixture] = deque()
-        self.unbooked: Fixture | None = None
+        self.client, self.operator, self.config, self.report = client, operator, config, report
+        self.rng = Random(config.seed)
+        self.upcoming: deque[DayMatch] = deque()
+        self.unbooked: DayMatch | None = None
         self._filling = asyncio.Lock()
         self._busy: set[str] = set()
 
     async def run(self) -> None:
-        """Cancel what an earlier day has left, then keep the day going."""
-        while not await self._patiently(self._clear):
+        """Cancel the matches of an earlier day, then play."""
+        while not await self._attempt(self._clear):
             pass
         async with asyncio.TaskGroup() as group:
-            for _ in range(self.programme.finished):
-                group.create_task(self._patiently(self._quick))
-            group.create_task(self._patiently(self._fill))
-            for lane in range(self.programme.live):
+            for _ in range(self.config.finished):
+                group.create_task(self._attempt(self._play_quickly))
+            group.create_task(self._attempt(self._fill))
+            for lane in range(self.config.live):
                 group.create_task(self._lane(lane))
             group.create_task(self._trim())
 
     async def _clear(self) -> None:
         for match in await self.operator.unfinished():
-            if match.get("event") == self.programme.event:
+            if match.get("event") == self.config.event:
                 await self.operator.cancel(match["id"])
                 self.report(f"cancelled {match['id']}, left over from an earlier day")
 
-    async def _patiently(self, act: Callable[[], Awaitable[None]]) -> bool:
-        """Whether it went well; a service that is away or says no is reported and left alone for a while."""
+    async def _attempt(self, act: Callable[[], Awaitable[None]]) -> bool:
+        """Whether it succeeded; an unreachable service or a refusal is reported, and followed by a wait."""
         try:
             await act()
-        except (OperatorRefused, SinkRefused) as refusal:
+        except (OperatorRequestFailed, SinkRefused) as refusal:
             self.report(f"trouble: {refusal}")
             await asyncio.sleep(_TROUBLE_SECONDS)
             return False
         return True
 
-    async def _quick(self) -> None:
-        """A map played in seconds, for there to be something finished."""
-        fixture = await self._schedule(0, best_of=1)
-        await self._play(fixture, Pace(_RUSH), _QUICK)
+    async def _play_quickly(self) -> None:
+        """Play a map in seconds, so that a match is finished."""
+        scheduled = await self._schedule(0, best_of=1)
+        await self._play(scheduled, Pace(_RUSH), _QUICK)
 
     async def _lane(self, lane: int) -> None:
-        while not await self._patiently(partial(self._first, lane)):
+        while not await self._attempt(partial(self._first, lane)):
             pass
         while True:
-            await self._patiently(partial(self._next, lane))
+            await self._attempt(partial(self._next, lane))
 
     async def _first(self, lane: int) -> None:
-        """A lane's first match, found in mid-play."""
-        fixture = await self._schedule(0, best_of=1)
+        """A lane's first match, soon in mid-play."""
+        scheduled = await self._schedule(0, best_of=1)
         if lane == 0:
-            await self._keep_back(fixture)
-        rush = Pace(self.programme.speed, rush_until=lane * _RUSH_STEP, rush=_RUSH)
-        await self._play(fixture, rush, _QUICK if lane else Manner())
+            await self._unbook(scheduled)
+        rush = Pace(self.config.speed, rush_until=lane * _RUSH_STEP, rush=_RUSH)
+        await self._play(scheduled, rush, _QUICK if lane else SendConfig())
 
-    def _oddities(self, lane: int) -> Oddities:
-        if not self.programme.oddities:
+    def _oddities(self, lane: int) -> Anomalies:
+        if not self.config.anomalies:
             return NONE
-        return RARE if lane == self.programme.live - 1 else GENTLE
+        return RARE if lane == self.config.live - 1 else GENTLE
 
     async def _next(self, lane: int) -> None:
         await self._fill()
-        fixture = self.upcoming.popleft()
+        scheduled = self.upcoming.popleft()
         await self._fill()
-        fixture.plan = replace(fixture.plan, oddities=self._oddities(lane))
-        await self._play(fixture, Pace(self.programme.speed), Manner())
+        scheduled.plan = replace(scheduled.plan, anomalies=self._oddities(lane))
+        await self._play(scheduled, Pace(self.config.speed), SendConfig())
 
     async def _fill(self) -> None:
-        """Schedule matches until enough are to come, each a little later than the one before."""
+        """Schedule matches until enough are upcoming, each a little later than the one before."""
         async with self._filling:
-            while len(self.upcoming) < self.programme.upcoming:
-                gap = 2300 / self.programme.speed / self.programme.live
+            while len(self.upcoming) < self.config.upcoming:
+                gap = 2300 / self.config.speed / self.config.live
                 wait = gap * (len(self.upcoming) + 1)
                 best_of = 3 if self.rng.random() < 0.3 else 1
                 self.upcoming.append(await self._schedule(round(wait * 1000), best_of=best_of))
 
-    async def _schedule(self, wait_ms: int, *, best_of: int) -> Fixture:
+    async def _schedule(self, wait_ms: int, *, best_of: int) -> DayMatch:
         home, away = self._free_pair()
         now = time.time_ns() // 1_000_000
-        plan = Plan(
+        plan = MatchPlan(
             home,
             away,
             self.rng.randrange(2**31),
             now,
             best_of=best_of,
-            dress="millis",
+            timestamps="millis",
             knife=False,
             brief=True,
         )
         match = await self.operator.create(
-            plan, self.programme.event, scheduled_at=now + wait_ms, reference=f"matchday-{uuid4().hex}"
+            plan, self.config.event, scheduled_at=now + wait_ms, reference=f"matchday-{uuid4().hex}"
         )
-        return Fixture(plan, match)
+        return DayMatch(plan, match)
 
-    def _free_pair(self) -> tuple[Squad, Squad]:
-        """Two teams that have no other match to play today yet."""
+    def _free_pair(self) -> tuple[FictionalTeam, FictionalTeam]:
+        """Two teams that have no other unfinished match."""
         while True:
-            home, away = world().pair(self.rng)
+            home, away = fictional_world().pair(self.rng)
             if self._busy.isdisjoint((home.name, away.name)):
                 self._busy |= {home.name, away.name}
                 return home, away
 
-    async def _play(self, fixture: Fixture, pace: Pace, manner: Manner) -> None:
-        plan = replace(fixture.plan, begin=time.time_ns() // 1_000_000, pace=pace)
+    async def _play(self, scheduled: DayMatch, pace: Pace, config: SendConfig) -> None:
+        plan = replace(scheduled.plan, begin=time.time_ns() // 1_000_000, pace=pace)
         lines, truth = simulate(plan)
-        url = sink_address(self.operator.base_url, fixture.match.log_sink_url)
-        sender = Sender(self.client, url, uuid4().hex, manner=manner)
-        title = f"od:match:{fixture.match.number} {plan.home.name} v {plan.away.name}"
+        url = sink_address(self.operator.base_url, scheduled.match.log_sink_url)
+        sender = LogSender(self.client, url, uuid4().hex, config=config)
+        title = f"od:match:{scheduled.match.number} {plan.home.name} v {plan.away.name}"
         self.report(f"start {title} (best of {plan.best_of})")
         try:
-            await self._send(sender, lines, pace, fixture)
+            await self._send(sender, lines, pace, scheduled)
         except SinkRefused:
-            await self.operator.cancel(fixture.match.id)
+            await self.operator.cancel(scheduled.match.id)
             raise
         finally:
             self._busy -= {plan.home.name, plan.away.name}
@@ -188,19 +190,19 @@ class MatchDay:
         rounds = ", ".join(f"{played.home_score}:{played.away_score}" for played in truth.maps)
         self.report(f"end   {title} {score} ({rounds})")
 
-    async def _send(self, sender: Sender, lines: list[Line], pace: Pace, fixture: Fixture) -> None:
-        turn = int(len(lines) * _BEFORE_END)
-        await sender.send(lines[:turn], pace)
-        if fixture is self.unbooked and self.upcoming:
-            await self._keep_back(self.upcoming[-1])
-        await sender.send(lines[turn:], pace)
+    async def _send(self, sender: LogSender, lines: list[LogLine], pace: Pace, scheduled: DayMatch) -> None:
+        middle = int(len(lines) * _BEFORE_END)
+        await sender.send(lines[:middle], pace)
+        if scheduled is self.unbooked and self.upcoming:
+            await self._unbook(self.upcoming[-1])
+        await sender.send(lines[middle:], pace)
 
-    async def _keep_back(self, fixture: Fixture) -> None:
-        if self.programme.unbooked_for:
-            await self.operator.set_booked(self.programme.unbooked_for, fixture.match.id, False)
-        self.unbooked = fixture
+    async def _unbook(self, scheduled: DayMatch) -> None:
+        if self.config.unbooked_for:
+            await self.operator.set_booked(self.config.unbooked_for, scheduled.match.id, False)
+        self.unbooked = scheduled
 
     async def _trim(self) -> None:
         while True:
             await asyncio.sleep(_TRIM_SECONDS)
-            await self._patiently(partial(self.operator.trim, self.programme.keep_finished))
+            await self._attempt(partial(self.operator.trim, self.config.keep_finished))

@@ -1,13 +1,13 @@
-"""How fast a log is played: game seconds to real ones."""
+"""How fast a log is played: from game seconds to real seconds."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Pace:
-    """`speed` game seconds pass in a real one; up to `rush_until` (game seconds) it is `rush` of them.
+    """`speed` game seconds pass in a real second; up to `rush_until` (game seconds) `rush` of them do.
 
-    A match that is to be found in mid-play rushes through its first rounds.
+    A match that shall be in mid-play at once plays its first rounds at the speed `rush`.
     """
 
     speed: float = 1.0

@@ -1,6 +1,6 @@
-"""What really happened in a simulated match: the record beside the lines.
+"""What happened in a simulated match: the record beside the lines.
 
-Only what counts is in it: nothing of warm-up and knife rounds. Slots are `home` and `away`, sides `CT`
+It has only what counts, nothing of warm-up and knife rounds. Slots are `home` and `away`, sides `CT`
 and `T`, reasons those of a round's win.
 """
 
@@ -47,7 +47,7 @@ class RoundTruth:
 class MapTruth:
     """`knife` says whether a knife round came before.
 
-    `voided` are rounds that were played to their end and then taken back; `oddities` names what went
+    `voided` are rounds that were finished and then replayed; `anomalies` names what went
     wrong on the way, in order.
     """
 
@@ -58,7 +58,7 @@ class MapTruth:
     away_score: int = 0
     winner: Slot | None = None
     voided: list[RoundTruth] = field(default_factory=list)
-    oddities: list[str] = field(default_factory=list)
+    anomalies: list[str] = field(default_factory=list)
 
 
 @dataclass

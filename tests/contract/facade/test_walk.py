@@ -15,8 +15,8 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.recovery.plan import Replay
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.store import matches, recovery_jobs, tenants
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker
@@ -29,7 +29,7 @@ _LINES = 200
 
 
 async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
-    home, away = world().squads[2 * pair : 2 * pair + 2]
+    home, away = fictional_world().teams[2 * pair : 2 * pair + 2]
     asked = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=event, scheduled_at=scheduled_at
     )
@@ -38,9 +38,9 @@ async def create(store: Store, pair: int, event: str, scheduled_at: int | None) 
 
 async def play(store: Store, match: Match, pair: int, share: float) -> None:
     """Play this share of a map, as if its log had been sent since some time ago."""
-    home, away = world().squads[2 * pair : 2 * pair + 2]
+    home, away = fictional_world().teams[2 * pair : 2 * pair + 2]
     begin = system_clock() - HOUR
-    log, _ = simulate(Plan(home, away, seed=pair, begin=begin, brief=True))
+    log, _ = simulate(MatchPlan(home, away, seed=pair, begin=begin, brief=True))
     for start in range(0, int(len(log) * share), _LINES):
         lines = log[start : start + _LINES]
         body = "".join(f"{line.text}\n" for line in lines).encode()

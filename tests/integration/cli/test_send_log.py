@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from app.access import log_tokens
 from app.cli import main
 from app.domain.match import Match
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
@@ -91,7 +91,9 @@ def test_every_byte_reaches_the_sink_in_order(
     although the sink is away at first."""
     for name, value in msgspec.to_builtins(settings).items():
         monkeypatch.setenv(name, str(value))
-    lines, _ = simulate(Plan(world().squads[0], world().squads[1], 5, 1_790_000_000_000))
+    lines, _ = simulate(
+        MatchPlan(fictional_world().teams[0], fictional_world().teams[1], 5, 1_790_000_000_000)
+    )
     text = "".join(f"{line.text}\n" for line in lines).encode()
     log = tmp_path / "server.log.gz"
     log.write_bytes(gzip.compress(text))

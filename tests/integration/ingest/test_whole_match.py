@@ -4,8 +4,8 @@ import pytest
 
 from app.commands import execution, match_commands
 from app.domain.match import Match, Status
-from app.sandbox.simulator.series import Plan
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
 from app.trading.settlement_audit import audit
@@ -14,12 +14,12 @@ from tests.support.season import play
 
 
 @pytest.fixture
-def plan() -> Plan:
-    home, away = world().squads[:2]
-    return Plan(home, away, seed=5, begin=NOW, best_of=3, brief=True)
+def plan() -> MatchPlan:
+    home, away = fictional_world().teams[:2]
+    return MatchPlan(home, away, seed=5, begin=NOW, best_of=3, brief=True)
 
 
-async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, plan: Plan) -> None:
+async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, plan: MatchPlan) -> None:
     match, _, truth = await play(store, plan, "Cup")
     async with store.reading() as tx:
         home = await statistics.of_team(tx, match.home_id, limit=10)
@@ -41,7 +41,7 @@ async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, pl
     assert audit(finished, *facts, ledger) == []
 
 
-async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(store: Store, plan: Plan) -> None:
+async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(store: Store, plan: MatchPlan) -> None:
     match, _, _ = await play(store, plan, "Cup")
     rename = match_commands.RenameTeam(team="team_a", name="Other Name")
     await execution.execute(store, str(match.id), rename, by="tester", now=NOW, margin=CONFIG.margin)

@@ -22,9 +22,9 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict, NotFound
-from app.sandbox.simulator.oddities import Oddities
-from app.sandbox.simulator.series import Plan, simulate
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.anomalies import Anomalies
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.settings import Settings
 from app.store import history
 from app.store.connections import open_store
@@ -38,7 +38,7 @@ from tests.support.web import issuing
 
 T = TypeVar("T")
 CONFIG = IngestConfig()
-TROUBLE = Oddities(restore=0.15, restart=0.05, crash=0.05, pause=0.05, reconnect=0.1, repeat=0.02)
+TROUBLE = Anomalies(restore=0.15, restart=0.05, crash=0.05, pause=0.05, reconnect=0.1, repeat=0.02)
 #: Without shrinking: each step waits for a real service.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
 _WATCH = {scopes.LIST, scopes.READ, scopes.DETAIL, scopes.MARKETS, scopes.SCOREBOARD}
@@ -70,8 +70,8 @@ class Life(RuleBasedStateMachine):
     @rule(seed=st.integers(0, 50))
     @precondition(lambda self: len(self.matches) < 3)
     def announce(self, seed: int) -> None:
-        home, away = world().squads[:2]
-        plan = Plan(home, away, seed, system_clock(), brief=True, oddities=TROUBLE)
+        home, away = fictional_world().teams[:2]
+        plan = MatchPlan(home, away, seed, system_clock(), brief=True, anomalies=TROUBLE)
         self.logs.append([line.text for line in simulate(plan)[0]])
         new = NewMatch(
             allow_unrated=True, home=home.name, away=away.name, event="Cup", scheduled_at=system_clock()

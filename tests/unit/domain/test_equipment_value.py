@@ -9,7 +9,7 @@ from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import EventAdded, RoundFinished
 from app.domain.equipment_value import buy, of_teams, worth
 from app.domain.match import Slot
-from app.sandbox.simulator.arms import ARMS, GEAR, GRENADES
+from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server
 
 SAVED = ("weapon_knife", "weapon_glock")
@@ -93,13 +93,13 @@ def counted(line: TeamLine) -> tuple[int, ...]:
 
 
 @given(
-    st.lists(st.sampled_from([*ARMS.values()]), max_size=3),
+    st.lists(st.sampled_from([*WEAPONS.values()]), max_size=3),
     st.lists(st.sampled_from([*GRENADES]), max_size=4),
 )
-def test_prices_are_those_that_the_simulator_knows(arms: list[object], grenades: list[str]) -> None:
-    bought = [arm for arm in ARMS.values() if arm in arms and arm.price]
-    items = [f"weapon_{arm.name}" for arm in bought] + [f"weapon_{name}" for name in grenades]
-    assert worth(items) == sum(arm.price for arm in bought) + sum(GRENADES[name] for name in grenades)
+def test_prices_are_those_that_the_simulator_knows(weapons: list[object], grenades: list[str]) -> None:
+    bought = [weapon for weapon in WEAPONS.values() if weapon in weapons and weapon.price]
+    items = [f"weapon_{weapon.name}" for weapon in bought] + [f"weapon_{name}" for name in grenades]
+    assert worth(items) == sum(weapon.price for weapon in bought) + sum(GRENADES[name] for name in grenades)
     assert worth([*items, "weapon_new"]) is None
     for gear, price in GEAR.items():
         assert worth([gear]) == price

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app.domain.market import Result
-from app.sandbox.simulator.series import Plan, new_truth
-from app.sandbox.simulator.world import world
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, new_truth
 from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Specifiers, parse
@@ -33,8 +33,8 @@ def rule(monkeypatch: pytest.MonkeyPatch) -> Rule:
 
 
 def test_the_market_opens_and_settles(rule: Rule) -> None:
-    squads = world().squads
-    plan = Plan(squads[2], squads[9], 5, 1_790_000_000_000, brief=True, knife=False)
+    teams = fictional_world().teams
+    plan = MatchPlan(teams[2], teams[9], 5, 1_790_000_000_000, brief=True, knife=False)
     truth = new_truth(plan)
     trader = list(trade(plan, truth, checking=True, seconds=5.0))[-1]
     markets = [market for market in trader.book.values() if market.type_id == rule.id]

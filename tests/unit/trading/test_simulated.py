@@ -4,9 +4,9 @@ import pytest
 
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Status
-from app.sandbox.simulator.series import Plan, new_truth
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.series import MatchPlan, new_truth
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
-from app.sandbox.simulator.world import world
 from app.trading.specifiers import parse
 from tests.unit.trading.trader import Trader, trade
 
@@ -14,9 +14,9 @@ BEGIN = 1_790_000_000_000
 
 
 def run(seed: int, *, best_of: int, seconds: float) -> tuple[Trader, SeriesTruth]:
-    squads = world().squads
-    home, away = squads[seed % len(squads)], squads[(seed + 7) % len(squads)]
-    plan = Plan(home, away, seed, BEGIN, best_of=best_of, brief=True)
+    teams = fictional_world().teams
+    home, away = teams[seed % len(teams)], teams[(seed + 7) % len(teams)]
+    plan = MatchPlan(home, away, seed, BEGIN, best_of=best_of, brief=True)
     truth = new_truth(plan)
     trader = list(trade(plan, truth, checking=seconds > 1, seconds=seconds))[-1]
     assert trader.match.status is Status.FINISHED
@@ -95,8 +95,8 @@ def _lead(counts: tuple[int, int, int]) -> int:
 
 
 def test_kills_move_the_price_of_their_round() -> None:
-    squads = world().squads
-    plan = Plan(squads[5], squads[6], 11, BEGIN, brief=True, knife=False)
+    teams = fictional_world().teams
+    plan = MatchPlan(teams[5], teams[6], 11, BEGIN, brief=True, knife=False)
     moves: list[bool] = []
     before: tuple[tuple[int, int, int], float] = ((0, 0, 0), 0.0)
     for trader in trade(plan, new_truth(plan), checking=False):

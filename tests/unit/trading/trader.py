@@ -14,7 +14,7 @@ from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.series import Plan, play
+from app.sandbox.simulator.series import MatchPlan, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
 from app.trading.match_facts import collect_facts
@@ -151,7 +151,7 @@ class Trader:
             assert 1 < market.odds <= 50 and 0 < market.probability < 1, market
 
 
-def new_match(plan: Plan) -> Match:
+def new_match(plan: MatchPlan) -> Match:
     return Match(
         id=UUID(int=1),
         number=1,
@@ -164,7 +164,7 @@ def new_match(plan: Plan) -> Match:
     )
 
 
-def trade(plan: Plan, truth: SeriesTruth, *, checking: bool, seconds: float = 1.0) -> Iterable[Trader]:
+def trade(plan: MatchPlan, truth: SeriesTruth, *, checking: bool, seconds: float = 1.0) -> Iterable[Trader]:
     """The trader after each body of a simulated match, each with the lines of `seconds`."""
     trader = Trader(new_match(plan), checking=checking)
     trader.react()

@@ -14,8 +14,8 @@ from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.match import Match
 from app.ingest.config import IngestConfig
-from app.sandbox.simulator.series import Plan
-from app.sandbox.simulator.world import Squad, world
+from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
+from app.sandbox.simulator.series import MatchPlan
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.services import Services
@@ -28,7 +28,7 @@ from tests.support.web import IssueKey, serving
 
 DAY = 86_400_000
 Get = Callable[..., Any]
-A, B, C, D = world().squads[:4]
+A, B, C, D = fictional_world().teams[:4]
 
 
 class Season(NamedTuple):
@@ -45,12 +45,12 @@ class Season(NamedTuple):
     def finished(self) -> tuple[Played, ...]:
         return self.old, self.series, self.back
 
-    def of(self, squad: Squad, *, lately: bool = False) -> list[Played]:
+    def of(self, team: FictionalTeam, *, lately: bool = False) -> list[Played]:
         """The finished matches of a team."""
         return [
             one
             for one in self.finished
-            if squad in (one.plan.home, one.plan.away) and not (lately and one is self.old)
+            if team in (one.plan.home, one.plan.away) and not (lately and one is self.old)
         ]
 
 
@@ -65,10 +65,12 @@ async def _played(services: Services, template: str) -> AsyncIterator[Season]:
     async with databases.copied(services.database_url, template) as url:
         async with await open_store(url, 2) as store:
 
-            async def run(home: Squad, away: Squad, days: int, share: float = 1.0, **plan: Any) -> Played:
+            async def run(
+                home: FictionalTeam, away: FictionalTeam, days: int, share: float = 1.0, **plan: Any
+            ) -> Played:
                 event = "Open Cup" if share == 1 else "Hidden Cup"
                 fields = {"brief": True, "begin": NOW - days * DAY} | plan
-                return await play(store, Plan(home, away, **fields), event, lines=300, share=share)
+                return await play(store, MatchPlan(home, away, **fields), event, lines=300, share=share)
 
             old = await run(A, C, 150, seed=11)
             series = await run(A, B, 20, seed=5, best_of=3)

@@ -6,28 +6,28 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from app.sandbox.simulator.world import Squad
+from app.sandbox.simulator.fictional_world import FictionalTeam
 from tests.integration.rest.season.conftest import A, B, C, D, Get, Season
 from tests.support.season import kills_of, side_of
 
 COUNTS = ("maps", "wins", "rounds", "ct", "ct_won", "kills")
 
 
-def team_id(season: Season, squad: Squad) -> int:
+def team_id(season: Season, team: FictionalTeam) -> int:
     for played in (*season.finished, season.live):
-        if played.truth.home == squad.name:
+        if played.truth.home == team.name:
             return played.match.home_id or 0
-        if played.truth.away == squad.name:
+        if played.truth.away == team.name:
             return played.match.away_id or 0
-    raise AssertionError(squad.name)
+    raise AssertionError(team.name)
 
 
-def counted(season: Season, squad: Squad, *, lately: bool = True) -> dict[str, dict[str, Any]]:
+def counted(season: Season, team: FictionalTeam, *, lately: bool = True) -> dict[str, dict[str, Any]]:
     """What the truth says of a team by map, and over all of them."""
     rows: dict[str, dict[str, Any]] = {}
-    accounts = {gamer.account for gamer in squad.players}
-    for one in season.of(squad, lately=lately):
-        slot = one.slot(squad.name)
+    accounts = {gamer.account for gamer in team.players}
+    for one in season.of(team, lately=lately):
+        slot = one.slot(team.name)
         for a_map in one.truth.maps:
             sides = [(side_of(played, slot), played.winner == slot) for played in a_map.rounds]
             for name in ("all", a_map.name):
@@ -58,18 +58,18 @@ def shown(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("window", "lately"), [("3months", True), ("6months", False), ("all", False)])
-@pytest.mark.parametrize("squad", [A, B])
+@pytest.mark.parametrize("team", [A, B])
 async def test_a_team_has_what_it_played(
-    season: Season, get: Get, squad: Squad, window: str, lately: bool
+    season: Season, get: Get, team: FictionalTeam, window: str, lately: bool
 ) -> None:
-    seen = (await get(f"teams/{team_id(season, squad)}", time_filter=window))["data"]
-    assert shown(seen["map_stats"]) == counted(season, squad, lately=lately)
+    seen = (await get(f"teams/{team_id(season, team)}", time_filter=window))["data"]
+    assert shown(seen["map_stats"]) == counted(season, team, lately=lately)
     assert (seen["name"], seen["time_filter"], seen["map_stats"][0]["map_name"]) == (
-        squad.name,
+        team.name,
         window,
         "all",
     )
-    assert {player["name"] for player in seen["players"]} == {gamer.name for gamer in squad.players}
+    assert {player["name"] for player in seen["players"]} == {gamer.name for gamer in team.players}
     row = seen["map_stats"][0]
     assert row["wins"] + row["losses"] == row["maps_played"]
     assert row["win_rate"] == round(row["wins"] / row["maps_played"], 4)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from app.sandbox.simulator.matchday import MatchDay, Programme
-from app.sandbox.simulator.operator import Operator
+from app.sandbox.simulator.matchday import MatchDay, MatchDayConfig
+from app.sandbox.simulator.operator_client import OperatorClient
 
 BASE = "http://service.test"
 
@@ -65,12 +65,12 @@ class Service:
 
 async def run(service: Service, enough: int) -> list[str]:
     """A day at great speed, until this many matches have ended."""
-    told: list[str] = []
+    reported: list[str] = []
     done = asyncio.Event()
 
     def report(line: str) -> None:
-        told.append(line)
-        if sum(line.startswith("end ") for line in told) >= enough:
+        reported.append(line)
+        if sum(line.startswith("end ") for line in reported) >= enough:
             done.set()
 
     async def nap(_: float) -> None:
@@ -78,13 +78,13 @@ async def run(service: Service, enough: int) -> list[str]:
 
     transport = httpx.MockTransport(service)
     async with httpx.AsyncClient(transport=transport) as client:
-        operator = Operator(client, BASE, "key", sleep=nap)
-        day = MatchDay(client, operator, Programme(speed=4000, event="Day"), report)
+        operator = OperatorClient(client, BASE, "key", sleep=nap)
+        day = MatchDay(client, operator, MatchDayConfig(speed=4000, event="Day"), report)
         task = asyncio.create_task(day.run())
         await asyncio.wait_for(done.wait(), 60)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    return told
+    return reported
 
 
 @pytest.mark.anyio
@@ -107,10 +107,10 @@ async def test_the_day_keeps_its_promises() -> None:
 @pytest.mark.anyio
 async def test_what_an_earlier_day_left_is_cancelled() -> None:
     service = Service(matches={"old": "live", "older": "upcoming", "over": "finished"})
-    told = await run(service, 3)
+    reported = await run(service, 3)
     assert service.matches["old"] == service.matches["older"] == "cancelled"
     assert service.matches["over"] == "finished"
-    assert sum("cancelled" in line for line in told) == 2
+    assert sum("cancelled" in line for line in reported) == 2
 
 
 @pytest.mark.anyio

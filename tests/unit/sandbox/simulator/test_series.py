@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from app.sandbox.simulator.contest import target
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.map_play import rounds_to_win
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.plot import Round, edge_for
-from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.round_plan import RoundPlanner, edge_for
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, Side
-from app.sandbox.simulator.world import world
 
 BEGIN = 1_790_000_000_000
 MAPS = 300
@@ -23,8 +23,8 @@ def played() -> list[MapTruth]:
     rng = Random(11)
     maps: list[MapTruth] = []
     for seed in range(MAPS):
-        home, away = world().pair(rng)
-        maps.extend(simulate(Plan(home, away, seed, BEGIN, brief=True))[1].maps)
+        home, away = fictional_world().pair(rng)
+        maps.extend(simulate(MatchPlan(home, away, seed, BEGIN, brief=True))[1].maps)
     return maps
 
 
@@ -32,8 +32,8 @@ def rounds(maps: list[MapTruth]) -> Iterator[RoundTruth]:
     return (a_round for a_map in maps for a_round in a_map.rounds)
 
 
-def some_plan() -> Plan:
-    return Plan(world().squads[3], world().squads[8], 42, BEGIN, best_of=3)
+def some_plan() -> MatchPlan:
+    return MatchPlan(fictional_world().teams[3], fictional_world().teams[8], 42, BEGIN, best_of=3)
 
 
 def test_same_seed_same_lines() -> None:
@@ -50,8 +50,8 @@ def test_time_only_goes_forward() -> None:
 
 
 def test_speed_squeezes_the_stamps() -> None:
-    slow = simulate(replace(some_plan(), dress="millis"))[0]
-    fast = simulate(replace(some_plan(), dress="millis", pace=Pace(10)))[0]
+    slow = simulate(replace(some_plan(), timestamps="millis"))[0]
+    fast = simulate(replace(some_plan(), timestamps="millis", pace=Pace(10)))[0]
     assert [line.at for line in slow] == [line.at for line in fast]
     assert fast[0].text[:25] == slow[0].text[:25]
     assert fast[-1].text[:25] < slow[-1].text[:25]
@@ -73,9 +73,9 @@ def test_first_kill_wins_seven_rounds_in_ten(played: list[MapTruth]) -> None:
 
 def test_sides_by_map(played: list[MapTruth]) -> None:
     """Every map's CT share is near the one it is made with (about 900 rounds each)."""
-    for arena in world().arenas:
-        sides = [r.side for r in rounds([a_map for a_map in played if a_map.name == arena.name])]
-        assert abs(sides.count("CT") / len(sides) - arena.ct_share) < 0.06, arena.name
+    for map_profile in fictional_world().maps:
+        sides = [r.side for r in rounds([a_map for a_map in played if a_map.name == map_profile.name])]
+        assert abs(sides.count("CT") / len(sides) - map_profile.ct_share) < 0.06, map_profile.name
 
 
 def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
@@ -86,8 +86,10 @@ def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
 
 
 def test_stronger_team_wins_more() -> None:
-    best, weak = world().squads[0], world().squads[30]
-    wins = [simulate(Plan(best, weak, seed, BEGIN, brief=True))[1].winner == "home" for seed in range(60)]
+    best, weak = fictional_world().teams[0], fictional_world().teams[30]
+    wins = [
+        simulate(MatchPlan(best, weak, seed, BEGIN, brief=True))[1].winner == "home" for seed in range(60)
+    ]
     assert sum(wins) / len(wins) > 0.75
 
 
@@ -96,19 +98,19 @@ def test_edge_gives_the_chance_wanted(chance: float) -> None:
     rng = Random(7)
     even: dict[Side, list[float]] = {"CT": [1.0] * 5, "T": [1.0] * 5}
     kits = [True, True, False, False, True]
-    plots = [Round(rng, edge_for(chance), even, kits).play() for _ in range(3000)]
+    plots = [RoundPlanner(rng, edge_for(chance), even, kits).play() for _ in range(3000)]
     assert abs(sum(plot.winner == "CT" for plot in plots) / 3000 - chance) < 0.035
 
 
 @pytest.mark.parametrize(("played", "wins"), [(0, 13), (23, 13), (24, 16), (29, 16), (30, 19), (36, 22)])
 def test_rounds_to_win(played: int, wins: int) -> None:
-    assert target(played) == wins
+    assert rounds_to_win(played) == wins
 
 
 def test_squads_are_spread_like_the_ranking() -> None:
-    points = [squad.points for squad in world().squads]
+    points = [team.points for team in fictional_world().teams]
     assert points == sorted(points, reverse=True)
     assert 1950 <= points[0] <= 2050
     assert 1230 <= points[-1] <= 1300
-    names = [gamer.name for squad in world().squads for gamer in squad.players]
+    names = [player.name for team in fictional_world().teams for player in team.players]
     assert len(set(names)) == len(names) == 200

@@ -9,23 +9,25 @@ from app.domain.changes import Change, EventAdded, RoundsVoided
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.lines import Dress
-from app.sandbox.simulator.series import Plan, simulate
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.log_lines import TimestampStyle
+from app.sandbox.simulator.series import MatchPlan, simulate
 from app.sandbox.simulator.truth import KillTruth, SeriesTruth
-from app.sandbox.simulator.world import world
 
 BEGIN = 1_790_000_000_000
-DRESSES: tuple[Dress, ...] = ("plain", "bare", "millis")
+TIMESTAMP_STYLES: tuple[TimestampStyle, ...] = ("plain", "bare", "millis")
 
 
-def plan(seed: int, *, best_of: int = 1, knife: bool | None = None) -> Plan:
-    home, away = world().squads[seed % 40], world().squads[(seed * 7 + 3) % 40]
+def plan(seed: int, *, best_of: int = 1, knife: bool | None = None) -> MatchPlan:
+    home, away = fictional_world().teams[seed % 40], fictional_world().teams[(seed * 7 + 3) % 40]
     if home is away:
-        away = world().squads[(seed + 1) % 40]
-    return Plan(home, away, seed, BEGIN, best_of=best_of, knife=knife, dress=DRESSES[seed % 3])
+        away = fictional_world().teams[(seed + 1) % 40]
+    return MatchPlan(
+        home, away, seed, BEGIN, best_of=best_of, knife=knife, timestamps=TIMESTAMP_STYLES[seed % 3]
+    )
 
 
-def told(plan: Plan) -> tuple[Match, tuple[Change, ...], SeriesTruth]:
+def read_match(plan: MatchPlan) -> tuple[Match, tuple[Change, ...], SeriesTruth]:
     """The match as read from the log in bodies of 200 lines, one a second."""
     lines, truth = simulate(plan)
     match = Match(
@@ -77,17 +79,17 @@ def assert_same(match: Match, changes: tuple[Change, ...], truth: SeriesTruth) -
 
 @pytest.mark.parametrize("seed", range(24))
 def test_log_reads_as_played(seed: int) -> None:
-    assert_same(*told(plan(seed)))
+    assert_same(*read_match(plan(seed)))
 
 
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_series_reads_as_played(seed: int) -> None:
-    assert_same(*told(plan(seed, best_of=3)))
+    assert_same(*read_match(plan(seed, best_of=3)))
 
 
 @pytest.mark.parametrize("seed", range(200, 206))
 def test_knife_round_never_counts(seed: int) -> None:
-    match, changes, truth = told(plan(seed, knife=True))
+    match, changes, truth = read_match(plan(seed, knife=True))
     assert truth.maps[0].knife
     assert not any(event.weapon.startswith("knife") for event in kills(changes))
     assert_same(match, changes, truth)
@@ -100,4 +102,4 @@ def test_overtime_reads_as_played() -> None:
     assert len(overtimes) >= 5
     longest = max(overtimes, key=lambda log: len(simulate(log)[1].maps[0].rounds))
     for log in [*overtimes[:4], longest]:
-        assert_same(*told(log))
+        assert_same(*read_match(log))

@@ -1,21 +1,21 @@
-"""The log being written: a clock that only goes forward, and the lines not yet handed on."""
+"""Writes the log: a clock that only goes forward, and the lines that are not yet yielded."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from app.sandbox.simulator.lines import Spot
+from app.sandbox.simulator.log_lines import Position
 from app.sandbox.simulator.truth import Side
 
-#: Moments (game seconds), lines without their stamps, and the server runs that wrote them.
+#: Moments (game seconds), lines without timestamps, and numbers of the server runs that wrote them.
 Lines = Iterator[tuple[float, str, int]]
 
 
 @dataclass
-class Log:
-    """`now` is in game seconds since the log's start; `drain` hands over what was written since.
+class LogWriter:
+    """`now` is in game seconds since the log's start; `drain` yields the pending lines and forgets them.
 
-    `run` counts how often the server was started again.
+    `run` counts how often the server has restarted.
     """
 
     now: float = 0.0
@@ -37,10 +37,10 @@ class Log:
 
 
 #: Where a side tends to be: the middle of a box of map units, and how far it reaches.
-_PLACES: dict[Side, tuple[Spot, int]] = {"CT": ((1300, 900, 110), 800), "T": ((200, 500, 80), 700)}
+_PLACES: dict[Side, tuple[Position, int]] = {"CT": ((1300, 900, 110), 800), "T": ((200, 500, 80), 700)}
 
 
-def somewhere(rng: Random, side: Side) -> Spot:
-    """A position that this side could stand at."""
+def somewhere(rng: Random, side: Side) -> Position:
+    """A random position where a player of this side could stand."""
     (x, y, z), reach = _PLACES[side]
     return x + rng.randint(-reach, reach), y + rng.randint(-reach, reach), z + rng.randint(-50, 60)

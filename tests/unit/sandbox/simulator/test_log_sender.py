@@ -6,9 +6,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.sandbox.simulator.oddities import Line
+from app.sandbox.simulator.anomalies import LogLine
+from app.sandbox.simulator.log_sender import (
+    LogSender,
+    SendConfig,
+    SinkRefused,
+    Timing,
+    read_log,
+    sink_address,
+)
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.sender import Manner, Sender, SinkRefused, Timing, read_log, sink_address
 
 
 class Wall:
@@ -39,15 +46,15 @@ class Sink:
 
 
 URL = "http://sink.test/ops/v1/matches/m/log?token=1-a"
-LINES = [Line(float(second), f"L 01/19/2026 - 18:55:{second:02d}: line {second}é") for second in range(60)]
+LINES = [LogLine(float(second), f"L 01/19/2026 - 18:55:{second:02d}: line {second}é") for second in range(60)]
 
 
-async def play(pace: Pace, answers: list[int] | None = None, manner: Manner | None = None) -> Sink:
+async def play(pace: Pace, answers: list[int] | None = None, config: SendConfig | None = None) -> Sink:
     wall = Wall()
     sink = Sink(wall, answers)
     async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
         timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
-        sender = Sender(client, URL, "run-1", manner=manner, timing=timing)
+        sender = LogSender(client, URL, "run-1", config=config, timing=timing)
         await sender.send(LINES[:30], pace)
         await sender.send(LINES[30:], pace)
     return sink
@@ -120,19 +127,19 @@ async def test_a_refusal_ends_it() -> None:
 @pytest.mark.anyio
 async def test_patience_ends() -> None:
     with pytest.raises(SinkRefused, match="503"):
-        await play(Pace(10), [503] * 100, Manner(patience=20))
+        await play(Pace(10), [503] * 100, SendConfig(retry_seconds=20))
 
 
 @pytest.mark.anyio
 async def test_bodies_keep_to_their_size() -> None:
-    sink = await play(Pace(1000), manner=Manner(size=200))
+    sink = await play(Pace(1000), config=SendConfig(batch_bytes=200))
     assert body_of(sink.taken) == ALL
     assert max(len(request.content) for request in sink.taken) <= 210
 
 
 def test_sink_address_keeps_path_and_token() -> None:
-    told = "https://public.example/ops/v1/matches/m/log?token=7-x"
-    assert sink_address("http://127.0.0.1:9/", told) == "http://127.0.0.1:9/ops/v1/matches/m/log?token=7-x"
+    public = "https://public.example/ops/v1/matches/m/log?token=7-x"
+    assert sink_address("http://127.0.0.1:9/", public) == "http://127.0.0.1:9/ops/v1/matches/m/log?token=7-x"
 
 
 @pytest.mark.parametrize("dress", ["L {}: x", "{}: x", "{}.250 - x"])
@@ -160,7 +167,7 @@ async def test_a_new_run_has_its_own_token_and_offsets() -> None:
     lines = [line._replace(run=int(line.at >= 30)) for line in LINES]
     async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
         timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
-        await Sender(client, URL, "run", timing=timing).send(lines, Pace(10))
+        await LogSender(client, URL, "run", timing=timing).send(lines, Pace(10))
     assert body_of(sink.taken) == ALL
     tokens = [request.headers["X-Server-Instance-Token"] for request in sink.taken]
     assert tokens == sorted(tokens) and set(tokens) == {"run", "run-1"}

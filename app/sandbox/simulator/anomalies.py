@@ -1,4 +1,4 @@
-"""How often what goes wrong on real servers goes wrong on a simulated one.
+"""How often the simulated server has the problems of real ones.
 
 Lines may come late or twice in any match; what happens to a map (`incidents`) is drawn round by round.
 """
@@ -9,8 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 
-class Line(NamedTuple):
-    """`at` counts game seconds since the log was opened, `run` how often the server was started again."""
+class LogLine(NamedTuple):
+    """`at` counts game seconds since the log was opened, `run` how often the server has restarted."""
 
     at: float
     text: str
@@ -18,10 +18,10 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Oddities:
+class Anomalies:
     """Chances, from 0 to 1. A round: `restore` from a backup, `restart` of the map, `crash` of the server,
-    `silence` of the log, `pause`, `reconnect` of a player. A line: `late`, `repeat`. `overtimes` are how
-    many a map is made to last at least."""
+    `silence` of the log, `pause`, `reconnect` of a player. A line: `late`, `repeat`. `overtimes`: at least so
+    many are played."""
 
     restore: float = 0.0
     restart: float = 0.0
@@ -34,11 +34,11 @@ class Oddities:
     overtimes: int = 0
 
 
-NONE = Oddities()
-#: What stops nothing: play goes on, and so do the markets.
-GENTLE = Oddities(reconnect=0.01, late=0.002, repeat=0.002)
-#: About one in three matches sees something that suspends it.
-RARE = Oddities(
+NONE = Anomalies()
+#: Nothing that suspends markets.
+GENTLE = Anomalies(reconnect=0.01, late=0.002, repeat=0.002)
+#: About one match in three is suspended at some time.
+RARE = Anomalies(
     restore=0.008,
     restart=0.002,
     crash=0.004,
@@ -48,52 +48,52 @@ RARE = Oddities(
     late=0.002,
     repeat=0.002,
 )
-#: Every match has something of it.
-COMMON = Oddities(
+#: Every match has some.
+COMMON = Anomalies(
     restore=0.06, restart=0.03, crash=0.02, silence=0.01, pause=0.04, reconnect=0.05, late=0.02, repeat=0.01
 )
 
 _LATE_SECONDS = 1.0
 _REPEATED = 12
-#: What may come a moment late without a change of meaning.
+#: Lines that may come a moment late without a change of meaning.
 _IDLE = (" attacked ", " money change ", " purchased ", " picked up ", " threw ", " left buyzone ")
 
 
-def disordered(
-    lines: Iterable[Line], rng: Random, oddities: Oddities, seconds: Callable[[float], float]
-) -> Iterator[Line]:
+def disorder(
+    lines: Iterable[LogLine], rng: Random, anomalies: Anomalies, seconds: Callable[[float], float]
+) -> Iterator[LogLine]:
     """The lines as they arrive: some a second late, some twice. `seconds` turns game seconds to real ones."""
-    late = _late(lines, rng, oddities.late, seconds) if oddities.late else lines
-    return _repeated(late, rng, oddities.repeat, seconds) if oddities.repeat else iter(late)
+    late = _late(lines, rng, anomalies.late, seconds) if anomalies.late else lines
+    return _repeated(late, rng, anomalies.repeat, seconds) if anomalies.repeat else iter(late)
 
 
 def _late(
-    lines: Iterable[Line], rng: Random, chance: float, seconds: Callable[[float], float]
-) -> Iterator[Line]:
+    lines: Iterable[LogLine], rng: Random, chance: float, seconds: Callable[[float], float]
+) -> Iterator[LogLine]:
     """Idle lines and kills are overtaken by idle lines of up to a second later."""
-    held: Line | None = None
+    delayed: LogLine | None = None
     for line in lines:
-        if held is None:
+        if delayed is None:
             if _may_be_late(line.text) and rng.random() < chance:
-                held = line
+                delayed = line
             else:
                 yield line
             continue
-        gap = seconds(line.at) - seconds(held.at)
+        gap = seconds(line.at) - seconds(delayed.at)
         if gap > _LATE_SECONDS or not _idle(line.text):
-            yield from (held, line)
-            held = None
+            yield from (delayed, line)
+            delayed = None
             continue
         yield line
         if gap > 0:
-            yield held._replace(at=line.at)
-            held = None
-    if held:
-        yield held
+            yield delayed._replace(at=line.at)
+            delayed = None
+    if delayed:
+        yield delayed
 
 
 def _idle(text: str) -> bool:
-    return any(deed in text for deed in _IDLE)
+    return any(words in text for words in _IDLE)
 
 
 def _may_be_late(text: str) -> bool:
@@ -101,10 +101,10 @@ def _may_be_late(text: str) -> bool:
 
 
 def _repeated(
-    lines: Iterable[Line], rng: Random, chance: float, seconds: Callable[[float], float]
-) -> Iterator[Line]:
-    """Now and then the last few lines, all of the last second, come once more."""
-    recent: list[Line] = []
+    lines: Iterable[LogLine], rng: Random, chance: float, seconds: Callable[[float], float]
+) -> Iterator[LogLine]:
+    """Sometimes the last few lines, all of the last second, come a second time."""
+    recent: list[LogLine] = []
     for line in lines:
         recent = [*recent[1 - _REPEATED :], line]
         yield line

@@ -1,4 +1,4 @@
-"""The service's operator API, as somebody outside calls it."""
+"""A client of the service's operator API."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,26 +7,26 @@ from typing import Any
 
 import httpx
 
-from app.sandbox.simulator.series import Plan
+from app.sandbox.simulator.series import MatchPlan
 
 _WAITS = (0.1, 0.2, 0.5, 1, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5)
 
 
-class OperatorRefused(Exception):
-    """The service says no, or has been away for too long."""
+class OperatorRequestFailed(Exception):
+    """The service refuses the request, or was unreachable for too long."""
 
 
 @dataclass(frozen=True)
-class Created:
-    """A match as the service answers it: its UUID, its number, and where its log goes."""
+class CreatedMatch:
+    """A match as the service returns it: its UUID, its number, and where its log goes."""
 
     id: str
     number: int
     log_sink_url: str
 
 
-class Operator:
-    """Calls with an operator's key; what fails because the service is away is tried again.
+class OperatorClient:
+    """Calls with an operator's key; a call that fails because the service is unreachable is retried.
 
     `operator_url` is where `/ops/v1` is served, unless that is `base_url`, the public address."""
 
@@ -43,8 +43,8 @@ class Operator:
         self._operator_url = operator_url.rstrip("/") or self.base_url
         self._headers = {"X-Api-Key": key}
 
-    async def create(self, plan: Plan, event: str, *, scheduled_at: int, reference: str) -> Created:
-        """Create the plan's match (`scheduled_at`: Unix ms); `reference` makes a repeated call harmless."""
+    async def create(self, plan: MatchPlan, event: str, *, scheduled_at: int, reference: str) -> CreatedMatch:
+        """Create the plan's match (`scheduled_at`: Unix ms); `reference` is its idempotency key."""
         body = {
             "team_a": plan.home.name,
             "team_b": plan.away.name,
@@ -56,7 +56,7 @@ class Operator:
             "request_id": reference,
         }
         data = await self._call("POST", "/ops/v1/matches", body)
-        return Created(data["id"], data["number"], data["log_sink_url"])
+        return CreatedMatch(data["id"], data["number"], data["log_sink_url"])
 
     async def cancel(self, match_id: str) -> None:
         await self._call("POST", f"/ops/v1/matches/{match_id}/cancel", {})
@@ -65,7 +65,7 @@ class Operator:
         await self._call("PUT", f"/ops/v1/tenants/{slug}/bookings/{match_id}", {"booked": booked})
 
     async def trim(self, keep_finished: int) -> None:
-        """Let the service forget all but the newest finished matches."""
+        """Have the service remove all but the newest finished matches."""
         await self._call("POST", "/ops/v1/trim", {"keep_finished": keep_finished})
 
     async def unfinished(self) -> list[dict[str, Any]]:
@@ -80,14 +80,14 @@ class Operator:
         url = (self._operator_url if path.startswith("/ops/") else self.base_url) + path
         for wait in _WAITS:
             try:
-                answer = await self.client.request(method, url, json=body, headers=self._headers)
+                response = await self.client.request(method, url, json=body, headers=self._headers)
             except httpx.TransportError as error:
                 problem = f"{type(error).__name__}: {error}"
             else:
-                if answer.status_code < 300:
-                    return answer.json().get("data") if answer.content else None
-                problem = f"{answer.status_code} {answer.text[:300]}"
-                if answer.status_code < 500 and answer.status_code != 429:
+                if response.status_code < 300:
+                    return response.json().get("data") if response.content else None
+                problem = f"{response.status_code} {response.text[:300]}"
+                if response.status_code < 500 and response.status_code != 429:
                     break
             await self.sleep(wait)
-        raise OperatorRefused(f"{method} {path}: {problem}")
+        raise OperatorRequestFailed(f"{method} {path}: {problem}")

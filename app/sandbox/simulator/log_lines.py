@@ -1,17 +1,17 @@
-"""How the server spells things: one function a line, without the time stamp.
+"""The server's log lines: one function a line, without the timestamp.
 
-Sides are `CT` and `T` here and in the whole simulator; only the lines say `TERRORIST`.
+Sides are `CT` and `T` here and in the whole simulator; only the lines have `TERRORIST`.
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from app.sandbox.simulator.arms import Arm
 from app.sandbox.simulator.truth import Reason, Side
+from app.sandbox.simulator.weapons import Weapon
 
-Dress = Literal["plain", "bare", "millis"]
-Spot = tuple[int, int, int]
+TimestampStyle = Literal["plain", "bare", "millis"]
+Position = tuple[int, int, int]
 
 TEAM: dict[Side, str] = {"CT": "CT", "T": "TERRORIST"}
 NOTICE: dict[tuple[Side, Reason], str] = {
@@ -28,38 +28,38 @@ FIELDS = (
 )
 
 
-def stamped(at_ms: int, text: str, dress: Dress) -> str:
-    """The line as it leaves the server at `at_ms` (Unix ms), in one of the three dresses."""
+def stamped(at_ms: int, text: str, style: TimestampStyle) -> str:
+    """The line as it leaves the server at `at_ms` (Unix ms), in one of the three styles that servers use."""
     when = datetime.fromtimestamp(at_ms // 1000, UTC)
-    if dress == "millis":
+    if style == "millis":
         return f"{when:%m/%d/%Y - %H:%M:%S}.{at_ms % 1000:03d} - {text}"
-    return f"{'L ' if dress == 'plain' else ''}{when:%m/%d/%Y - %H:%M:%S}: {text}"
+    return f"{'L ' if style == 'plain' else ''}{when:%m/%d/%Y - %H:%M:%S}: {text}"
 
 
 def player(name: str, slot: int, account: int, side: Side | None) -> str:
     return f'"{name}<{slot}><[U:1:{account}]><{TEAM[side] if side else ""}>"'
 
 
-def spot(place: Spot) -> str:
+def position(place: Position) -> str:
     return f"[{place[0]} {place[1]} {place[2]}]"
 
 
-def world(trigger: str) -> str:
+def world_event(trigger: str) -> str:
     return f'World triggered "{trigger}"'
 
 
-def match_start(arena: str) -> str:
-    return f'World triggered "Match_Start" on "{arena}"'
+def match_start(map_name: str) -> str:
+    return f'World triggered "Match_Start" on "{map_name}"'
 
 
 def teams_playing(ct: str, t: str) -> list[str]:
     return [f'Team playing "CT": {ct}', f'Team playing "TERRORIST": {t}']
 
 
-def match_status(ct: str, t: str, ct_score: int, t_score: int, arena: str, played: int) -> list[str]:
+def match_status(ct: str, t: str, ct_score: int, t_score: int, map_name: str, played: int) -> list[str]:
     return [
         *(f"MatchStatus: {line}" for line in teams_playing(ct, t)),
-        f'MatchStatus: Score: {ct_score}:{t_score} on map "{arena}" RoundsPlayed: {played}',
+        f'MatchStatus: Score: {ct_score}:{t_score} on map "{map_name}" RoundsPlayed: {played}',
     ]
 
 
@@ -82,28 +82,30 @@ def money(owner: str, before: int, change: int, after: int, what: str = "") -> s
 
 
 def attacked(
-    killer: str, at: Spot, victim: str, there: Spot, arm: str, hit: tuple[int, int, int, int, str]
+    killer: str, at: Position, victim: str, there: Position, weapon: str, hit: tuple[int, int, int, int, str]
 ) -> str:
     """`hit` is damage, damage to armour, health left, armour left, hit group."""
     damage, dent, health, armour, group = hit
     return (
-        f'{killer} {spot(at)} attacked {victim} {spot(there)} with "{arm}" (damage "{damage}") '
+        f'{killer} {position(at)} attacked {victim} {position(there)} with "{weapon}" (damage "{damage}") '
         f'(damage_armor "{dent}") (health "{health}") (armor "{armour}") (hitgroup "{group}")'
     )
 
 
-def killed(killer: str, at: Spot, victim: str, there: Spot, arm: Arm, flags: Sequence[str]) -> str:
+def killed(
+    killer: str, at: Position, victim: str, there: Position, weapon: Weapon, flags: Sequence[str]
+) -> str:
     note = f" ({' '.join(flags)})" if flags else ""
-    return f'{killer} {spot(at)} killed {victim} {spot(there)} with "{arm.name}"{note}'
+    return f'{killer} {position(at)} killed {victim} {position(there)} with "{weapon.name}"{note}'
 
 
 def left_buyzone(who: str, carried: Sequence[str]) -> str:
     return f"{who} left buyzone with [ {' '.join(carried)} ]"
 
 
-def threw(who: str, grenade: str, place: Spot) -> str:
+def threw(who: str, grenade: str, place: Position) -> str:
     note = " flashbang entindex 247)" if grenade == "flashbang" else ""
-    return f"{who} threw {grenade} {spot(place)}{note}"
+    return f"{who} threw {grenade} {position(place)}{note}"
 
 
 def pause(on: bool, reason: str) -> str:
@@ -111,7 +113,7 @@ def pause(on: bool, reason: str) -> str:
 
 
 def restore(played: int) -> str:
-    """The command that puts the match back to where it stood after so many rounds."""
+    """The command that restores the match as it was after so many rounds."""
     return f'rcon from "127.0.0.1:27015": command "mp_backup_restore_load_file backup_round{played:02d}.txt"'
 
 
@@ -120,20 +122,20 @@ def disconnected(who: str) -> str:
 
 
 def connected(nobody: str) -> list[str]:
-    """A player who is on no side yet comes in."""
-    told = ('connected, address ""', "STEAM USERID validated", "entered the game")
-    return [f"{nobody} {words}" for words in told]
+    """A player connects who is on no side yet."""
+    steps = ('connected, address ""', "STEAM USERID validated", "entered the game")
+    return [f"{nobody} {words}" for words in steps]
 
 
 def joined(name: str, slot: int, account: int, side: Side) -> str:
     return f'"{name}<{slot}><[U:1:{account}]>" switched from team <Unassigned> to <{TEAM[side]}>'
 
 
-def game_over(arena: str, ct_score: int, t_score: int, minutes: int) -> str:
-    return f"Game Over: competitive  {arena} score {ct_score}:{t_score} after {minutes} min"
+def game_over(map_name: str, ct_score: int, t_score: int, minutes: int) -> str:
+    return f"Game Over: competitive  {map_name} score {ct_score}:{t_score} after {minutes} min"
 
 
-def round_stats(number: int, ct_score: int, t_score: int, arena: str, rows: Iterable[str]) -> list[str]:
+def round_stats(number: int, ct_score: int, t_score: int, map_name: str, rows: Iterable[str]) -> list[str]:
     """The block that the server writes at each freeze; `rows` are the players' columns."""
     return [
         "JSON_BEGIN{",
@@ -141,7 +143,7 @@ def round_stats(number: int, ct_score: int, t_score: int, arena: str, rows: Iter
         f'"round_number" : "{number}",',
         f'"score_t" : "{t_score}",',
         f'"score_ct" : "{ct_score}",',
-        f'"map" : "{arena}",',
+        f'"map" : "{map_name}",',
         '"server" : "matchfeed simulator",',
         f'"fields" : "{FIELDS}"',
         '"players" : {',

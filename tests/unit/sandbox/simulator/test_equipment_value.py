@@ -5,9 +5,9 @@ import re
 import pytest
 
 from app.domain.changes import RoundFinished
-from app.sandbox.simulator.arms import ARMS, GEAR, GRENADES
 from app.sandbox.simulator.series import simulate
-from tests.unit.sandbox.simulator.test_truth import plan, told
+from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
+from tests.unit.sandbox.simulator.test_truth import plan, read_match
 
 _LEFT = re.compile(r'"([^"<]+)<\d+><[^>]*><(CT|TERRORIST)>" left buyzone with \[ ([^\]]*)\]')
 _HELMET = GEAR["item_assaultsuit"] - GEAR["item_kevlar"]
@@ -17,8 +17,8 @@ _STARTING = 200  #: the simulator's players do not pay for their first pistol
 
 def price(item: str) -> int:
     name = item.removeprefix("weapon_")
-    if name in ARMS and ARMS[name].kind != "knife":
-        return ARMS[name].price or _STARTING
+    if name in WEAPONS and WEAPONS[name].kind != "knife":
+        return WEAPONS[name].price or _STARTING
     return _WORN.get(item, 0) + GRENADES.get(name, 0)
 
 
@@ -38,7 +38,7 @@ def by_round(seed: int) -> list[dict[str, int]]:
 
 @pytest.mark.parametrize("seed", [3, 8])
 def test_rounds_are_worth_what_was_carried_into_them(seed: int) -> None:
-    _, changes, truth = told(plan(seed, knife=False))
+    _, changes, truth = read_match(plan(seed, knife=False))
     rounds = [change.round for change in changes if isinstance(change, RoundFinished)]
     known = by_round(seed)
     assert len(rounds) == len(known) == len(truth.maps[0].rounds)

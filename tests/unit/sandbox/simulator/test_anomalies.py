@@ -12,54 +12,54 @@ from app.domain.doubts import SILENT, raise_doubt
 from app.domain.match import Match, Status
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.lines import Dress
-from app.sandbox.simulator.oddities import COMMON, Line, Oddities
-from app.sandbox.simulator.series import Plan, new_truth, play, simulate
+from app.sandbox.simulator.anomalies import COMMON, Anomalies, LogLine
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.log_lines import TimestampStyle
+from app.sandbox.simulator.series import MatchPlan, new_truth, play, simulate
 from app.sandbox.simulator.truth import SeriesTruth
-from app.sandbox.simulator.world import world
 from app.trading.settlement_audit import audit
 from tests.unit.trading.trader import Trader, new_match
 
 BEGIN = 1_790_000_000_000
 SILENT_MS = 30_000  #: after which the service itself suspends
-DRESSES: tuple[Dress, ...] = ("plain", "bare", "millis")
+TIMESTAMP_STYLES: tuple[TimestampStyle, ...] = ("plain", "bare", "millis")
 KINDS = {
-    "restore": Oddities(restore=0.15),
-    "restart": Oddities(restart=0.15),
-    "crash": Oddities(crash=0.1),
-    "silence": Oddities(silence=0.1),
-    "pause": Oddities(pause=0.3),
-    "reconnect": Oddities(reconnect=0.3),
-    "late": Oddities(late=0.1),
-    "repeat": Oddities(repeat=0.05),
-    "overtimes": Oddities(overtimes=3),
+    "restore": Anomalies(restore=0.15),
+    "restart": Anomalies(restart=0.15),
+    "crash": Anomalies(crash=0.1),
+    "silence": Anomalies(silence=0.1),
+    "pause": Anomalies(pause=0.3),
+    "reconnect": Anomalies(reconnect=0.3),
+    "late": Anomalies(late=0.1),
+    "repeat": Anomalies(repeat=0.05),
+    "overtimes": Anomalies(overtimes=3),
     "all": COMMON,
 }
 
 
-def plan(oddities: Oddities, seed: int, best_of: int = 1) -> Plan:
-    squads = world().squads
-    home, away = squads[seed % 40], squads[(seed * 7 + 3) % 40]
-    away = squads[(seed + 1) % 40] if home is away else away
-    return Plan(
+def plan(anomalies: Anomalies, seed: int, best_of: int = 1) -> MatchPlan:
+    teams = fictional_world().teams
+    home, away = teams[seed % 40], teams[(seed * 7 + 3) % 40]
+    away = teams[(seed + 1) % 40] if home is away else away
+    return MatchPlan(
         home,
         away,
         seed,
         BEGIN,
         best_of=best_of,
-        dress=DRESSES[seed % 3],
+        timestamps=TIMESTAMP_STYLES[seed % 3],
         brief=True,
-        oddities=oddities,
+        anomalies=anomalies,
     )
 
 
-def bodies(lines: Iterator[Line], seconds: float) -> Iterator[tuple[int, str]]:
+def bodies(lines: Iterator[LogLine], seconds: float) -> Iterator[tuple[int, str]]:
     """When each body of so many seconds arrives, and its text; a body is of one server run."""
     for (number, _), some in groupby(lines, key=lambda line: (int(line.at / seconds), line.run)):
         yield BEGIN + int((number + 1) * seconds * 1000), "".join(f"{line.text}\n" for line in some)
 
 
-def traded(plan: Plan, seconds: float, *, checking: bool = False) -> tuple[Trader, SeriesTruth]:
+def traded(plan: MatchPlan, seconds: float, *, checking: bool = False) -> tuple[Trader, SeriesTruth]:
     """The match as read and traded, suspended whenever its source is silent."""
     truth = new_truth(plan)
     trader = Trader(new_match(plan), checking=checking)
@@ -99,8 +99,8 @@ def assert_same_kills(trader: Trader, truth: SeriesTruth) -> None:
     assert seen == [(kill.killer, kill.victim) for kill in true]
 
 
-def check(oddities: Oddities, seed: int, best_of: int = 1, seconds: float = 10.0) -> SeriesTruth:
-    trader, truth = traded(plan(oddities, seed, best_of), seconds)
+def check(anomalies: Anomalies, seed: int, best_of: int = 1, seconds: float = 10.0) -> SeriesTruth:
+    trader, truth = traded(plan(anomalies, seed, best_of), seconds)
     assert_same(trader.match, truth)
     assert_same_kills(trader, truth)
     assert not trader.open()
@@ -109,7 +109,7 @@ def check(oddities: Oddities, seed: int, best_of: int = 1, seconds: float = 10.0
     return truth
 
 
-def folded(plan: Plan, seconds: float) -> tuple[Match, SeriesTruth]:
+def folded(plan: MatchPlan, seconds: float) -> tuple[Match, SeriesTruth]:
     truth = new_truth(plan)
     match = new_match(plan)
     for at, body in bodies(play(plan, truth), seconds):
@@ -135,7 +135,7 @@ def test_an_odd_series_leaves_a_sound_book() -> None:
 def test_what_can_go_wrong_does() -> None:
     """Every break happens in some of these logs, and takes rounds back that had been settled."""
     truths = [simulate(plan(COMMON, seed))[1].maps[0] for seed in range(24)]
-    seen = Counter(oddity for truth in truths for oddity in truth.oddities)
+    seen = Counter(anomaly for truth in truths for anomaly in truth.anomalies)
     assert seen.keys() == {"restore", "restart", "crash", "silence", "reconnect"}
     assert sum(bool(truth.voided) for truth in truths) > 8
     for truth in truths:
@@ -148,7 +148,7 @@ def test_three_overtimes_are_played() -> None:
 
 
 def test_a_crash_goes_on_in_a_new_run() -> None:
-    lines = next(lines for lines, truth in logs(Oddities(crash=0.1)) if "crash" in truth.maps[0].oddities)
+    lines = next(lines for lines, truth in logs(Anomalies(crash=0.1)) if "crash" in truth.maps[0].anomalies)
     runs = [line.run for line in lines]
     assert runs == sorted(runs) and runs[-1] >= 1
     first = next(line for line in lines if line.run == 1)
@@ -156,8 +156,8 @@ def test_a_crash_goes_on_in_a_new_run() -> None:
 
 
 def test_late_lines_are_a_second_late_at_most_and_none_is_lost() -> None:
-    usual, _ = simulate(plan(Oddities(), 5))
-    late, _ = simulate(plan(Oddities(late=0.1), 5))
+    usual, _ = simulate(plan(Anomalies(), 5))
+    late, _ = simulate(plan(Anomalies(late=0.1), 5))
     assert sorted(line.text for line in late) == sorted(line.text for line in usual)
     assert [line.text for line in late] != [line.text for line in usual]
     assert [line.at for line in late] == sorted(line.at for line in late)
@@ -168,11 +168,11 @@ def test_late_lines_are_a_second_late_at_most_and_none_is_lost() -> None:
 
 
 def test_repeated_lines_come_twice() -> None:
-    usual, _ = simulate(plan(Oddities(), 6))
-    twice, _ = simulate(plan(Oddities(repeat=0.05), 6))
+    usual, _ = simulate(plan(Anomalies(), 6))
+    twice, _ = simulate(plan(Anomalies(repeat=0.05), 6))
     more = Counter(line.text for line in twice) - Counter(line.text for line in usual)
     assert sum(more.values()) > 0.05 * len(usual) and more.keys() <= {line.text for line in usual}
 
 
-def logs(oddities: Oddities) -> Iterator[tuple[list[Line], SeriesTruth]]:
-    return (simulate(plan(oddities, seed)) for seed in range(20))
+def logs(anomalies: Anomalies) -> Iterator[tuple[list[LogLine], SeriesTruth]]:
+    return (simulate(plan(anomalies, seed)) for seed in range(20))
