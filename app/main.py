@@ -20,27 +20,27 @@ from app.broker.management import Management
 from app.channels.board.routes import ROUTES as BOARD
 from app.channels.board.routes import Board
 from app.channels.facade import icon
-from app.channels.facade.facade import Facade
+from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
-from app.channels.rest.documents import Documents, documents
-from app.channels.rest.pushed import Pushed, at_stream, pushed
-from app.channels.rest.reader import Reader
+from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
+from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.openapi import OpenApiDocuments, generate_documents
 from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.asyncapi import stream_document
 from app.channels.stream.config import StreamConfig
 from app.channels.stream.routes import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.http import errors
-from app.http.answer import Rendered
-from app.http.body import Strict
-from app.http.door import Door
-from app.http.head import Heads, complete
+from app.http.headers import HeadRequests, add_common_headers
 from app.http.health import FEED_PROCESS, Health
-from app.http.kept import Bodies
-from app.http.listeners import Listeners
-from app.http.upgrade import Upgrades
+from app.http.listeners import ListenerFilter
+from app.http.request_body import StrictRequest
+from app.http.request_guard import RequestGuard
+from app.http.response import ViewResponse
+from app.http.response_cache import ResponseCache
+from app.http.upgrade import UpgradeRefusals
 from app.ingest import health
 from app.ingest.queues import Queues
 from app.ingest.routes import ROUTES as LOG_SINK
@@ -69,31 +69,31 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     """The application; it connects when it starts and lets go of everything when it stops."""
     parts = Parts(settings, clock)
     provided = {
-        "reader": handed(lambda: parts.reader),
+        "rest": handed(lambda: parts.rest),
         "sink": handed(lambda: parts.sink),
         "recoveries": handed(lambda: parts.recoveries),
         "facade": handed(lambda: parts.facade),
         "ops": handed(lambda: parts.operators),
         "board": handed(lambda: parts.board),
         "stream_server": handed(lambda: parts.stream_server),
-        "documents": handed(lambda: parts.documents),
-        "pushed": handed(lambda: parts.pushed),
+        "openapi_documents": handed(lambda: parts.openapi_documents),
+        "asyncapi_document": handed(lambda: parts.asyncapi_document),
     }
     products = str(settings.producer_id), PRODUCER
-    parts.documents = documents(ROUTES, frozenset(provided), products)
+    parts.openapi_documents = generate_documents(ROUTES, frozenset(provided), products)
     app = Litestar(
         route_handlers=(*ROUTES, *STREAM, *BOARD),
         middleware=[
-            Door(
+            RequestGuard(
                 lambda: parts.grants,
                 lambda: parts.counters,
-                lambda: parts.bodies,
+                lambda: parts.response_cache,
                 parts.unauthenticated_limiter,
             )
         ],
-        request_class=Strict,
-        response_class=Rendered,
-        before_send=[complete],
+        request_class=StrictRequest,
+        response_class=ViewResponse,
+        before_send=[add_common_headers],
         exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(parts.unauthenticated_limiter)},
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
@@ -101,8 +101,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         logging_config=None,
         openapi_config=None,
     )
-    app.asgi_handler = Listeners(
-        Upgrades(Heads(app.asgi_handler), parts.unauthenticated_limiter), settings.operator_port
+    app.asgi_handler = ListenerFilter(
+        UpgradeRefusals(HeadRequests(app.asgi_handler), parts.unauthenticated_limiter), settings.operator_port
     )
     return app
 
@@ -115,17 +115,17 @@ class Parts:
         self._clock = clock
         self.counters: Counters
         self.grants: Grants
-        self.bodies: Bodies
-        self.reader: Reader
+        self.response_cache: ResponseCache
+        self.rest: RestDependencies
         self.sink: LogSink
         self.recoveries: RecoveryService
-        self.facade: Facade
+        self.facade: FacadeDependencies
         self.operators: OperatorDependencies
         self.stream_server: StreamServer
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
-        self.documents: Documents
-        self.pushed = what_is_pushed(settings)
+        self.openapi_documents: OpenApiDocuments
+        self.asyncapi_document = asyncapi_document(settings)
 
     @asynccontextmanager
     async def opened(self, _: Litestar) -> AsyncIterator[None]:
@@ -141,7 +141,7 @@ class Parts:
         ):
             self.counters = counters
             self.grants = Grants(store, settings.secret_key, self._clock)
-            self.bodies = Bodies(store, settings.kept_bytes)
+            self.response_cache = ResponseCache(store, settings.kept_bytes)
             broker = BrokerConfig(
                 management,
                 settings.exchange,
@@ -154,7 +154,7 @@ class Parts:
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.facade = facade(settings, store, self._clock)
-            self.reader = Reader(
+            self.rest = RestDependencies(
                 store,
                 self._clock,
                 self._health(store, queues),
@@ -168,7 +168,7 @@ class Parts:
             # Feed processes do this, too; a revocation must not wait for one to be started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
                 "hearing of keys": self.grants.run,
-                "hearing of changes": self.bodies.run,
+                "hearing of changes": self.response_cache.run,
                 "keeping alerts": supervision.run,
                 "closing streams of ended keys": self.stream_server.run,
                 "admitting tenants to the broker": partial(broker_sync.run, store, management, entry),
@@ -217,10 +217,10 @@ def handed(part: Callable[[], object]) -> Provide:
     return Provide(part, sync_to_thread=False)
 
 
-def what_is_pushed(settings: Settings) -> Pushed:
-    """The AsyncAPI document: what the feed and the stream say of themselves."""
-    amqp_half = feed(settings.exchange, settings.rabbitmq_public_host)
-    return pushed(amqp_half, at_stream(stream_document(), settings.public_url))
+def asyncapi_document(settings: Settings) -> AsyncApiDocument:
+    """The AsyncAPI document, from the parts of the feed and the stream."""
+    amqp_part = feed(settings.exchange, settings.rabbitmq_public_host)
+    return generate_document(amqp_part, with_stream_server(stream_document(), settings.public_url))
 
 
 def stream_config(settings: Settings) -> StreamConfig:
@@ -236,7 +236,7 @@ def stream_config(settings: Settings) -> StreamConfig:
     )
 
 
-def facade(settings: Settings, store: Store, clock: Clock) -> Facade:
+def facade(settings: Settings, store: Store, clock: Clock) -> FacadeDependencies:
     address = settings.public_url.rstrip("/")
     producer = Producer(
         id=settings.producer_id,
@@ -246,7 +246,7 @@ def facade(settings: Settings, store: Store, clock: Clock) -> Facade:
         window_minutes=settings.recovery_window_minutes,
     )
     icon_url = icon.address(address, settings.cs2_category_icon_url)
-    return Facade(store, clock, producer, icon_url)
+    return FacadeDependencies(store, clock, producer, icon_url)
 
 
 def app() -> Litestar:

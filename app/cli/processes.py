@@ -14,7 +14,7 @@ import uvicorn
 from app.broker.authorisation import application
 from app.channels.stream.transports import RawFrameProtocol
 from app.cli.context import running, settled
-from app.http.protocol import Limits, Protocol
+from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.kit import garbage_collection, logging
 from app.main import create_app
 from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
@@ -57,11 +57,13 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
     """How `app` is served. Forwarded addresses count from the proxies that the settings name, by default from
     nobody: the server's own default believes whoever comes from this machine."""
     proxies = networks(settings.trusted_proxies)
-    limits = Limits(settings.head_seconds, settings.body_seconds, settings.connections_per_address, proxies)
+    limits = ConnectionLimits(
+        settings.head_seconds, settings.body_seconds, settings.connections_per_address, proxies
+    )
     return uvicorn.Config(
         app,
         loop="uvloop",
-        http=cast(Any, partial(Protocol, limits=limits)),
+        http=cast(Any, partial(HttpProtocol, limits=limits)),
         ws=RawFrameProtocol,
         ws_per_message_deflate=False,
         proxy_headers=bool(proxies),

@@ -1,17 +1,17 @@
-"""What everything that speaks HTTP shares: who asks, what they may, how an answer and a refusal look.
+"""What all HTTP routes share: authentication, authorisation, rate limits, formats, caching, errors.
 
-A request passes `door` (key, rate, rights, format, parameters, by the route's `opt`), then its handler.
-`opt` may say: `open` (no key), `operator`, `sport`, `scopes` (one of these is enough), `query` (the
-parameters that are known) or `any_query`, `sibling` (there is an address ending in `.xml` too), `format`
-(the only one), `kept` (bodies are kept, for all to whom this gives the same), `heavy` (a few at a time); and
-for the document alone `takes` (the type of a body that is read raw) and `required` (parameters). What a
-handler returns is rendered by `answer` in the format that `media` settled.
+A request passes `request_guard` (key, rate limit, rights, format, query, as the route's `opt` declares), then
+its handler. Keys of `opt`: `open` (no key needed), `operator`, `sport`, `scopes` (one of these is enough),
+`query` (the known parameters) or `any_query`, `sibling` (a second path ends in `.xml`), `format` (the only
+one), `cached_per` (the response is cached, once per value of this function), `concurrency_limited`
+(expensive); for the OpenAPI document alone `takes` (the media type of a raw body) and `required`
+(parameters). What a handler returns is rendered by `response` in the format that `content_negotiation` chose.
 
-Every refusal is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of upgrades in
-`upgrade`, those of what is no request in `protocol`, the server's HTTP below it all. `head` completes the
-head of whatever is sent (request id, what is left of the key's rate) and answers HEAD for every GET;
-`sending` has bodies on their way, `kept` those that need not be made again. All hooks are asynchronous: the
-framework runs others in threads. `openapi` and `asyncapi` write the documents, `pages` shows them to people.
+Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
+in `upgrade`, those of unreadable requests in `protocol`, the server's HTTP below everything else. `headers`
+adds the request id and the rate limit to every response and handles HEAD for every GET; `response_body` sends
+bodies, `response_cache` stores them. All hooks are asynchronous: the framework would run others in threads.
+`openapi` and `asyncapi` generate the documents, `pages` renders them as HTML.
 
 Imported by `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`, `operators`, `ingest`,
 `main` and `cli`; imports `access`, `wire`, `store`, `domain` and `kit`.

@@ -18,7 +18,7 @@ Caller = Request[object, Grant, State]  #: a request whose `auth` is the caller'
 HEADERS = frozenset((b"x-api-key", b"x-access-token", b"$x$access-token"))
 
 
-def presented_key(headers: Iterable[tuple[bytes, bytes]]) -> str:
+def read_api_key(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """The key in the request's headers; raises `Unauthenticated` for none, `BadRequest` for two kinds.
 
     A header without a value says nothing: it is as if it had not been sent.
@@ -31,13 +31,13 @@ def presented_key(headers: Iterable[tuple[bytes, bytes]]) -> str:
     return keys.pop().decode("latin-1")
 
 
-def address_of(scope: Scope) -> str:
+def client_address(scope: Scope) -> str:
     """The address that a request or an upgrade comes from; empty where the server does not know it."""
     client = scope.get("client")
     return client[0] if client else ""
 
 
-def admit(grant: Grant, wanted: dict[str, Any]) -> None:
+def authorize(grant: Grant, wanted: dict[str, Any]) -> None:
     """Raise `Forbidden` unless the grant has what the route asks for."""
     if wanted.get("operator") and not grant.operator:
         raise Forbidden("This is for operator keys only.")

@@ -11,7 +11,7 @@ from litestar.types import Scope
 
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
 from app.http import request_id
-from app.http.auth import address_of, presented_key
+from app.http.auth import client_address, read_api_key
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
@@ -66,7 +66,7 @@ def unrouted(limiter: UnauthenticatedLimiter) -> Handler:
     def answer(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
         if error.status_code not in (404, 405) or "auth" in cast(dict[str, object], request.scope):
             return http(request, error)
-        address = address_of(request.scope)
+        address = client_address(request.scope)
         seconds = limiter.retry_after(address)
         limiter.record_refusal(address, "path")
         if seconds:
@@ -80,7 +80,7 @@ def unrouted(limiter: UnauthenticatedLimiter) -> Handler:
 def _contradiction(scope: Scope) -> BadRequest | None:
     """Two different keys are refused at any address, whatever there is."""
     try:
-        presented_key(scope["headers"])
+        read_api_key(scope["headers"])
     except BadRequest as error:
         return error
     except Unauthenticated:

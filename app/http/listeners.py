@@ -24,7 +24,7 @@ _SPELLED_OUT = re.compile(rb"/ops/[A-Za-z0-9/_.:~%-]*(?:[A-Za-z0-9_.:~%-]|/log/)
 _NEEDLESSLY_ENCODED = re.compile(rb"%(2[def]|3[0-9]|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae])", re.IGNORECASE)
 
 
-class Listeners:
+class ListenerFilter:
     """Around the whole application: hides from each request what its listener does not serve.
 
     `operator_port` is the port of the operators' listener; 0: there is none."""

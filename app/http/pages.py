@@ -1,4 +1,4 @@
-"""Pages for people made from templates: nothing is fetched, nothing is run, whatever is put in is escaped."""
+"""HTML pages from templates: no external resources, no scripts, all values escaped."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +11,13 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-_SHARED = Path(__file__).parent  #: where `page_head.html` lies, with which every page begins
+_SHARED = Path(__file__).parent  #: the folder of `page_head.html`, which every page includes
 
 
-def render(place: Path, filters: dict[str, Callable[..., Any]], **values: Any) -> str:
-    """The page that `page.html` in the folder `place` makes of `values`; `filters` are its own."""
+def render(folder: Path, filters: dict[str, Callable[..., Any]], **values: Any) -> str:
+    """`page.html` in `folder`, rendered with `values`; `filters` are added to the standard ones."""
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([place, _SHARED]),
+        loader=jinja2.FileSystemLoader([folder, _SHARED]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -27,7 +27,7 @@ def render(place: Path, filters: dict[str, Callable[..., Any]], **values: Any) -
     return templates.get_template("page.html").render(values)
 
 
-def shown(page: bytes) -> Response[bytes]:
-    """A page on its way, which loads nothing and runs nothing."""
+def html_response(page: bytes) -> Response[bytes]:
+    """A page, with a content security policy that forbids scripts and external resources."""
     headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "public, max-age=300"}
     return Response(page, media_type=MediaType.HTML, headers=headers)

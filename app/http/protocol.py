@@ -32,7 +32,7 @@ _SLOW = "The request took too long to arrive; send it again, faster."
 _MANY = "Too many connections of this address are open: close some, or use them again."
 
 
-class Limits:
+class ConnectionLimits:
     """What the connections of one server may take. A request's head has `head_seconds` to arrive, from the
     opening of the connection or its own first byte, and its body `body_seconds` more. An address has
     `per_address` connections that are no streams; `proxies` may have as many as they like.
@@ -65,10 +65,10 @@ class Limits:
         return bool(address) and any(ip_address(address) in network for network in self._proxies)
 
 
-class Protocol(HttpToolsProtocol):
-    """One connection. For `uvicorn.Config(http=partial(Protocol, limits=…))`."""
+class HttpProtocol(HttpToolsProtocol):
+    """One connection. For `uvicorn.Config(http=partial(HttpProtocol, limits=…))`."""
 
-    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: ConnectionLimits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._limits = limits
         self._counted = ""  #: the address that this connection counts for

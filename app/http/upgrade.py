@@ -12,20 +12,20 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.http import request_id
-from app.http.auth import address_of
+from app.http.auth import client_address
 from app.http.errors import Problem
 from app.kit.errors import Invalid, NotFound, Refusal
 
 _NOT_HERE = NotFound("There is no stream at this address.")
 
 
-class Fault(Refusal):
+class InternalError(Refusal):
     """Something that nobody expected; the log has the trace."""
 
     status = 500
 
 
-class Upgrades:
+class UpgradeRefusals:
     """Around the whole application: an upgrade that the framework turns away, because there is nothing at
     its address, gets the words that any address gets where there is nothing."""
 
@@ -43,8 +43,8 @@ class Upgrades:
             if message["type"] == "websocket.close" and not begun:
                 known = "route_handler" in scope
                 if not known:
-                    self._limiter.record_refusal(address_of(scope), "path")
-                await refuse(scope, send, fault(scope) if known else _NOT_HERE)
+                    self._limiter.record_refusal(client_address(scope), "path")
+                await refuse(scope, send, internal_error(scope) if known else _NOT_HERE)
             else:
                 await send(message)
             begun = True
@@ -53,7 +53,7 @@ class Upgrades:
 
 
 async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
-    """Answer an upgrade with a refusal's status and JSON `{detail}`."""
+    """RenderedResponse an upgrade with a refusal's status and JSON `{detail}`."""
     detail = error.fields if isinstance(error, Invalid) else error.detail
     body = msgspec.json.encode(Problem(detail))
     headers = [
@@ -72,6 +72,6 @@ async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
     await send(cast(Any, {"type": "websocket.http.response.body", "body": body, "more_body": False}))
 
 
-def fault(scope: Scope) -> Fault:
-    """What is said of a fault of ours."""
-    return Fault(f"The service failed; tell us the request id {request_id.of(scope)}.")
+def internal_error(scope: Scope) -> InternalError:
+    """What is said of a internal_error of ours."""
+    return InternalError(f"The service failed; tell us the request id {request_id.of(scope)}.")

@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.access import log_tokens
-from app.http.auth import address_of
+from app.http.auth import client_address
 from app.ingest.batch import Batch, told_range
 from app.ingest.queues import Queues
 from app.kit.clock import Clock
@@ -49,7 +49,7 @@ async def log_sink(
         instance=request.headers.get(_INSTANCE, ""),
         address=request.headers.get(_ADDRESS, ""),
         unique=request.headers.get(_UNIQUE, ""),
-        peer=address_of(request.scope),
+        peer=client_address(request.scope),
         map=request.headers.get(_MAP, ""),
         begin=begin,
         end=end,

@@ -28,7 +28,7 @@ from litestar import Litestar
 from app import settings as configuration
 from app.access import admin
 from app.access.properties import KeyProperties
-from app.http.protocol import Protocol
+from app.http.protocol import HttpProtocol
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
@@ -102,7 +102,7 @@ async def _serve(settings: Settings, models: Any, ports: "multiprocessing.Queue[
         create_app(msgspec.structs.replace(settings, kept_bytes=0)),
         application(settings.database_url, settings.secret_key, models),
     ]
-    said: dict[str, Any] = {"access_log": False, "log_config": None, "http": Protocol}
+    said: dict[str, Any] = {"access_log": False, "log_config": None, "http": HttpProtocol}
     said["timeout_keep_alive"] = 3600  # each waits until all others have been asked
     servers = [uvicorn.Server(uvicorn.Config(app, port=0, **said)) for app in apps]
     running = [asyncio.create_task(server.serve()) for server in servers]

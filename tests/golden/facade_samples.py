@@ -11,7 +11,7 @@ from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
 from app.domain.match_info import VideoStream
 from app.domain.tenant import Grant, Tenant
-from app.wire.envelopes import answers, dictionaries, entrants, events
+from app.wire.envelopes import dictionaries, entrants, events, responses
 from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
 
 APRIL_2031 = 1_932_912_000_000
@@ -75,14 +75,16 @@ GRANT = Grant(
 PRODUCER = dictionaries.Producer(2, "live", "Matches being played", "https://api.example/v1/")
 STATUSES = (MatchStatus(0, Text("Not started", "Не начался")), MatchStatus(5, Text("Cancelled")))
 REASONS = (VoidReason(4, "Not played", Text("It did not take place.", "Не состоялось.")),)
-TAKEN_ON = answers.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
+TAKEN_ON = responses.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
 
 SAMPLES: dict[str, Callable[[], bytes]] = {
     "sports": lambda: dictionaries.sports("https://img.example/categories/cs2.svg"),
     "tournaments": lambda: entrants.tournaments([TOURNAMENT, BARE]),
     "tournaments_empty": lambda: entrants.tournaments([]),
     "sport_tournaments": lambda: entrants.sport_tournaments([TOURNAMENT, BARE]),
-    "sport_tournaments_generated": lambda: answers.generated(entrants.sport_tournaments([]), APRIL_2031),
+    "sport_tournaments_generated": lambda: responses.with_generated_at(
+        entrants.sport_tournaments([]), APRIL_2031
+    ),
     "tournament_info": lambda: entrants.tournament_info(TOURNAMENT),
     "tournament_info_bare": lambda: entrants.tournament_info(BARE),
     "competitor_profile": lambda: entrants.competitor_profile(HOME),
@@ -98,7 +100,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "match_summary_cancelled": lambda: events.match_summary(CANCELLED_EVENT),
     "schedule": lambda: events.schedule([UPCOMING_EVENT, LIVE_EVENT], "ru"),
     "schedule_empty": lambda: events.schedule([]),
-    "schedule_generated": lambda: answers.generated(events.schedule([]), APRIL_2031),
+    "schedule_generated": lambda: responses.with_generated_at(events.schedule([]), APRIL_2031),
     "fixture_changes": lambda: events.fixture_changes(
         [events.FixtureChanged(4712, APRIL_2031), events.FixtureChanged(4711, APRIL_2031 + DAY)]
     ),
@@ -112,13 +114,13 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions(REASONS, "en"),
     "void_reasons": lambda: dictionaries.void_reasons(REASONS),
     "producers": lambda: dictionaries.producers([PRODUCER]),
-    "bookmaker_details": lambda: answers.bookmaker_details(GRANT),
-    "response_accepted": lambda: answers.accepted(TAKEN_ON),
-    "response_accepted_with_all": lambda: answers.accepted(
+    "bookmaker_details": lambda: responses.bookmaker_details(GRANT),
+    "response_accepted": lambda: responses.accepted(TAKEN_ON),
+    "response_accepted_with_all": lambda: responses.accepted(
         msgspec.structs.replace(TAKEN_ON, node_id="3", after=APRIL_2031 - DAY)
     ),
     **{
-        f"not_found_{root}": lambda root=root: answers.not_found(root)
-        for root in get_args(answers.NotFoundRoot)
+        f"not_found_{root}": lambda root=root: responses.not_found(root)
+        for root in get_args(responses.NotFoundRoot)
     },
 }

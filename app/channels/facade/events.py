@@ -7,12 +7,13 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade import asked
-from app.channels.facade.facade import Facade, missing
+from app.channels.facade import route_options
+from app.channels.facade.dependencies import FacadeDependencies, not_found
+from app.channels.facade.path_parameters import parse_locale
 from app.domain import scopes
 from app.domain.tenant import Grant
-from app.http.answer import Answer
 from app.http.auth import Caller
+from app.http.response import RenderedResponse
 from app.store import lineups, matches, tenants
 from app.wire.envelopes import events
 from app.wire.fields import groups
@@ -23,34 +24,40 @@ def _seen(grant: Grant) -> Hashable:
     return groups(grant.scopes), grant.finished_only, grant.tenant.id
 
 
-_MATCH = asked.kept(scopes.READ, seen=_seen)
+_MATCH = route_options.cached(scopes.READ, per=_seen)
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_MATCH)
 async def summary(
-    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], event_id: FromPath[str]
-) -> Answer[Any]:
+    request: Caller,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    event_id: FromPath[str],
+) -> RenderedResponse[Any]:
     """One match and where it stands."""
-    language = asked.locale(locale)
+    language = parse_locale(locale)
     found = await _event(facade, request.auth, event_id)
     if found is None:
-        return missing("match_summary")
-    return facade.answer(events.match_summary(found, language), found.id)
+        return not_found("match_summary")
+    return facade.respond(events.match_summary(found, language), found.id)
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_MATCH)
 async def fixture(
-    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], event_id: FromPath[str]
-) -> Answer[Any]:
+    request: Caller,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    event_id: FromPath[str],
+) -> RenderedResponse[Any]:
     """One match: who meets when, in which format, and where to watch it."""
-    language = asked.locale(locale)
+    language = parse_locale(locale)
     found = await _event(facade, request.auth, event_id)
     if found is None:
-        return missing("fixtures_fixture")
-    return facade.answer(events.fixtures_fixture(found, language), found.id)
+        return not_found("fixtures_fixture")
+    return facade.respond(events.fixtures_fixture(found, language), found.id)
 
 
-async def _event(facade: Facade, grant: Grant, ref: str) -> events.Event | None:
+async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> events.Event | None:
     """The match that `ref` names, as this key sees it; None for one that it may not know of."""
     async with facade.store.snapshot() as tx:
         match = await matches.find(tx, ref, finished_only=grant.finished_only)

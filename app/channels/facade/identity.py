@@ -5,20 +5,20 @@ from typing import Any
 from litestar import get
 from litestar.di import NamedDependency
 
-from app.channels.facade.facade import Facade
-from app.http.answer import Answer
+from app.channels.facade.dependencies import FacadeDependencies
 from app.http.auth import Caller
-from app.http.kept import NOTHING
-from app.http.media import Format
-from app.wire.envelopes import answers
+from app.http.content_negotiation import Format
+from app.http.response import RenderedResponse
+from app.http.response_cache import NOTHING
+from app.wire.envelopes import responses
 
-_OPT = {"any_query": True, "format": Format.XML, "kept": lambda grant, _: grant}
+_OPT = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: grant}
 
 
 @get("/v1/users/whoami", opt=_OPT)
-async def whoami(request: Caller, facade: NamedDependency[Facade]) -> Answer[Any]:
+async def whoami(request: Caller, facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """What `/v1/whoami` tells, as XML whatever `Accept` says: the virtual host above all."""
-    return facade.answer(answers.bookmaker_details(request.auth), NOTHING)
+    return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
 
 
 HANDLERS = (whoami,)

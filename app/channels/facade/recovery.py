@@ -6,18 +6,19 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import asked
-from app.channels.facade.facade import Facade
+from app.channels.facade import route_options
+from app.channels.facade.dependencies import FacadeDependencies
+from app.channels.facade.path_parameters import check_product
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
-from app.http.answer import Answer, as_xml
 from app.http.auth import Caller
+from app.http.response import RenderedResponse, as_xml
 from app.kit.errors import NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.wire.envelopes.answers import Acknowledgement, accepted
 from app.wire.envelopes.dialect import ACCEPTED_STATUS
+from app.wire.envelopes.responses import Acknowledgement, accepted
 
-_ASKING = asked.opt(scopes.RECOVERY)
+_ASKING = route_options.options(scopes.RECOVERY)
 _ACTION = {
     RecoveryKind.GLOBAL: "recovery of {0}",
     RecoveryKind.EVENT_ODDS: "odds recovery of {0}",
@@ -40,15 +41,15 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
 )
 async def everything(
     request: Caller,
-    facade: NamedDependency[Facade],
+    facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     after: _After = None,
     request_id: _RequestId = None,
     node_id: _NodeId = None,
-) -> Answer[Any]:
+) -> RenderedResponse[Any]:
     """Have the present markets, and what changed since `after`, told again over AMQP."""
-    asked.product(product, facade.producer)
+    check_product(product, facade.producer)
     return await _accept(
         recoveries, request, RecoveryKind.GLOBAL, RecoveryParameters(after, request_id, node_id)
     )
@@ -59,15 +60,15 @@ async def everything(
 )
 async def odds(
     request: Caller,
-    facade: NamedDependency[Facade],
+    facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
     node_id: _NodeId = None,
-) -> Answer[Any]:
+) -> RenderedResponse[Any]:
     """Have the active odds of one match told again; without a request id, one is made and told."""
-    asked.product(product, facade.producer)
+    check_product(product, facade.producer)
     return await _accept(
         recoveries, request, RecoveryKind.EVENT_ODDS, RecoveryParameters(None, request_id, node_id), event_id
     )
@@ -80,15 +81,15 @@ async def odds(
 )
 async def stateful(
     request: Caller,
-    facade: NamedDependency[Facade],
+    facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
     node_id: _NodeId = None,
-) -> Answer[Any]:
+) -> RenderedResponse[Any]:
     """Have the settlements and cancellations of one match told again; an id is made where none was sent."""
-    asked.product(product, facade.producer)
+    check_product(product, facade.producer)
     return await _accept(
         recoveries,
         request,
@@ -104,7 +105,7 @@ async def _accept(
     kind: RecoveryKind,
     parameters: RecoveryParameters,
     event_id: str | None = None,
-) -> Answer[Any]:
+) -> RenderedResponse[Any]:
     grant = request.auth
     job = await recoveries.accept(grant.tenant, kind, parameters, event_id, finished_only=grant.finished_only)
     taken_on = Acknowledgement(
@@ -125,11 +126,11 @@ async def _accept(
     opt=_ASKING,
     include_in_schema=False,
 )
-async def no_product(request: Caller, facade: NamedDependency[Facade]) -> None:
+async def no_product(request: Caller, facade: NamedDependency[FacadeDependencies]) -> None:
     """Such a word is no product, either; the framework would not look for one where a path begins with it."""
     word, messages = request.scope["path"].split("/")[2:4]
     if messages in _MESSAGES:
-        asked.product(word, facade.producer)
+        check_product(word, facade.producer)
     raise NotFound("There is nothing at this address.")
 
 

@@ -7,17 +7,18 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import asked
-from app.channels.facade.facade import Facade
+from app.channels.facade import route_options
+from app.channels.facade.dependencies import FacadeDependencies
+from app.channels.facade.path_parameters import parse_day, parse_locale
 from app.domain import scopes
 from app.domain.catalogue import Locale
 from app.domain.lineup import Lineup
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
-from app.http import kept
-from app.http.answer import Answer
+from app.http import response_cache
 from app.http.auth import Caller
-from app.http.kept import LISTS
+from app.http.response import RenderedResponse
+from app.http.response_cache import MATCH_LISTS
 from app.store import lineups, schedules
 from app.store.schedules import Selection
 from app.wire.envelopes import events
@@ -39,54 +40,61 @@ def _seen(grant: Grant) -> Hashable:
     return grant.finished_only, grant.tenant.id
 
 
-_LIST = asked.kept(scopes.LIST, seen=_seen)
+_LIST = route_options.cached(scopes.LIST, per=_seen)
 
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
 async def prematch(
     request: Caller,
-    facade: NamedDependency[Facade],
+    facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     start: Annotated[int, QueryParameter(ge=0, le=_FAR, description="Matches to leave out first.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=_MOST, description="Matches at most.")] = _MOST,
-) -> Answer[Any]:
+) -> RenderedResponse[Any]:
     """A page of the matches to come, by scheduled start; one with fewer than `limit` is the last."""
     return await _schedule(request, facade, locale, Selection(_TO_COME), start, limit)
 
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
-async def live(request: Caller, facade: NamedDependency[Facade], locale: FromPath[str]) -> Answer[Any]:
+async def live(
+    request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+) -> RenderedResponse[Any]:
     """The matches being played."""
     return await _schedule(request, facade, locale, Selection(_LIVE))
 
 
 @get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
 async def of_day(
-    request: Caller, facade: NamedDependency[Facade], locale: FromPath[str], day: FromPath[str]
-) -> Answer[Any]:
+    request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str], day: FromPath[str]
+) -> RenderedResponse[Any]:
     """The matches scheduled on a day (UTC), whatever became of them."""
-    asked.locale(locale)
-    return await _schedule(request, facade, locale, Selection(_ANY, *asked.day(day)))
+    parse_locale(locale)
+    return await _schedule(request, facade, locale, Selection(_ANY, *parse_day(day)))
 
 
 async def _schedule(
-    request: Caller, facade: Facade, locale: str, wanted: Selection, start: int = 0, limit: int | None = None
-) -> Answer[Any]:
-    """Rendered once for all tenants that keep back the same matches."""
-    language, grant = asked.locale(locale), request.auth
+    request: Caller,
+    facade: FacadeDependencies,
+    locale: str,
+    wanted: Selection,
+    start: int = 0,
+    limit: int | None = None,
+) -> RenderedResponse[Any]:
+    """The schedule, rendered once for all tenants with the same unbooked matches."""
+    language, grant = parse_locale(locale), request.auth
     if grant.finished_only:
         left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
         wanted = Selection(left, wanted.since, wanted.until)
     async with facade.store.snapshot() as tx:
         key = (wanted, language, start, limit, await schedules.unbooked_digest(tx, grant.tenant.id))
-        body = kept.known(request.scope, key)
+        body = response_cache.get_shared(request.scope, key)
         if body is not None:
-            return Answer(body, about=LISTS)
+            return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await schedules.listed(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await lineups.of(tx, found)
     body = facade.body(_rendered(found, entered, language))
-    kept.share(request.scope, key, body, LISTS)
-    return Answer(body, about=LISTS)
+    response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
+    return RenderedResponse(body, invalidated_by=MATCH_LISTS)
 
 
 def _rendered(found: Sequence[Match], entered: Sequence[Lineup], locale: Locale) -> bytes:
@@ -99,24 +107,24 @@ def _rendered(found: Sequence[Match], entered: Sequence[Lineup], locale: Locale)
     )
 
 
-@get("/v1/sports/{locale:str}/fixtures/changes", opt=asked.opt(scopes.LIST))
+@get("/v1/sports/{locale:str}/fixtures/changes", opt=route_options.options(scopes.LIST))
 async def changes(
     request: Caller,
-    facade: NamedDependency[Facade],
+    facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     after: Annotated[
         int | None, QueryParameter(ge=0, le=_FAR, description="Unix ms; a day back when left out.")
     ] = None,
-) -> Answer[Any]:
+) -> RenderedResponse[Any]:
     """The matches of which the feed has told a fixture change (kick-off, cancellation) since `after`."""
-    asked.locale(locale)
+    parse_locale(locale)
     since = facade.clock() - _RECENT_MILLIS if after is None else after
     grant = request.auth
     async with facade.store.reading() as tx:
         found = await schedules.fixture_changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
-    return facade.answer(events.fixture_changes([events.FixtureChanged(*one) for one in found]))
+    return facade.respond(events.fixture_changes([events.FixtureChanged(*one) for one in found]))
 
 
 HANDLERS = (prematch, live, of_day, changes)

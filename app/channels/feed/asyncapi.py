@@ -10,7 +10,7 @@ from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 from faststream.specification import AsyncAPI
 
 from app.amqp import routing
-from app.wire.shapes import feed_shapes
+from app.wire.json_schema import feed_json_schema
 
 Json = dict[str, Any]
 SERVER = "feed"
@@ -39,7 +39,7 @@ def feed(exchange: str, host: str) -> Json:
     as tenants are told, `host[:port]`."""
     made = _generated(exchange, host)
     names = {title: name for title, name, _, _ in _told()}
-    shapes = feed_shapes()
+    shapes = feed_json_schema()
     messages = sorted(set(names.values()))
     return {
         "servers": {SERVER: _server(made, host)},

@@ -1,14 +1,15 @@
-"""The REST API under its canonical paths. A handler reads the store and hands the result to `wire`.
+"""The REST API under its canonical paths. A handler reads the store and passes the result to `wire`.
 
-`meta` holds what concerns no sport, `matches` the matches and what hangs on them, their lists in `listing`;
+`meta` holds what concerns no sport, `matches` the matches and their parts, their lists in `listing`;
 the others have the noun of their resource. `recovery` and `selfcheck` are for clients that keep a book;
-`schemas`, `documents` and `pushed` say what all of it looks like. `routes` is the list of all. Handlers read
-with a `reader`; `telling` holds what those about matches share, `parameters` what several of them take,
-`entrants` whom an address names. What operators request is served by `app.operators`.
+`schemas`, `openapi` and `asyncapi` serve the descriptions of all interfaces. `routes` is the list of all.
+Handlers work with `dependencies`; `route_options` and `match_access` hold what routes about matches share,
+`parameters` the query parameters of several routes, `entrants` how path parameters name teams, players and
+tournaments. The operators' API is in `app.operators`.
 
-What a key may ask for stands in each route's `opt` (see `http.auth`), what it sees in `wire.fields`.
-Keys limited to finished matches get 404 for all others, as if they were not there; whom only such a match
-has made known is not there for them either, and statistics count finished matches only, for everybody.
+The rights that a route requires stand in its `opt` (see `http.auth`), the fields that a key sees in
+`wire.fields`. Keys limited to finished matches get 404 for all others; entrants known only from such a match
+are 404 for them too, and statistics count finished matches only, for every key.
 
 Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
 """

@@ -13,17 +13,18 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.reader import Reader
-from app.channels.rest.telling import opt, told
+from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.match_access import visible_events
+from app.channels.rest.route_options import options
 from app.domain import scopes
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
-from app.http import answer, media
-from app.http.answer import Answer
+from app.http import response
 from app.http.auth import Caller
-from app.http.door import siblings
-from app.http.kept import LISTS
-from app.http.media import Format
+from app.http.content_negotiation import Format, response_format
+from app.http.request_guard import siblings
+from app.http.response import RenderedResponse
+from app.http.response_cache import MATCH_LISTS
 from app.store import listings
 from app.store.listings import LAST, ListPosition, Window
 from app.store.transaction import Tx
@@ -69,16 +70,16 @@ def _seen(grant: Grant, form: Format) -> Hashable:
     return grant.finished_only, grant.tenant.id if form is Format.XML else None
 
 
-_LISTING: dict[str, Any] = {"sibling": True, "kept": _seen}
+_LISTING: dict[str, Any] = {"sibling": True, "cached_per": _seen}
 
 
 @get(
     siblings("/cs2/v1/matches"),
-    opt=opt(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
+    opt=options(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
 )
 async def listing(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,
     cursor: Annotated[
@@ -93,7 +94,7 @@ async def listing(
         datetime | None,
         QueryParameter(name="to", description="Matches that begin or began before then; UTC."),
     ] = None,
-) -> Answer[Many[MatchView]]:
+) -> RenderedResponse[Many[MatchView]]:
     """Matches in their basic shape: live ones, then upcoming ones, each by when they begin, then finished
     ones, the newest first; or one state only. What was called off or ended without having been played is
     left out. `total` counts all pages; `next_cursor` leads to the next one and is absent on the last."""
@@ -101,16 +102,16 @@ async def listing(
     if request.auth.finished_only:
         buckets = tuple(one for one in buckets if one == "finished")
     window = _window(begins_from, begins_to)
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         found = await _page(tx, buckets, window, Cursor.read(cursor) if cursor else None, limit)
-        if media.of(request.scope) is Format.XML:
-            schedule = events.schedule(await told(tx, request.auth, found.matches, _BASIC))
-            return answer.as_xml(schedule, about=LISTS)
+        if response_format(request.scope) is Format.XML:
+            schedule = events.schedule(await visible_events(tx, request.auth, found.matches, _BASIC))
+            return response.as_xml(schedule, invalidated_by=MATCH_LISTS)
         statuses = [one for bucket in buckets for one in _BUCKETS[bucket]]
         total = await listings.total(tx, statuses, window)
     following = str(found.following) if found.following else UNSET
     meta = ListMeta(len(found.matches), limit, total, following)
-    return answer.as_json(Many(tuple(map(basic_view, found.matches)), meta), about=LISTS)
+    return response.as_json(Many(tuple(map(basic_view, found.matches)), meta), invalidated_by=MATCH_LISTS)
 
 
 def _window(first: datetime | None, end: datetime | None) -> Window:

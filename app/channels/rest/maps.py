@@ -5,8 +5,8 @@ from typing import Any
 from litestar import get
 from litestar.di import NamedDependency
 
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Window
-from app.channels.rest.reader import Reader
 from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine
 from app.domain.catalogue import MapInfo
@@ -18,7 +18,7 @@ from app.store.statistics import EVER
 from app.store.transaction import Tx
 from app.wire.views.maps import PoolView, pool_view
 from app.wire.views.meta import ListMeta, Many, Single
-from app.wire.views.slots import moment
+from app.wire.views.scalars import moment
 from app.wire.views.statistics import MapAnalyticsView, map_view
 
 _READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
@@ -26,18 +26,18 @@ _LINES = 600  #: two for each time that a map was played
 
 
 @get("/cs2/v1/maps/pool", opt=_READ)
-async def pool(reader: NamedDependency[Reader]) -> Single[PoolView]:
+async def pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
     """The active map pool of today."""
-    return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(reader.clock()))))
+    return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
 
 
 @get("/cs2/v1/maps", opt=_READ | {"query": ("time_filter",)})
 async def analytics(
-    reader: NamedDependency[Reader], time_filter: Window = "3months"
+    rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
 ) -> Many[MapAnalyticsView]:
     """What each known map is like, by the newest 300 times that it was played to the end."""
-    now = reader.clock()
-    async with reader.store.snapshot() as tx:
+    now = rest.clock()
+    async with rest.store.snapshot() as tx:
         found = await map_views(tx, catalogue.load().maps, now, since=begin(time_filter, now))
     return Many(found, ListMeta(len(found)))
 

@@ -6,18 +6,19 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.listing import listing
-from app.channels.rest.reader import Reader, visible
-from app.channels.rest.telling import HOT, KEPT, opt, told
+from app.channels.rest.match_access import visible_events, visible_match
+from app.channels.rest.route_options import CACHED, CACHED_WITH_SIBLING, options
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, summarize
 from app.domain.tenant import Grant
-from app.http import answer, media
-from app.http.answer import Answer
+from app.http import response
 from app.http.auth import Caller
-from app.http.door import SIBLING, siblings
-from app.http.media import Format
+from app.http.content_negotiation import Format, response_format
+from app.http.request_guard import SIBLING, siblings
+from app.http.response import RenderedResponse
 from app.store import history, markets, tenants
 from app.store.transaction import Tx
 from app.wire.envelopes import events, feed
@@ -36,32 +37,32 @@ from app.wire.views.offers import MarketView, SettlementView, market_view, settl
 _SETTLEMENTS = 200
 
 
-@get("/cs2/v1/matches/{match_id:str}", opt=opt(scopes.LIST, scopes.READ) | HOT)
+@get("/cs2/v1/matches/{match_id:str}", opt=options(scopes.LIST, scopes.READ) | CACHED_WITH_SIBLING)
 async def detail(
-    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str]
-) -> Answer[Single[MatchView]]:
+    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
     opened = groups(request.auth.scopes)
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id.removesuffix(SIBLING))
-        if media.of(request.scope) is Format.XML:
-            (event,) = await told(tx, request.auth, [match], opened)
-            return answer.as_xml(events.fixtures_fixture(event), about=match.id)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id.removesuffix(SIBLING))
+        if response_format(request.scope) is Format.XML:
+            (event,) = await visible_events(tx, request.auth, [match], opened)
+            return response.as_xml(events.fixtures_fixture(event), invalidated_by=match.id)
         parts = await _parts(tx, request.auth, match, opened)
-    return answer.as_json(Single(match_view(parts, opened)), about=match.id)
+    return response.as_json(Single(match_view(parts, opened)), invalidated_by=match.id)
 
 
-@get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=opt(scopes.READ) | HOT)
+@get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
 async def summary(
-    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str]
-) -> Answer[Single[SummaryView]]:
+    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+) -> RenderedResponse[Single[SummaryView]]:
     """How a match stands or ended: score, winner, the score of each map, and when it was played."""
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id)
-        if media.of(request.scope) is Format.XML:
-            (event,) = await told(tx, request.auth, [match], groups(request.auth.scopes))
-            return answer.as_xml(events.match_summary(event), about=match.id)
-    return answer.as_json(Single(summary_view(match)), about=match.id)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id)
+        if response_format(request.scope) is Format.XML:
+            (event,) = await visible_events(tx, request.auth, [match], groups(request.auth.scopes))
+            return response.as_xml(events.match_summary(event), invalidated_by=match.id)
+    return response.as_json(Single(summary_view(match)), invalidated_by=match.id)
 
 
 async def _parts(tx: Tx, grant: Grant, match: Match, opened: Groups) -> MatchParts:
@@ -78,64 +79,66 @@ async def _parts(tx: Tx, grant: Grant, match: Match, opened: Groups) -> MatchPar
     )
 
 
-@get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=opt(scopes.MARKETS) | HOT)
+@get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=options(scopes.MARKETS) | CACHED_WITH_SIBLING)
 async def offers(
-    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str]
-) -> Answer[Many[MarketView]]:
+    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
 
     Their XML is the feed's own `<odds_change>`, with the timestamp of the match's latest message; where the
     match stands is in it for keys that may read matches.
     """
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id)
         found = await markets.active(tx, match.id)
-    if media.of(request.scope) is Format.XML:
+    if response_format(request.scope) is Format.XML:
         head = summarize(match) if Group.READ in groups(request.auth.scopes) else None
         name = match_urn(match.number)
-        document = feed.odds_change(name, reader.product, match.last_stamp, head, found)
-        return answer.as_xml(document, about=match.id)
-    return answer.as_json(Many(tuple(map(market_view, found)), ListMeta(len(found))), about=match.id)
+        document = feed.odds_change(name, rest.product, match.last_stamp, head, found)
+        return response.as_xml(document, invalidated_by=match.id)
+    return response.as_json(
+        Many(tuple(map(market_view, found)), ListMeta(len(found))), invalidated_by=match.id
+    )
 
 
-@get("/cs2/v1/matches/{match_id:str}/rounds", opt=opt(scopes.DETAIL) | KEPT)
+@get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
 async def rounds(
-    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str]
-) -> Answer[Many[RoundView]]:
+    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+) -> RenderedResponse[Many[RoundView]]:
     """The finished rounds of a match that count, in order."""
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id)
         found = [played for played in await history.rounds(tx, match.id) if not played.void]
     shown = Many(tuple(map(round_view, found)), ListMeta(len(found)))
-    return answer.as_asked(request, shown, about=match.id)
+    return response.negotiated(request, shown, invalidated_by=match.id)
 
 
-@get("/cs2/v1/matches/{match_id:str}/timeline", opt=opt(scopes.DETAIL) | KEPT)
+@get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
 async def timeline(
-    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str]
-) -> Answer[Many[EventView]]:
+    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+) -> RenderedResponse[Many[EventView]]:
     """Kills and bomb events of a match that count, in order."""
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id)
         found = [event for event in await history.timeline(tx, match.id) if not event.void]
     shown = Many(tuple(map(event_view, found)), ListMeta(len(found)))
-    return answer.as_asked(request, shown, about=match.id)
+    return response.negotiated(request, shown, invalidated_by=match.id)
 
 
-@get("/cs2/v1/matches/{match_id:str}/settlements", opt=opt(scopes.SETTLEMENTS, query=("limit",)) | KEPT)
+@get("/cs2/v1/matches/{match_id:str}/settlements", opt=options(scopes.SETTLEMENTS, query=("limit",)) | CACHED)
 async def settlements(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000, description="Entries at most.")] = _SETTLEMENTS,
-) -> Answer[Many[SettlementView]]:
+) -> RenderedResponse[Many[SettlementView]]:
     """The first entries of a match's settlement ledger, oldest first; `total` says how many there are."""
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id)
         entries = await history.ledger(tx, match.id)
     shown = tuple(settlement_view(match.id, match.number, entry) for entry in entries[:limit])
     meta = ListMeta(len(shown), limit, len(entries))
-    return answer.as_asked(request, Many(shown, meta), about=match.id)
+    return response.negotiated(request, Many(shown, meta), invalidated_by=match.id)
 
 
 HANDLERS = (listing, detail, summary, offers, rounds, timeline, settlements)

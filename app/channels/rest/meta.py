@@ -6,17 +6,17 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.reader import Reader
+from app.channels.rest.dependencies import RestDependencies
 from app.domain.sports import LIVE, Sport
-from app.http import answer, media
-from app.http.answer import Answer
+from app.http import response
 from app.http.auth import Caller
-from app.http.door import siblings
+from app.http.content_negotiation import Format, response_format
 from app.http.health import FEED_PROCESS, OK
-from app.http.kept import NOTHING
-from app.http.media import Format
+from app.http.request_guard import siblings
+from app.http.response import RenderedResponse
+from app.http.response_cache import NOTHING
 from app.kit.errors import Field, Invalid, Unavailable
-from app.wire.envelopes import answers, feed
+from app.wire.envelopes import feed, responses
 from app.wire.views.meta import (
     ALERTS,
     AliveView,
@@ -33,32 +33,34 @@ from app.wire.views.meta import (
 _SIBLING = {"sibling": True}
 _READY = {"query": ("parts",)}
 _RETRY_SECONDS = 5
-_WHOAMI = _SIBLING | {"kept": lambda grant, _: grant}
+_WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 
 
 @get(siblings("/v1/alive"), opt=_SIBLING)
-async def alive(request: Caller, reader: NamedDependency[Reader]) -> Answer[Single[AliveView]]:
+async def alive(
+    request: Caller, rest: NamedDependency[RestDependencies]
+) -> RenderedResponse[Single[AliveView]]:
     """Whether the service answers, and whether its feed does: while no feed process lives, the status is
     `feed_down`, and the XML, which is the feed's own `<alive>`, says `subscribed="0"`."""
-    now, fed = reader.clock(), await reader.health.ok(FEED_PROCESS)
-    if media.of(request.scope) is Format.XML:
-        return answer.as_xml(feed.alive(reader.product, now, fed))
-    return answer.as_json(Single(alive_view(now, fed)))
+    now, fed = rest.clock(), await rest.health.ok(FEED_PROCESS)
+    if response_format(request.scope) is Format.XML:
+        return response.as_xml(feed.alive(rest.product, now, fed))
+    return response.as_json(Single(alive_view(now, fed)))
 
 
 @get("/v1/health")
-async def health(reader: NamedDependency[Reader]) -> Single[HealthView]:
+async def health(rest: NamedDependency[RestDependencies]) -> Single[HealthView]:
     """Which part of the service is ill, if any."""
-    return Single(health_view(await reader.health.parts()))
+    return Single(health_view(await rest.health.parts()))
 
 
 @get("/v1/ready", opt=_READY)
 async def ready(
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     parts: Annotated[str, QueryParameter(description="Only these, separated by commas.")] = "",
 ) -> Single[HealthView]:
     """The same for balancers: 503 while a part is ill, of those that are named or of all but the alerts."""
-    found = await reader.health.parts()
+    found = await rest.health.parts()
     wanted = {part for part in parts.split(",") if part} or set(found) - {ALERTS}
     if unknown := wanted - set(found):
         what = f"Known here: {', '.join(found)}."
@@ -70,11 +72,11 @@ async def ready(
 
 
 @get(siblings("/v1/whoami"), opt=_WHOAMI)
-async def whoami(request: Caller) -> Answer[Single[WhoamiView]]:
+async def whoami(request: Caller) -> RenderedResponse[Single[WhoamiView]]:
     """Whom the key stands for and what it may do; the first call to make with a new key."""
-    if media.of(request.scope) is Format.XML:
-        return answer.as_xml(answers.bookmaker_details(request.auth), about=NOTHING)
-    return answer.as_json(Single(whoami_view(request.auth)), about=NOTHING)
+    if response_format(request.scope) is Format.XML:
+        return response.as_xml(responses.bookmaker_details(request.auth), invalidated_by=NOTHING)
+    return response.as_json(Single(whoami_view(request.auth)), invalidated_by=NOTHING)
 
 
 @get("/v1/sports")

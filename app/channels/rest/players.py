@@ -7,8 +7,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest import entrants as named
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
-from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.domain.ids import entrant_number
 from app.domain.time_filter import begin
@@ -31,7 +31,7 @@ _MAPS = 5000  #: a player's newest maps that are looked at
 @get("/cs2/v1/players", opt=_LISTING)
 async def listing(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     team_id: Annotated[
         str | None, QueryParameter(description="Players of this team only: its number or its URN.")
     ] = None,
@@ -40,7 +40,7 @@ async def listing(
 ) -> Many[PlayerView]:
     """Players by number; of a team that nobody knows there are none."""
     parents = None if team_id is None else [_team(team_id)]
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         found = await entrants.listing(
             tx,
             entrants.PLAYERS,
@@ -64,13 +64,13 @@ def _team(ref: str) -> int:
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
 async def detail(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     player_id: FromPath[str],
     time_filter: Window = "3months",
 ) -> Single[PlayerDetailView]:
     """A player, and how they fared on each map."""
-    since = begin(time_filter, reader.clock())
-    async with reader.store.snapshot() as tx:
+    since = begin(time_filter, rest.clock())
+    async with rest.store.snapshot() as tx:
         player = await named.player(tx, request.auth, player_id)
         teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])
         tallies = await statistics.of_players(tx, [player.account], since=since, limit=_MAPS)

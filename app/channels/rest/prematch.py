@@ -6,9 +6,10 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.maps import in_pool, map_views
+from app.channels.rest.match_access import visible_match
 from app.channels.rest.parameters import Window
-from app.channels.rest.reader import Reader, visible
 from app.domain import catalogue, scopes
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
@@ -31,12 +32,15 @@ Span = tuple[int, int]  #: from, until: when the matches finished that are looke
 
 @get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)
 async def prematch(
-    request: Caller, reader: NamedDependency[Reader], match_id: FromPath[str], time_filter: Window = "3months"
+    request: Caller,
+    rest: NamedDependency[RestDependencies],
+    match_id: FromPath[str],
+    time_filter: Window = "3months",
 ) -> Single[PrematchView]:
     """Both teams, their maps, rosters and form, the veto and the maps, as they stood before the match."""
-    async with reader.store.snapshot() as tx:
-        match = await visible(tx, request.auth, match_id)
-        until = match.started_at or match.finished_at or reader.clock()
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, request.auth, match_id)
+        until = match.started_at or match.finished_at or rest.clock()
         span = begin(time_filter, until), until
         (lineup,) = await lineups.of(tx, [match])
         sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)

@@ -1,14 +1,14 @@
 """Every REST route, as a plain list."""
 
 from app.channels.rest import (
+    asyncapi,
     descriptions,
-    documents,
     maps,
     matches,
     meta,
+    openapi,
     players,
     prematch,
-    pushed,
     recovery,
     schemas,
     search,
@@ -22,8 +22,8 @@ from app.channels.rest import (
 ROUTES = (
     *meta.HANDLERS,
     *schemas.HANDLERS,
-    *documents.HANDLERS,
-    *pushed.HANDLERS,
+    *openapi.HANDLERS,
+    *asyncapi.HANDLERS,
     *matches.HANDLERS,
     *prematch.HANDLERS,
     *settlements.HANDLERS,

@@ -6,24 +6,24 @@ from typing import Any
 from litestar import get
 from litestar.params import FromPath
 
-from app.http.answer import Answer, Body
-from app.http.media import Format
+from app.http.content_negotiation import Format
+from app.http.response import RenderedResponse, ResponseBody
 from app.kit.errors import NotFound
 
 #: Read once: the schemas belong to the build, as the generated writers do.
 _SCHEMAS = {
-    file.name: Body(file.read_bytes(), Format.XML)
+    file.name: ResponseBody(file.read_bytes(), Format.XML)
     for file in sorted(files("app").joinpath("schemas").iterdir(), key=lambda file: file.name)
     if file.name.endswith(".xsd")
 }
 
 
 @get("/v1/schemas/{name:str}", opt={"format": Format.XML})
-async def schema(name: FromPath[str]) -> Answer[Any]:
+async def schema(name: FromPath[str]) -> RenderedResponse[Any]:
     """One schema file, byte for byte the one that our XML is generated from."""
     if name not in _SCHEMAS:
         raise NotFound(f"There is no schema {name!r}; there are {', '.join(_SCHEMAS)}.")
-    return Answer(_SCHEMAS[name])
+    return RenderedResponse(_SCHEMAS[name])
 
 
 HANDLERS = (schema,)

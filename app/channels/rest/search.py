@@ -6,7 +6,7 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.reader import Reader
+from app.channels.rest.dependencies import RestDependencies
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import Caller
@@ -39,7 +39,7 @@ _NAMES = 50  #: teams and tournaments by which matches are found
 @get("/cs2/v1/search", opt=_OPT)
 async def search_names(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     q: Annotated[str, QueryParameter(min_length=2, max_length=100, description="At least two letters.")],
     types: Annotated[
         str | None,
@@ -53,7 +53,7 @@ async def search_names(
         raise Invalid(Field(("query", "q"), "Give at least two letters.", "too_short", q))
     asked = _asked(types)
     searched = tuple(kind for kind, scope in _NEEDS.items() if kind in asked and scope in request.auth.scopes)
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         hits = [hit for kind in searched for hit in await _FINDERS[kind](tx, request.auth, q, limit)]
     best = sorted(hits, key=lambda hit: -hit.score)[:limit]
     return search_view(q, searched, tuple(best))

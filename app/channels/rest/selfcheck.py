@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 from msgspec import UNSET, UnsetType
 
-from app.channels.rest.reader import Reader
+from app.channels.rest.dependencies import RestDependencies
 from app.domain import scopes
 from app.domain.ids import match_number, match_urn, match_uuid
 from app.domain.selfcheck import QuoteDifference, Quotes, differences
@@ -36,21 +36,21 @@ from app.wire.views.selfcheck import quotes as held_quotes
 _BODY_BYTES = 2_621_440
 _PAGE = 100  #: matches read at a time: other requests have their turn between two pages
 _SHOWN_PROBLEMS = 20
-_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "heavy": True}
+_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": True}
 Named = dict[int | UUID, HeldMatch]  #: what the caller has, by a match's number or id
 Compared = tuple[str, UnsetType | bool, QuoteDifference]
 
 
 @post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=_BODY_BYTES)
 async def selfcheck(
-    request: Caller, reader: NamedDependency[Reader], data: JSONBody[Digest]
+    request: Caller, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
 ) -> Single[SelfCheckView]:
     """Compare a digest of the caller's open markets with what is on offer to it at this moment.
 
     Only booked matches count; what the caller has open on any other is `extra`. Equal books give count 0.
     """
     named = await in_thread(_checked, data)
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         places = await _places(tx, request.auth, named, data.complete)
         _refuse_twice(places, named)
         markets, found = await _compared(tx, places, named)

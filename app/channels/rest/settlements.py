@@ -6,8 +6,8 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Limit
-from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.http.auth import Caller
 from app.store import history
@@ -24,7 +24,7 @@ _OPT: dict[str, Any] = {
 @get("/cs2/v1/settlements", opt=_OPT)
 async def settlements(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     since_id: Annotated[
         int,
         QueryParameter(ge=0, le=2**63 - 1, description="The `id` of the last entry that you have; 0: none."),
@@ -33,7 +33,7 @@ async def settlements(
 ) -> Many[SettlementView]:
     """Entries after `since_id`, oldest first. Nothing is ever put in before what was shown: the last row's
     `id` is the next `since_id`, and when there is no row, the same again."""
-    async with reader.store.reading() as tx:
+    async with rest.store.reading() as tx:
         found = await history.ledger_since(tx, since_id, limit, finished_only=request.auth.finished_only)
     shown = tuple(settlement_view(*each) for each in found)
     return Many(shown, ListMeta(len(shown), limit))

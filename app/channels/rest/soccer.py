@@ -6,9 +6,9 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.entrants import known, numbered
 from app.channels.rest.parameters import Cursor, Limit, behind, page
-from app.channels.rest.reader import Reader
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
 from app.wire.views.meta import Many, Single
@@ -27,45 +27,45 @@ _LISTING: dict[str, Any] = {"sport": "soccer", "query": ("cursor", "limit")}
 
 @get("/soccer/v1/competitors", opt=_LISTING)
 async def competitors(
-    reader: NamedDependency[Reader], cursor: Cursor = None, limit: Limit = 50
+    rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
-    async with reader.store.reading() as tx:
+    async with rest.store.reading() as tx:
         found = await entrants.listing(tx, SOCCER_COMPETITORS, after=behind(cursor), limit=limit + 1)
-    return page(found, limit, lambda one: competitor_view(one, reader.soccer_prefix))
+    return page(found, limit, lambda one: competitor_view(one, rest.soccer_prefix))
 
 
 @get("/soccer/v1/competitors/{competitor_id:str}", opt=_DETAIL)
 async def competitor(
-    reader: NamedDependency[Reader], competitor_id: FromPath[str]
+    rest: NamedDependency[RestDependencies], competitor_id: FromPath[str]
 ) -> Single[SoccerCompetitorView]:
     """A club or a national team."""
     number = numbered("competitor", competitor_id, "competitor")
-    async with reader.store.reading() as tx:
+    async with rest.store.reading() as tx:
         found = known(await entrants.get(tx, SOCCER_COMPETITORS, number), "competitor", competitor_id)
-    return Single(competitor_view(found, reader.soccer_prefix))
+    return Single(competitor_view(found, rest.soccer_prefix))
 
 
 @get("/soccer/v1/tournaments", opt=_LISTING)
 async def tournaments(
-    reader: NamedDependency[Reader], cursor: Cursor = None, limit: Limit = 50
+    rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
-    async with reader.store.reading() as tx:
+    async with rest.store.reading() as tx:
         found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=behind(cursor), limit=limit + 1)
-    return page(found, limit, lambda one: tournament_view(one, reader.soccer_prefix))
+    return page(found, limit, lambda one: tournament_view(one, rest.soccer_prefix))
 
 
 @get("/soccer/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
 async def tournament(
-    reader: NamedDependency[Reader], tournament_id: FromPath[str]
+    rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[SoccerTournamentDetailView]:
     """A competition and those who take part in it."""
     number = numbered("tournament", tournament_id, "competition", "tournament")
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         found = known(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
         playing = await entrants.some(tx, SOCCER_COMPETITORS, found.competitor_ids)
-    return Single(tournament_detail_view(found, playing, reader.soccer_prefix))
+    return Single(tournament_detail_view(found, playing, rest.soccer_prefix))
 
 
 HANDLERS = (competitors, competitor, tournaments, tournament)

@@ -9,8 +9,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest import entrants as named
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
-from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.domain.match import Match
 from app.domain.time_filter import begin
@@ -45,7 +45,7 @@ _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknow
 @get("/cs2/v1/teams", opt=_LISTING)
 async def listing(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     region: Annotated[
         str | None, QueryParameter(max_length=100, description="The region, as teams show it, in any case.")
     ] = None,
@@ -56,7 +56,7 @@ async def listing(
     limit: Limit = 50,
 ) -> Many[TeamView]:
     """Teams by number."""
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         found = await entrants.listing(
             tx,
             entrants.TEAMS,
@@ -71,11 +71,14 @@ async def listing(
 
 @get(_TEAM, opt=_READ)
 async def detail(
-    request: Caller, reader: NamedDependency[Reader], team_id: FromPath[str], time_filter: Window = "3months"
+    request: Caller,
+    rest: NamedDependency[RestDependencies],
+    team_id: FromPath[str],
+    time_filter: Window = "3months",
 ) -> Single[TeamDetailView]:
     """A team, its squad, and how it fared on each map."""
-    since = begin(time_filter, reader.clock())
-    async with reader.store.snapshot() as tx:
+    since = begin(time_filter, rest.clock())
+    async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
     counts = [(line.map_name, line.line) for line in lines]
@@ -84,11 +87,14 @@ async def detail(
 
 @get(f"{_TEAM}/extras", opt=_READ)
 async def extras(
-    request: Caller, reader: NamedDependency[Reader], team_id: FromPath[str], time_filter: Window = "3months"
+    request: Caller,
+    rest: NamedDependency[RestDependencies],
+    team_id: FromPath[str],
+    time_filter: Window = "3months",
 ) -> Single[ExtrasView]:
     """What is counted anew at each call: races, headshots, conversions, overtimes, venues and vetoes."""
-    since = begin(time_filter, reader.clock())
-    async with reader.store.snapshot() as tx:
+    since = begin(time_filter, rest.clock())
+    async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
         played = await past_matches.of_team(tx, team.id, since=since, limit=_MATCHES)
@@ -113,15 +119,15 @@ async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tup
 @get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_MEETINGS)
 async def head_to_head(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
     opponent_id: FromPath[str],
     time_filter: Window = "all",
     limit: Annotated[int, QueryParameter(ge=1, le=50, description="Matches to show at most.")] = 10,
 ) -> Single[HeadToHeadView]:
     """Two teams' finished matches against each other, as the first sees them."""
-    since = begin(time_filter, reader.clock())
-    async with reader.store.snapshot() as tx:
+    since = begin(time_filter, rest.clock())
+    async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
         opponent = await named.team(tx, request.auth, opponent_id)
         if team.id == opponent.id:

@@ -8,8 +8,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest import entrants as named
+from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, behind, page
-from app.channels.rest.reader import Reader
 from app.domain import scopes
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
@@ -34,7 +34,7 @@ _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
 @get("/cs2/v1/tournaments", opt=_LISTING)
 async def listing(
     request: Caller,
-    reader: NamedDependency[Reader],
+    rest: NamedDependency[RestDependencies],
     tier: Annotated[
         str | None, QueryParameter(pattern="^[SABCDsabcd]$", description="S, A, B, C or D, in any case.")
     ] = None,
@@ -55,7 +55,7 @@ async def listing(
     limit: Limit = 50,
 ) -> Many[TournamentView]:
     """Tournaments by number. Where it is not known whether one is as asked for, it is left out."""
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         found = await entrants.listing(
             tx,
             entrants.TOURNAMENTS,
@@ -84,10 +84,10 @@ def _begin(day: str) -> int:
 
 @get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
 async def detail(
-    request: Caller, reader: NamedDependency[Reader], tournament_id: FromPath[str]
+    request: Caller, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[TournamentDetailView]:
     """A tournament and the teams that take part in it."""
-    async with reader.store.snapshot() as tx:
+    async with rest.store.snapshot() as tx:
         found = await named.tournament(tx, request.auth, tournament_id)
         region = await named.category(tx, found)
     return Single(tournament_detail_view(found, region))

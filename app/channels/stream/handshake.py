@@ -12,7 +12,7 @@ from litestar.types import Scope
 
 from app.access.grants import Grants, PresentedKey
 from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
-from app.http.auth import address_of, admit
+from app.http.auth import authorize, client_address
 from app.http.query import refuse_long, refuse_nul, refuse_unknown
 from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated
 
@@ -23,9 +23,9 @@ _MOST_DIGITS = 18
 async def authenticate(scope: Scope, grants: Grants, limiter: UnauthenticatedLimiter) -> PresentedKey:
     """The client's key and what it grants; raises the refusal."""
     refuse_long(scope)
-    address = address_of(scope)
+    address = client_address(scope)
     grant = await authenticate_key(grants, limiter, address, partial(api_key, scope))
-    admit(grant, scope["route_handler"].opt)
+    authorize(grant, scope["route_handler"].opt)
     refuse_nul(scope)
     refuse_unknown(scope["query_string"], (KEY, SINCE))
     return PresentedKey(grant, address)

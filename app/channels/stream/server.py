@@ -21,7 +21,7 @@ from app.channels.stream.poller import Poller
 from app.channels.stream.transports import EXTENSION, AsgiTransport, RawFrameProtocol
 from app.domain.tenant import Grant
 from app.http import request_id
-from app.http.upgrade import fault, refuse
+from app.http.upgrade import internal_error, refuse
 from app.kit.clock import Clock
 from app.kit.errors import Refusal, TooManyRequests, Unavailable
 from app.kit.logging import bind, get_logger
@@ -87,7 +87,7 @@ class StreamServer:
                 log.debug("a client disconnected before its upgrade was accepted")
             except Exception as error:
                 log.error("an upgrade failed", exc_info=error)
-                await refuse(scope, send, fault(scope))
+                await refuse(scope, send, internal_error(scope))
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
         check_origin(scope, self._config.origins)

@@ -1,5 +1,5 @@
-"""The AsyncAPI document: what is pushed over AMQP and WebSocket. `document` joins what each channel says of
-itself, `page` shows it to people and fetches nothing.
+"""The AsyncAPI document: what is published over AMQP and WebSocket. `document` joins the parts that the
+channels provide, `page` renders it as HTML without external resources.
 
 Imported by `channels.rest`; imports `http` alone.
 """

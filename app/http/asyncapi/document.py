@@ -1,19 +1,19 @@
-"""Two halves as one AsyncAPI 3.0 document."""
+"""One AsyncAPI 3.0 document from the parts that the channels provide."""
 
 from typing import Any
 
 Json = dict[str, Any]
-_PARTS = ("servers", "channels", "operations")
+_SECTIONS = ("servers", "channels", "operations")
 
 
-def joined(info: Json, *halves: Json) -> Json:
-    """One document of what the channels say of themselves; raises `ValueError` where two say one name."""
+def joined(info: Json, *parts: Json) -> Json:
+    """One document from several parts; raises `ValueError` if two use the same name."""
     document: Json = {"asyncapi": "3.0.0", "info": info, "defaultContentType": "application/xml"}
-    for part in _PARTS:
-        document[part] = _merged(half.get(part, {}) for half in halves)
-    kinds = sorted({kind for half in halves for kind in half["components"]})
+    for section in _SECTIONS:
+        document[section] = _merged(part.get(section, {}) for part in parts)
+    kinds = sorted({kind for part in parts for kind in part["components"]})
     document["components"] = {
-        kind: _merged(half["components"].get(kind, {}) for half in halves) for kind in kinds
+        kind: _merged(part["components"].get(kind, {}) for part in parts) for kind in kinds
     }
     return document
 

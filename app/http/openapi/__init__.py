@@ -1,10 +1,10 @@
-"""The OpenAPI documents: what clients of each half of the service may ask for, made from the routes.
+"""The OpenAPI documents, one for clients and one for operators, generated from the routes.
 
-Nothing is listed by hand. The framework tells paths, methods and parameters (`outline`), msgspec the shapes
-of bodies, being what reads and writes them (`shapes`), the route's `opt` who may ask (`operation`) and what
-is refused (`refusals`), recorded answers of a running service what they look like (`examples`); of bodies
-that are sent, `bodies` has one of each type. `words` explains parameters and headers by their names; a new
-name needs a line there, and a test says so. `document` puts it together, `page` shows it to people. The
-recorded documents lie in `docs/`; `nox -s documents` writes them anew. Imported by `channels.rest`; imports
-`http` and `domain`.
+Nothing is listed by hand. The framework provides paths, methods and parameters (`route_table`), msgspec the
+schemas of bodies, because it also decodes and encodes them (`schemas`), the route's `opt` the access rules
+(`operation`) and the error responses (`problems`), recorded responses of a running service the examples
+(`response_examples`); `body_examples` has one request body of each type. `components` describes parameters
+and headers by name; a new name needs a line there, which a test checks. `document` assembles it, `page`
+renders it as HTML. The recorded documents are in `docs/`; `nox -s documents` records them again. Imported by
+`channels.rest`; imports `http` and `domain`.
 """

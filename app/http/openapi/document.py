@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from app.http.openapi import operation, refusals, words
+from app.http.openapi import components, operation, problems
+from app.http.openapi.components import Values
 from app.http.openapi.operation import Examples, Known
-from app.http.openapi.outline import Route
-from app.http.openapi.shapes import Json, described
-from app.http.openapi.words import Values
+from app.http.openapi.route_table import Route
+from app.http.openapi.schemas import Json, described
 
 
 class About(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class About(msgspec.Struct, frozen=True):
 def document(about: About, routes: Sequence[Route], values: Values, examples: Mapping[str, Examples]) -> Json:
     """The OpenAPI document of `routes`; see `operation.Known` for `values` and `examples`."""
     types = {each for route in routes for each in (route.body, route.answer) if each is not None}
-    shapes, named = described([*sorted(types, key=str), *refusals.SHAPES])
+    shapes, named = described([*sorted(types, key=str), *problems.SHAPES])
     known = Known(shapes, values, examples)
     paths: Json = {}
     for route in routes:
@@ -43,8 +43,8 @@ def document(about: About, routes: Sequence[Route], values: Values, examples: Ma
 def _components(schemas: dict[str, Any]) -> Json:
     return {
         "schemas": schemas,
-        "parameters": words.REQUEST_HEADERS,
-        "headers": words.ANSWER_HEADERS,
-        "responses": refusals.components(),
-        "securitySchemes": words.KEYS,
+        "parameters": components.REQUEST_HEADERS,
+        "headers": components.ANSWER_HEADERS,
+        "responses": problems.components(),
+        "securitySchemes": components.KEYS,
     }

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from app.http.openapi import bodies, refusals, words
-from app.http.openapi.outline import JSON, XML, Route
-from app.http.openapi.refusals import header_refs
-from app.http.openapi.shapes import Json
+from app.http.openapi import body_examples, components, problems
+from app.http.openapi.problems import header_refs
+from app.http.openapi.route_table import JSON, XML, Route
+from app.http.openapi.schemas import Json
 
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _TAGS = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
@@ -23,7 +23,7 @@ class Known(msgspec.Struct, frozen=True):
     answers by operation."""
 
     shapes: Mapping[Any, Json]
-    values: words.Values
+    values: components.Values
     examples: Mapping[str, Examples]
 
 
@@ -40,7 +40,7 @@ def described(route: Route, known: Known) -> Json:
     if body := _body(route, known.shapes):
         made["requestBody"] = body
     made["responses"] = _answers(route, known)
-    made["security"] = [] if route.opt.get("open") else [{name: []} for name in words.KEYS]
+    made["security"] = [] if route.opt.get("open") else [{name: []} for name in components.KEYS]
     made |= _extensions(route)
     return made
 
@@ -91,10 +91,10 @@ def _extensions(route: Route) -> Json:
     return made
 
 
-def _parameters(route: Route, values: words.Values) -> list[Json]:
+def _parameters(route: Route, values: components.Values) -> list[Json]:
     drafted = sorted(route.draft.get("parameters", ()), key=lambda one: one["in"] != "path")
     required = route.opt.get("required", ())
-    made = [words.parameter(one, values, required) for one in drafted if one["in"] != "header"]
+    made = [components.parameter(one, values, required) for one in drafted if one["in"] != "header"]
     headers = ["RequestId"] + (["IfNoneMatch"] if route.tagged else [])
     return made + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
 
@@ -103,7 +103,7 @@ def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
     if not route.takes:
         return None
     content: Json = {"schema": {"type": "string"} if route.body is None else shapes[route.body]}
-    if (example := bodies.of(route.body)) is not None:
+    if (example := body_examples.of(route.body)) is not None:
         content["example"] = example
     return {"required": True, "content": {route.takes: content}}
 
@@ -118,8 +118,8 @@ def _answers(route: Route, known: Known) -> Json:
     made: Json = {route.status: {"description": said, "headers": header_refs(head), "content": content}}
     if route.tagged:
         made["304"] = {"description": "You have it already.", "headers": header_refs(head)}
-    numbers = sorted(set(refusals.of(route)))
-    return made | {str(number): {"$ref": refusals.ref(number, route)} for number in numbers}
+    numbers = sorted(set(problems.of(route)))
+    return made | {str(number): {"$ref": problems.ref(number, route)} for number in numbers}
 
 
 def _content(kind: str, route: Route, shapes: Mapping[Any, Json], example: Any) -> Json:

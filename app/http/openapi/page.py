@@ -9,7 +9,7 @@ import msgspec
 from markupsafe import Markup, escape
 
 from app.http import pages
-from app.http.openapi.shapes import Json
+from app.http.openapi.schemas import Json
 
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")

@@ -2,14 +2,14 @@
 
 `feed` builds the messages of the AMQP feed, live and replayed alike: a replay differs by `request_id` and
 `timestamp` only. The resources of the facade are split by noun: `events` (fixture, summary, schedule),
-`entrants` (tournaments, teams, players), `dictionaries` (what clients read once), `answers` (identity,
-acknowledgement, not found, and the moment of making that any of them may bear); `state` holds what feed and
-facade share about a match, `given` what becomes of values that no document can say, and `dialect` what other
-clients of the same layout would want otherwise.
+`entrants` (tournaments, teams, players), `dictionaries` (what clients read once), `responses` (identity,
+acknowledgement, not found, and the moment of rendering that any of them may carry); `match_state` holds what
+feed and facade share about a match, and `dialect` where other clients of the same layout expect something
+else.
 
 The `.xml` siblings of the canonical paths have no shapes of their own:
 
-    alive                 feed.alive                    whoami    answers.bookmaker_details
+    alive                 feed.alive                    whoami    responses.bookmaker_details
     matches list          events.schedule               match     events.fixtures_fixture
     match summary         events.match_summary
     match markets         feed.odds_change              market descriptions   dictionaries.market_descriptions

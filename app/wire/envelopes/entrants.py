@@ -7,7 +7,7 @@ from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
 from app.domain.sports import CS2
 from app.kit.clock import to_datetime
-from app.wire.envelopes import given
+from app.wire import sanitize
 from app.wire.envelopes.dialect import SPORT_ID
 from app.wire.generated import facade
 
@@ -60,10 +60,10 @@ def tournament_element(found: Tournament, competitors: facade.Competitors | None
         id=tournament_urn(found.id),
         name=found.name,
         abbreviation=found.short_name,
-        risk_tier=given.rank(found.risk_tier),
-        scheduled=given.moment(found.starts_at),
-        scheduled_end=given.moment(found.ends_at),
-        icon_path=given.address(found.icon_url),
+        risk_tier=sanitize.rank(found.risk_tier),
+        scheduled=sanitize.moment(found.starts_at),
+        scheduled_end=sanitize.moment(found.ends_at),
+        icon_path=sanitize.address(found.icon_url),
         tournament_length=_length(found),
         sport=SPORT,
         category=_CATEGORY,
@@ -83,7 +83,7 @@ def competitor_element(
         underage=UNDERAGE_UNKNOWN,
         country=found.country or None,
         country_code=found.country_code or None,
-        icon_path=given.address(found.icon_url),
+        icon_path=sanitize.address(found.icon_url),
         sport=sport,
     )
 
@@ -100,12 +100,12 @@ def _player(found: Player) -> facade.Player:
         sport=SPORT_ID,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,
-        icon_path=given.address(found.icon_url),
+        icon_path=sanitize.address(found.icon_url),
     )
 
 
 def _length(found: Tournament) -> facade.TournamentLength | None:
-    first, last = given.moment(found.starts_at), given.moment(found.ends_at)
+    first, last = sanitize.moment(found.starts_at), sanitize.moment(found.ends_at)
     if first is None or last is None:
         return None
     return facade.TournamentLength(start_date=_day(first), end_date=_day(last))

@@ -11,7 +11,8 @@ from app.domain.entrants import Competitor, Tournament
 from app.domain.ids import competitor_urn, match_urn
 from app.domain.match import Match, MatchSummary, Status, summarize
 from app.domain.match_info import VideoStream
-from app.wire.envelopes import given, state
+from app.wire import sanitize
+from app.wire.envelopes import match_state
 from app.wire.envelopes.entrants import competitor_element, tournament_element
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
@@ -80,7 +81,7 @@ def event(
 def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
-        start_time=given.moment(found.scheduled_at if found.started_at is None else found.started_at),
+        start_time=sanitize.moment(found.scheduled_at if found.started_at is None else found.started_at),
         tv_channels=_channels(found.streams),
         **_common(found, locale),
     )
@@ -120,7 +121,7 @@ def _common(found: Event, locale: Locale) -> dict[str, Any]:
     return {
         "id": match_urn(head.number),
         "name": _JOINED[locale].format(home=found.home.name, away=found.away.name),
-        "scheduled": given.moment(found.scheduled_at),
+        "scheduled": sanitize.moment(found.scheduled_at),
         "start_time_tbd": found.scheduled_at is None,
         "status": _WORD[head.status],
         "liveodds": live_odds,
@@ -144,14 +145,14 @@ def _channels(streams: Sequence[VideoStream]) -> facade.TvChannels | None:
     channels = [
         facade.TvChannel(name=one.name or url, language=one.language or None, stream_url=url)
         for one in streams
-        if (url := given.address(one.url))
+        if (url := sanitize.address(one.url))
     ]
     return facade.TvChannels(tv_channel=tuple(channels)) if channels else None
 
 
 def _status(found: Event) -> facade.SummaryStatus:
     head = found.summary
-    board = state.scoreboard(head)
+    board = match_state.scoreboard(head)
     return facade.SummaryStatus(
         status=_WORD[head.status],
         match_status_code=common.StatusCode(head.status.code),
@@ -159,7 +160,7 @@ def _status(found: Event) -> facade.SummaryStatus:
         away_score=head.score_away,
         winner_id=_winner_id(found),
         scoreboard_available=board is not None,
-        period_scores=state.period_scores(head),
+        period_scores=match_state.period_scores(head),
         scoreboard=board,
     )
 

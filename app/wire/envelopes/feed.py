@@ -8,9 +8,9 @@ from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
-from app.wire.envelopes import state
+from app.wire.envelopes import match_state
 from app.wire.generated import common, feed
-from app.wire.kept import Kept
+from app.wire.markup_cache import MarkupCache
 
 OUTCOME = str(OUTCOME_ID)
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
@@ -198,21 +198,21 @@ def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMark
 def event_status(head: MatchSummary) -> feed.EventStatus:
     """The state of a match as the feed tells it."""
     code = common.StatusCode(head.status.code)
-    board = state.scoreboard(head)
+    board = match_state.scoreboard(head)
     return feed.EventStatus(
         status=code,
         match_status=code,
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=state.winner_id(head),
+        winner_id=match_state.winner_id(head),
         scoreboard_available=board is not None,
-        period_scores=state.period_scores(head),
+        period_scores=match_state.period_scores(head),
         scoreboard=board,
     )
 
 
-_offers = Kept[Market](lambda market: feed.render_odds_market(odds_market(market)), entries=16_384)
-_states = Kept[MatchSummary](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
+_offers = MarkupCache[Market](lambda market: feed.render_odds_market(odds_market(market)), entries=16_384)
+_states = MarkupCache[MatchSummary](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
 
 
 def forget() -> None:

@@ -1,7 +1,7 @@
-"""How things look as JSON: structs with the interface's names, made from domain values by functions.
+"""JSON views: structs with the interface's field names, and the functions that make them from domain values.
 
 Slots are `team_a` and `team_b`, times ISO 8601 in UTC. A field that a key may not see is UNSET and so
 absent. `match` for matches and their maps, `history` for rounds and events, `offers` for markets and
-settlements, `frames` for what only the stream sends, `slots` for team names, `meta` for what concerns no
-sport; the other files have the noun of the resource that they show.
+settlements, `frames` for what only the stream sends, `scalars` for team slots and times, `meta` for what
+concerns no sport; the other files have the noun of the resource that they show.
 """

@@ -9,8 +9,8 @@ import msgspec
 
 from app.domain.entrants import Category, Competitor, Player, Tournament
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
-from app.wire.envelopes import given
-from app.wire.views.slots import moment
+from app.wire import sanitize
+from app.wire.views.scalars import moment
 
 
 class NamedView(msgspec.Struct, frozen=True):
@@ -125,8 +125,8 @@ def tournament_fields(tournament: Tournament, category: Category | None) -> dict
         "region": category.name if category else None,
         "prize_pool_usd": tournament.prize_pool_usd,
         "format": tournament.format or None,
-        "starts_at": moment(given.moment(tournament.starts_at)),
-        "ends_at": moment(given.moment(tournament.ends_at)),
+        "starts_at": moment(sanitize.moment(tournament.starts_at)),
+        "ends_at": moment(sanitize.moment(tournament.ends_at)),
         "logo_url": tournament.icon_url or None,
     }
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
 from app.domain.match import OtherDeath, Player, Round, Side, TimelineEvent
-from app.wire.views.slots import Team, moment, team
+from app.wire.views.scalars import Team, moment, team
 
 
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):

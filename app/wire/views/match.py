@@ -15,7 +15,7 @@ from app.domain.sides import slot_of
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
-from app.wire.views.slots import Team, moment, team
+from app.wire.views.scalars import Team, moment, team
 
 
 class MapView(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result, offer_name
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
-from app.wire.views.slots import moment
+from app.wire.views.scalars import moment
 
 _STATUS = {
     MarketStatus.ACTIVE: "active",

@@ -12,7 +12,7 @@ from app.wire.views.entrants import TeamView, team_view
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meetings import MeetingsView, meetings_view
 from app.wire.views.players import RosterView
-from app.wire.views.slots import Team, moment, team
+from app.wire.views.scalars import Team, moment, team
 from app.wire.views.statistics import ALL, MapAnalyticsView, TeamMapView, team_map_view, team_rows
 
 

@@ -19,7 +19,7 @@ from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.settings import Settings
 from app.store.connections import Store
 from app.wire.envelopes import feed as envelopes
-from app.wire.shapes import feed_shapes
+from app.wire.json_schema import feed_json_schema
 from tests.support.story import offer
 from tests.support.web import issuing, serving
 
@@ -144,7 +144,7 @@ def told() -> list[bytes]:
 
 @pytest.mark.parametrize("body", told(), ids=lambda body: body[:24].decode())
 def test_envelopes_are_as_the_document_says(body: bytes) -> None:
-    shapes = feed_shapes()
+    shapes = feed_json_schema()
     root = etree.fromstring(body)
     schema = shapes.message(root.tag) | {"components": {"schemas": shapes.types()}}
     strict = closed(schema)

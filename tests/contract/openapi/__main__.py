@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.http.openapi import examples as kept
+from app.http.openapi import response_examples
 from scripts.services import Services
 from tests.contract.openapi import recording
 from tests.contract.openapi.breaks import breaks
@@ -32,7 +32,7 @@ def main() -> None:
         sys.exit("This breaks clients (--breaking if it is meant):\n  " + "\n  ".join(broken))
     with support.running(os.environ.get(support.SHARED)) as found:
         told = asyncio.run(_examples(found, documents))
-    _write(kept.FILE, told if given.anew else told | _still_good(told))
+    _write(response_examples.FILE, told if given.anew else told | _still_good(told))
     for name, document in made().items():
         _write(RECORDED[name], document)
 
@@ -43,7 +43,7 @@ def _broken(name: str, document: Json) -> list[str]:
     return breaks(msgspec.json.decode(place.read_bytes()), document) if place.exists() else []
 
 
-async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, kept.Examples]:
+async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, response_examples.Examples]:
     template = await databases.make_template(found.database_url)
     try:
         async with databases.copied(found.database_url, template) as url:
@@ -52,9 +52,9 @@ async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, ke
         await databases.drop(found.database_url, template)
 
 
-def _still_good(told: dict[str, kept.Examples]) -> dict[str, kept.Examples]:
+def _still_good(told: dict[str, response_examples.Examples]) -> dict[str, response_examples.Examples]:
     """Those recorded before that are what the operations answer today, in the same formats."""
-    before, good = kept.recorded(), {}
+    before, good = response_examples.recorded(), {}
     for document in made().values():
         for _, _, operation in operations(document):
             name = operation["operationId"]

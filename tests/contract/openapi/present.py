@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 
-from app.channels.rest.documents import Documents, documents
-from app.http.openapi.examples import Examples
+from app.channels.rest.openapi import OpenApiDocuments, generate_documents
+from app.http.openapi.operation import Examples
 from app.main import create_app
 from app.settings import Settings
 
@@ -19,10 +19,10 @@ RECORDED = {"public": _DOCS / "openapi.json", "operators": _DOCS / "openapi-oper
 
 def made() -> dict[str, Json]:
     """Both documents, made anew."""
-    documents.cache_clear()
-    provided = create_app(Settings()).dependencies["documents"]
-    told: Documents = provided.dependency()  # type: ignore[union-attr]
-    return {name: msgspec.json.decode(getattr(told, name).plain) for name in RECORDED}
+    generate_documents.cache_clear()
+    provided = create_app(Settings()).dependencies["openapi_documents"]
+    documents: OpenApiDocuments = provided.dependency()  # type: ignore[union-attr]
+    return {name: msgspec.json.decode(getattr(documents, name).plain) for name in RECORDED}
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:

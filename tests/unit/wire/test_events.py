@@ -10,7 +10,7 @@ from lxml import etree
 from app.domain.catalogue import LOCALES, Locale, MatchStatus, Text
 from app.domain.match import MapPlay, Match, Status
 from app.domain.match_info import MatchInfo, VideoStream
-from app.wire.envelopes import answers, dictionaries, entrants, events
+from app.wire.envelopes import dictionaries, entrants, events, responses
 from app.wire.fields import Group
 from tests.golden.facade_samples import (
     APRIL_2031,
@@ -114,9 +114,9 @@ def test_those_who_take_part_stand_within_the_tournament_and_beside_it() -> None
     assert len(beside) == 2
 
 
-@pytest.mark.parametrize("root", get_args(answers.NotFoundRoot))
+@pytest.mark.parametrize("root", get_args(responses.NotFoundRoot))
 def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
-    found = read(answers.not_found(root))  # type: ignore[arg-type]
+    found = read(responses.not_found(root))  # type: ignore[arg-type]
     assert found.tag == root
     assert [(node.tag, dict(node.attrib)) for node in found] == [("response", {"response_code": "NOT_FOUND"})]
 
@@ -124,11 +124,11 @@ def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
 @pytest.mark.parametrize("empty", [True, False])
 def test_the_moment_of_making_stands_in_the_root_and_changes_nothing_else(empty: bool) -> None:
     document = events.schedule([] if empty else [LIVE_EVENT])
-    root = read(answers.generated(document, APRIL_2031))
+    root = read(responses.with_generated_at(document, APRIL_2031))
     assert root.attrib.pop("generated_at") == "2031-04-02T16:00:00Z"
     assert etree.tostring(root) == etree.tostring(read(document))
     with pytest.raises(ValueError, match="no document"):
-        answers.generated(b"", APRIL_2031)
+        responses.with_generated_at(b"", APRIL_2031)
 
 
 def test_a_status_code_that_the_feed_never_sends_is_refused() -> None:
@@ -153,7 +153,7 @@ def test_no_text_is_empty_in_any_language(locale: Locale) -> None:
 
 
 def test_identity_tells_what_whoami_tells_and_no_secret() -> None:
-    root = read(answers.bookmaker_details(GRANT))
+    root = read(responses.bookmaker_details(GRANT))
     assert {node.get("name") for node in root.find("scopes")} == GRANT.scopes
     assert {node.get("slug") for node in root.find("sport_allowlist")} == GRANT.sports
     assert root.get("virtual_host") == GRANT.tenant.slug

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.http.openapi.operation import Examples
+from app.http.openapi.operation import Examples as Examples
 
 FILE = Path(__file__).with_name("examples.json")
 

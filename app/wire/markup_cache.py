@@ -6,7 +6,7 @@ from typing import TypeVar
 Value = TypeVar("Value", bound=Hashable)
 
 
-class Kept(dict[Value, str]):
+class MarkupCache(dict[Value, str]):
     """Markup by the frozen value that it shows; `kept[value]` renders when it must.
 
     Values are compared by content, so a key read again from the database finds what was rendered for its

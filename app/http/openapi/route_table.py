@@ -11,8 +11,8 @@ from litestar.openapi.config import OpenAPIConfig
 from litestar.routes import HTTPRoute
 from litestar.types import Empty
 
-from app.http.door import SIBLING
-from app.http.openapi.shapes import Json
+from app.http.openapi.schemas import Json
+from app.http.request_guard import SIBLING
 
 JSON, XML = "application/json", "application/xml"
 _NOTHING = (Any, bytes, None, type(None), Empty)

@@ -24,7 +24,7 @@ _BOUNDS = {"minInclusive": "minimum", "maxInclusive": "maximum"}
 _COUNTED = {"integer", "number"}
 
 
-class Shapes:
+class XsdAsJsonSchema:
     """Everything that the schema files name."""
 
     def __init__(self, *names: str) -> None:
@@ -99,8 +99,8 @@ class Shapes:
         return {**shape, "description": " ".join(filter(None, words))}
 
 
-def feed_shapes() -> Shapes:
-    return Shapes("common.xsd", "feed.xsd")
+def feed_json_schema() -> XsdAsJsonSchema:
+    return XsdAsJsonSchema("common.xsd", "feed.xsd")
 
 
 def _says(node: etree._Element) -> str:

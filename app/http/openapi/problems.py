@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from app.http.errors import Problem
-from app.http.openapi.outline import JSON, XML, Route
-from app.http.openapi.shapes import Json
+from app.http.openapi.route_table import JSON, XML, Route
+from app.http.openapi.schemas import Json
 
 
 class Refused(msgspec.Struct, frozen=True):

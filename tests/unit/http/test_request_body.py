@@ -10,7 +10,7 @@ from litestar.testing import TestClient
 from msgspec import Meta
 
 from app.http import errors
-from app.http.body import Strict
+from app.http.request_body import StrictRequest
 
 
 class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,7 +30,9 @@ async def handler(data: JSONBody[Given]) -> int:
 
 @pytest.fixture(scope="module")
 def client() -> Any:
-    app = Litestar([handler], request_class=Strict, exception_handlers=errors.HANDLERS, openapi_config=None)
+    app = Litestar(
+        [handler], request_class=StrictRequest, exception_handlers=errors.HANDLERS, openapi_config=None
+    )
     with TestClient(app) as client:
         yield client
 

@@ -53,7 +53,7 @@ def not_found(root: NotFoundRoot) -> bytes:
     return _NOT_FOUND[root]
 
 
-def generated(document: bytes, at: int) -> bytes:
+def with_generated_at(document: bytes, at: int) -> bytes:
     """`document` with `generated_at` in its root, the moment (Unix ms) at which it was made.
 
     Every root of the facade's answers may have it. It is put in at the very end, so that what was made twice

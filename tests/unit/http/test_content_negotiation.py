@@ -1,4 +1,4 @@
-"""Which format an `Accept` header asks for."""
+"""Which format an `Accept` header selects."""
 
 from contextlib import suppress
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.http.media import Format, wanted
+from app.http.content_negotiation import Format, negotiate
 from app.kit.errors import NotAcceptable
 
 JSON, XML = Format.JSON, Format.XML
@@ -42,15 +42,15 @@ JSON, XML = Format.JSON, Format.XML
         ("application/xml;q=0.001", XML),
         ("application/xml;version=1;q=0.1, application/json;q=0.05", XML),
         ("application/xml;q=1.000", XML),
-        # What cannot be read is passed over.
+        # Malformed ranges are ignored.
         (" , ", JSON),
         ("application/xml;q=-1, text/xml;q=0.2", XML),
         (",,;;q=1,application/xml,", XML),
         ("\x00\xff/, application/xml", XML),
     ],
 )
-def test_what_an_accept_header_asks_for(accept: str, format_: Format) -> None:
-    assert wanted([(b"accept", accept.encode("latin-1"))]) is format_
+def test_the_format_that_an_accept_header_selects(accept: str, format_: Format) -> None:
+    assert negotiate([(b"accept", accept.encode("latin-1"))]) is format_
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_an_accept_header_asks_for(accept: str, format_: Format) -> None:
         "application/*;q=0, text/plain",
         "application/json;q=0, application/xml;q=0, */*",
         "application/vnd.api+json, application/atom+xml",
-        # Nothing in it can be read.
+        # Every range is malformed.
         "xml",
         "nonsense",
         "application/xml;q=high",
@@ -72,21 +72,21 @@ def test_what_an_accept_header_asks_for(accept: str, format_: Format) -> None:
         "appl*/xml, application/x*",
     ],
 )
-def test_neither_will_do(accept: str) -> None:
+def test_neither_format_is_acceptable(accept: str) -> None:
     with pytest.raises(NotAcceptable):
-        wanted([(b"accept", accept.encode())])
+        negotiate([(b"accept", accept.encode())])
 
 
 def test_several_headers_are_one_list() -> None:
     headers = [(b"accept", b"application/json;q=0.2"), (b"host", b"x"), (b"accept", b"application/xml;q=0.3")]
-    assert wanted(headers) is XML
-    assert wanted([(b"host", b"x")]) is JSON
+    assert negotiate(headers) is XML
+    assert negotiate([(b"host", b"x")]) is JSON
 
 
 @given(st.binary(max_size=80))
-def test_any_bytes_are_an_answer(accept: bytes) -> None:
+def test_any_bytes_select_a_format_or_none(accept: bytes) -> None:
     with suppress(NotAcceptable):
-        assert wanted([(b"accept", accept)]) in Format
+        assert negotiate([(b"accept", accept)]) in Format
 
 
 @given(
@@ -95,4 +95,4 @@ def test_any_bytes_are_an_answer(accept: bytes) -> None:
     )
 )
 def test_order_does_not_matter(ranges: list[str]) -> None:
-    assert wanted([(b"accept", ", ".join(ranges).encode())]) is XML
+    assert negotiate([(b"accept", ", ".join(ranges).encode())]) is XML

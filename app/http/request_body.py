@@ -1,4 +1,4 @@
-"""Bodies, read as the type that their handler takes, to the letter: a number in quotes is no number.
+"""ResponseCache, read as the type that their handler takes, to the letter: a number in quotes is no number.
 
 Large ones are read beside the event loop, and a refusal looks no further than it tells.
 """
@@ -36,7 +36,7 @@ _LARGE = 32_768  #: bytes; a smaller body is read in less than a millisecond
 Place = tuple[str | int, ...]
 
 
-class Strict(Request[Any, Any, Any]):
+class StrictRequest(Request[Any, Any, Any]):
     """The application's `request_class`. The framework itself would read `0` for false, and "5" for 5."""
 
     async def json(self) -> Any:

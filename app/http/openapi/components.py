@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from app.domain.catalogue import LOCALES
-from app.http.openapi.shapes import Json
+from app.http.openapi.schemas import Json
 
 Values = Mapping[str, tuple[str, ...]]
 _DIGITS: Json = {"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 64}

@@ -1,0 +1,37 @@
+"""What the facade's handlers depend on, and how they respond."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from app.http.content_negotiation import Format
+from app.http.response import RenderedResponse, ResponseBody, as_xml
+from app.kit.clock import Clock
+from app.store.connections import Store
+from app.wire.envelopes import responses
+from app.wire.envelopes.dictionaries import Producer
+from app.wire.envelopes.responses import NotFoundRoot
+
+
+class FacadeDependencies(msgspec.Struct, frozen=True):
+    """The store, the clock, the deployment's producer, and the URL of the category's icon."""
+
+    store: Store
+    clock: Clock
+    producer: Producer
+    icon_url: str
+
+    def body(self, document: bytes) -> ResponseBody:
+        """A document with its moment of rendering, which is not part of the tag."""
+        tag = ResponseBody(document, Format.XML).tag
+        return ResponseBody(responses.with_generated_at(document, self.clock()), Format.XML, tag=tag)
+
+    def respond(self, document: bytes, invalidated_by: UUID | None = None) -> RenderedResponse[Any]:
+        """A document; on a cached route it is stored until a change of `invalidated_by`."""
+        return RenderedResponse(self.body(document), invalidated_by=invalidated_by)
+
+
+def not_found(root: NotFoundRoot) -> RenderedResponse[Any]:
+    """404 with the resource's own root and the mark that it does not exist."""
+    return as_xml(responses.not_found(root), 404)

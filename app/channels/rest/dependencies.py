@@ -1,0 +1,18 @@
+"""What the REST handlers depend on."""
+
+import msgspec
+
+from app.http.health import Health
+from app.kit.clock import Clock
+from app.store.connections import Store
+
+
+class RestDependencies(msgspec.Struct, frozen=True):
+    """The store, the clock, the health checks, the `product` id that the feed publishes, and the prefix of
+    soccer's URNs."""
+
+    store: Store
+    clock: Clock
+    health: Health
+    product: int
+    soccer_prefix: str

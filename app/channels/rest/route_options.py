@@ -1,0 +1,26 @@
+"""The `opt` of routes about matches: what they require of a key, and how their responses are cached."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from app.domain.tenant import Grant
+from app.http.content_negotiation import Format
+from app.wire.fields import Group, groups
+
+
+def options(*scopes: str, query: tuple[str, ...] = ()) -> dict[str, Any]:
+    """`opt` of a route that requires one of these scopes."""
+    return {"sport": "cs2", "scopes": scopes, "query": query}
+
+
+def _per(grant: Grant, form: Format) -> Hashable:
+    """What of a grant a response depends on. Bookings are part of XML and of the internal fields."""
+    opened = groups(grant.scopes)
+    booked = form is Format.XML or Group.INTERNALS in opened
+    return opened, grant.finished_only, grant.tenant.id if booked else None
+
+
+#: Routes whose responses are cached.
+CACHED: dict[str, Any] = {"cached_per": _per}
+#: Cached routes that have an `.xml` sibling too.
+CACHED_WITH_SIBLING = CACHED | {"sibling": True}

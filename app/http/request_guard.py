@@ -1,0 +1,127 @@
+"""The request guard: the checks that every request passes before its handler, in this order.
+
+1. The address: one with too many refused requests is refused, unless its key is known to be valid.
+2. Authentication; the request's `auth` is then the key's grant.
+3. The key's rate limit. All that follows counts against it, refused or not.
+4. Authorisation: operator, sport, scope, as the route requires.
+5. Content negotiation.
+6. Query parameters: every one must be known to the route.
+7. The response cache: a cached body is sent at once (see `response_cache`). For expensive routes, the limit
+   of concurrent requests (see `concurrency_limit`).
+
+Routes with `open` need no key: only 5 and 6 apply to them. WebSockets bypass it; `stream` guards its own
+upgrades.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from litestar.enums import ScopeType
+from litestar.middleware import ASGIMiddleware
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.access.grants import Grants
+from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
+from app.domain.tenant import Grant
+from app.http import rate_limit, request_id
+from app.http.auth import authorize, client_address, read_api_key
+from app.http.concurrency_limit import ConcurrencyLimiter
+from app.http.content_negotiation import Format, negotiate, response_format, set_response_format
+from app.http.query import refuse_long, refuse_misread, refuse_nul, refuse_unknown
+from app.http.response_body import ResponseBody, send_body
+from app.http.response_cache import CachedPer, ResponseCache
+from app.kit.logging import bind
+from app.store.counters import Counters
+
+SIBLING = ".xml"  #: the suffix of the path that always answers XML, where a route has one
+
+_UNAUTHENTICATED = (400, 401, 403)  #: how an open route refuses a client that it does not know
+
+
+class RequestGuard(ASGIMiddleware):
+    """The only middleware that the framework runs."""
+
+    scopes = (ScopeType.HTTP,)
+
+    def __init__(
+        self,
+        grants: Callable[[], Grants],
+        counters: Callable[[], Counters],
+        cache: Callable[[], ResponseCache],
+        limiter: UnauthenticatedLimiter,
+    ) -> None:
+        self._concurrency = ConcurrencyLimiter()
+        self._grants, self._counters, self._cache, self._limiter = grants, counters, cache, limiter
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        opt = scope["route_handler"].opt
+        if opt.get("open"):
+            await self._handle_open(scope, receive, send, next_app)
+            return
+        grant = await self._authenticate(scope)
+        scope["auth"] = grant
+        with bind(request_id=request_id.of(scope), tenant=grant.tenant.slug):
+            await rate_limit.spend(scope, self._counters(), grant)
+            authorize(grant, opt)
+            check_format_and_query(scope, opt)
+            if opt.get("concurrency_limited"):
+                with self._concurrency.counted(grant.key_id):
+                    await next_app(scope, receive, send)
+            elif "cached_per" in opt and (body := self._cached(scope, grant, opt["cached_per"])):
+                await send_body(scope, send, body)
+            else:
+                await next_app(scope, receive, send)
+
+    def _cached(self, scope: Scope, grant: Grant, cached_per: CachedPer) -> ResponseBody | None:
+        """The cached body of this request; without one, the handler's response is going to be stored."""
+        form = response_format(scope)
+        key = (scope["path"], scope["query_string"], form, cached_per(grant, form))
+        cache = self._cache()
+        body = cache.get(key)
+        if body is None:
+            cache.begin(scope, key)
+        return body
+
+    async def _handle_open(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        """An open route: refusals of its handler count as unauthenticated requests. They are rendered
+        responses when they pass here."""
+
+        async def counting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in _UNAUTHENTICATED:
+                self._limiter.record_refusal(client_address(scope), "log_token")
+            await send(message)
+
+        with bind(request_id=request_id.of(scope)):
+            check_format_and_query(scope, scope["route_handler"].opt)
+            await next_app(scope, receive, counting)
+
+    async def _authenticate(self, scope: Scope) -> Grant:
+        """The grant of the request's key; raises the refusal if there is none."""
+        read_key = partial(read_api_key, scope["headers"])
+        return await authenticate_key(self._grants(), self._limiter, client_address(scope), read_key)
+
+
+def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
+    """Choose the response's format and check the query, before any work is done.
+
+    `opt["format"]` is the only format of a route, whatever `Accept` says; an `open` route sends JSON.
+    """
+    fixed = opt.get("format")
+    if fixed:
+        set_response_format(scope, fixed)
+    elif opt.get("sibling") and scope["path"].endswith(SIBLING):
+        set_response_format(scope, Format.XML)
+    elif not opt.get("open"):
+        set_response_format(scope, negotiate(scope["headers"]))
+    refuse_long(scope)
+    refuse_nul(scope, path=fixed is not Format.XML)  # the facade's handlers answer such a path, in XML
+    if scope["query_string"]:
+        refuse_misread(scope)
+        if not opt.get("any_query"):
+            refuse_unknown(scope["query_string"], opt.get("query", ()))
+
+
+def siblings(path: str) -> list[str]:
+    """A path and its `.xml` sibling, for routes with `sibling` in their `opt`."""
+    return [path, path + SIBLING]
