@@ -1,14 +1,14 @@
-"""Who may see what: keys, the grant that a presented key stands for, and the changes to both.
+"""Who may see what: keys, the grant of each key, and the changes to both.
 
-A key is shown once and kept as a keyed hash. Its grant is kept in the process until PostgreSQL says
-that some key or tenant has changed; while a process cannot hear that, it reads the key at every request.
-So a change takes effect everywhere at once, whatever else is down. Every refusal of a key has the same
-words. `rate_limit` says how much a key may ask for, and how much a stranger may knock.
+A key is shown once and stored as a keyed hash. Its grant is cached in the process until PostgreSQL notifies
+that some key or tenant has changed; while a process cannot receive that, it reads the key at every request.
+So a change takes effect everywhere at once, whatever else is down. Every refusal of a key has the same text.
+`rate_limit` limits the requests of a key, and those without a valid key.
 
 `admin` is the only way to change tenants, keys and bookings, and writes who did it to the audit; `properties`
-checks what a key is issued with. `amqp` keeps the broker in step with who is let in; `standing` says, for
-operators, how far each tenant has been told. `log_tokens` signs the addresses that game servers send their
-logs to.
+validates what a key is issued with, `key_format` generates and checks keys. `broker_sync` applies tenants'
+access to the broker; `delivery_status` reports, for operators, the delivery of the feed to each tenant.
+`log_tokens` signs the addresses that game servers send their logs to.
 
 Imported by `operators`, `channels.feed`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
 and `cli`; imports `store`, `broker`, `domain` and `kit`.

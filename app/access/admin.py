@@ -1,6 +1,6 @@
-"""Changes to tenants, keys and bookings: each checked, done and audited in the caller's transaction.
+"""Changes to tenants, keys and bookings: each validated, written and audited in the caller's transaction.
 
-`by` says who does it, `now` is Unix ms. What is already so stays so, without a second audit record.
+`by` names the actor, `now` is Unix ms. A change that changes nothing writes no audit record.
 """
 
 import re
@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import key_format as form
+from app.access import key_format
 from app.access.properties import KeyAlteration, KeyProperties, validate_alteration, validate_properties
 from app.broker import provisioning
 from app.broker.address import Address
@@ -26,14 +26,14 @@ from app.store.connections import Store
 from app.store.keys import Key
 from app.store.transaction import Tx
 
-#: Vhosts are named after tenants, and so are users (`op-<slug>`): these names are ours.
+#: Vhosts are named after tenants, and so are users (`op-<slug>`): these names are reserved.
 RESERVED = frozenset({"matchfeed", "guest", "admin", "internal"})
 _encode = msgspec.json.Encoder().encode
 _SLUG = re.compile(r"[a-z][a-z0-9-]{0,29}[a-z0-9]")
 
 
 class IssuedKey(msgspec.Struct, frozen=True):
-    """A new key: `raw` is shown once and can never be had again."""
+    """A new key: `raw` is shown once and cannot be recovered."""
 
     key: Key
     raw: str
@@ -43,8 +43,8 @@ class IssuedKey(msgspec.Struct, frozen=True):
 
 
 class BrokerConfig(msgspec.Struct, frozen=True):
-    """Where vhosts are made: `public_host` as tenants are told, `address` as we reach it ourselves, `mode` as
-    it finds out what tenants may do."""
+    """The broker for provisioning: `public_host` is the host in tenants' URLs, `address` our own way to it,
+    `mode` how it applies tenants' permissions."""
 
     management: Management
     exchange: str
@@ -56,7 +56,8 @@ class BrokerConfig(msgspec.Struct, frozen=True):
 async def create_tenant(
     tx: Tx, slug: str, name: str, *, by: str, now: int, internal_vhost: str = ""
 ) -> Tenant:
-    """A new tenant, or the present one of that slug and name. The vhost of our own queues is no tenant's.
+    """A new tenant, or the existing one of that slug and name. No tenant may have the name of the internal
+    vhost.
 
     Raises `Invalid` for a slug that cannot name a vhost, `Conflict` when another tenant has it.
     """
@@ -75,8 +76,8 @@ async def create_tenant(
 
 
 async def set_tenant_active(tx: Tx, slug: str, active: bool, *, by: str, now: int) -> Tenant:
-    """Let a tenant in, or keep it out with all its keys; `access.amqp` sees to the broker. Raises
-    `NotFound`."""
+    """Activate or deactivate a tenant with all its keys; `access.broker_sync` applies it to the broker.
+    Raises `NotFound`."""
     tenant = await tenants.lock(tx, slug)
     if tenant.active == active:
         return tenant
@@ -100,8 +101,8 @@ async def issue_key(
 async def issue_key_once(
     tx: Tx, slug: str, properties: KeyProperties, reference: str, *, secret: str, by: str, now: int
 ) -> IssuedKey | Key:
-    """`issue_key`, or the key that was issued to this tenant under the same `reference` (its secret cannot
-    be had again). Raises `Conflict` as well, when that key was asked for with other rights."""
+    """`issue_key`, or the key that was issued to this tenant under the same `reference` (its secret cannot be
+    recovered). Also raises `Conflict` when that key was issued with other rights."""
     tenant = await tenants.lock(tx, slug)
     granted = validate_properties(properties)
     known = await keys.by_reference(tx, tenant.id, reference)
@@ -115,7 +116,7 @@ async def issue_key_once(
 
 
 async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) -> IssuedKey:
-    """A new key with the same properties; the old one is dead at once.
+    """A new key with the same properties; the old one is revoked at once.
 
     Raises `NotFound`, or `Conflict` when the key is not active.
     """
@@ -124,8 +125,8 @@ async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) ->
         heir = f" and replaced by {old.replaced_by}" if old.replaced_by else ""
         raise Conflict(f"Only an active key can be rotated; this one is revoked{heir}.")
     own = {"last_used_at": None, "reference": None}
-    kept = msgspec.structs.asdict(old) | _fresh(old.tenant_id, now) | own
-    issued = await _new_key(tx, Key(**kept), secret)
+    values = msgspec.structs.asdict(old) | _fresh(old.tenant_id, now) | own
+    issued = await _new_key(tx, Key(**values), secret)
     ended = msgspec.structs.replace(old, active=False, revoked_at=now, replaced_by=issued.key.id)
     await keys.save(tx, ended)
     await _audit(tx, by, now, "key.rotate", str(old.id), old.tenant_id, replaced_by=str(issued.key.id))
@@ -133,7 +134,7 @@ async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) ->
 
 
 async def revoke_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
-    """End a key without replacement. Raises `NotFound`."""
+    """Revoke a key without replacement. Raises `NotFound`."""
     key = await keys.lock(tx, key_id)
     if not key.active:
         return key
@@ -144,7 +145,7 @@ async def revoke_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
 
 
 async def reactivate_key(tx: Tx, key_id: UUID, *, by: str, now: int) -> Key:
-    """Let a revoked key be used again. Raises `NotFound`, or `Conflict` when it was rotated away."""
+    """Reactivate a revoked key. Raises `NotFound`, or `Conflict` when it was rotated."""
     key = await keys.lock(tx, key_id)
     if key.active:
         return key
@@ -172,24 +173,24 @@ async def alter_key(tx: Tx, key_id: UUID, alteration: KeyAlteration, *, by: str,
 
 
 async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now: int) -> bool:
-    """Let the tenant have the match that `ref` names (UUID or `od:match:<n>`), or keep it back; whether
-    that changed anything. The stream tells of it: this is the transaction's last act. Raises `NotFound`."""
+    """Book or unbook the match `ref` (UUID or `od:match:<n>`) for the tenant; whether that changed anything.
+    It appends to the change log, so it must be the transaction's last statement. Raises `NotFound`."""
     tenant = await tenants.lock(tx, slug)
     match = await matches.by_ref(tx, ref)
     change = tenants.book if booked else tenants.unbook
     changed = await change(tx, tenant.id, match.id)
     if changed:
         await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
-        told = ChangeDraft("match", match_urn(match.number), frames.UPDATED, "", _encode(summarize(match)))
-        await changes.append(tx, match, [told], now)
+        draft = ChangeDraft("match", match_urn(match.number), frames.UPDATED, "", _encode(summarize(match)))
+        await changes.append(tx, match, [draft], now)
     return changed
 
 
 async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: str, now: int) -> str:
-    """Give the tenant its vhost, or a new password for it: the AMQP URL, once a login with it has worked.
+    """Create the tenant's vhost, or set a new password: the AMQP URL, once a login with it has worked.
 
-    The URL carries the password and is kept nowhere; connections made with an earlier one are ended.
-    Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is away.
+    The URL contains the password and is stored nowhere; connections made with an earlier one are closed.
+    Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is down.
     """
     async with store.reading() as tx:
         _active(await tenants.by_slug(tx, slug))
@@ -216,14 +217,14 @@ def _active(tenant: Tenant) -> None:
 
 
 def _fresh(tenant_id: UUID, now: int) -> dict[str, Any]:
-    """What a new key does not share with any other, but for its hint."""
+    """The fields in which a new key differs from every other, except its hint."""
     return {"id": uuid4(), "tenant_id": tenant_id, "hint": "", "created_at": now}
 
 
 async def _new_key(tx: Tx, key: Key, secret: str) -> IssuedKey:
-    raw = form.generate()
-    issued = IssuedKey(msgspec.structs.replace(key, hint=form.hint(raw)), raw)
-    await keys.insert(tx, issued.key, form.keyed_hash(raw, secret))
+    raw = key_format.generate()
+    issued = IssuedKey(msgspec.structs.replace(key, hint=key_format.hint(raw)), raw)
+    await keys.insert(tx, issued.key, key_format.keyed_hash(raw, secret))
     return issued
 
 

@@ -1,9 +1,9 @@
-"""Keeping the broker in step: a tenant that is revoked is let in no more, and one taken back is again.
+"""Synchronising tenants' access with the broker: revoked tenants lose it, reactivated ones get it back.
 
-Whoever changes a tenant changes its row only. The row says what was decided and what the broker was told
-last; where the two differ, the processes that run `keep` (every feed and web process) tell the broker, woken
-by the change's signal and trying again while the broker is away. Telling it twice does no harm. So a
-revocation outlives any outage, and any process may end at any moment.
+A change of a tenant writes its row only. The row holds the decision (`active`) and what the broker was set to
+last (`amqp_admitted`); where they differ, the processes that run `run` (every feed and web process) change
+the broker, woken by the change's notification and retrying while the broker is down. Doing it twice is
+harmless. So a revocation survives any outage, and any process may end at any moment.
 """
 
 import asyncio
@@ -22,44 +22,43 @@ from app.kit.retry import wait_for_event
 from app.store import notifications, tenants
 from app.store.connections import Store
 
-_LOOK_SECONDS = 5.0
+_POLL_SECONDS = 5.0
 _RETRY_SECONDS = 0.5
 _REPAIR_SECONDS = 60.0
 log = get_logger(__name__)
 
 
 class BrokerAccessConfig(msgspec.Struct, frozen=True):
-    """How tenants get into the broker: by which rights, and to read which exchange."""
+    """How tenants access the broker: the exchange that they read and how permissions are applied."""
 
     exchange: str
     mode: AuthorisationMode
 
 
-async def run(store: Store, management: Management, entry: BrokerAccessConfig) -> None:
-    """Tell the broker whom to let in, whenever that changes, until cancelled."""
+async def run(store: Store, management: Management, config: BrokerAccessConfig) -> None:
+    """Apply every change of tenants' access to the broker, until cancelled."""
     changed, repaired_at = asyncio.Event(), float("-inf")
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_listen(store, changed))
         while True:
             changed.clear()
-            settled = await _apply_pending(store, management, entry)
+            applied = await _apply_pending(store, management, config)
             due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
-            if due and await _try_repair(store, management, entry):
+            if due and await _try_repair(store, management, config):
                 repaired_at = time.monotonic()
-            await wait_for_event(changed, _LOOK_SECONDS if settled else _RETRY_SECONDS)
+            await wait_for_event(changed, _POLL_SECONDS if applied else _RETRY_SECONDS)
 
 
-async def repair(store: Store, management: Management, entry: BrokerAccessConfig) -> list[str]:
-    """Give every tenant the rights and limits that it should have, where the broker has others; the slugs of
-    those tenants. Their connections end, for each keeps the rights with which it was opened. Raises
-    `Unavailable`."""
+async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
+    """Correct the permissions and limits of every tenant for which the broker has others; the slugs of those
+    tenants. Their connections are closed, since a connection caches permissions. Raises `Unavailable`."""
     async with store.reading() as tx:
         provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
-    held = await _broker_permissions(management)
-    differing = [tenant for tenant in provisioned if held.of(tenant) != _expected(tenant, entry)]
+    present = await _broker_permissions(management)
+    differing = [tenant for tenant in provisioned if present.of(tenant) != _expected(tenant, config)]
     for tenant in differing:
         if tenant.active:
-            await tenant_access.restore(management, tenant.slug, entry.exchange, entry.mode)
+            await tenant_access.restore(management, tenant.slug, config.exchange, config.mode)
             await tenant_access.close_connections(
                 management, tenant.slug, "the rights of this user have changed"
             )
@@ -69,19 +68,19 @@ async def repair(store: Store, management: Management, entry: BrokerAccessConfig
     return [tenant.slug for tenant in differing]
 
 
-async def apply(store: Store, management: Management, tenant: Tenant, entry: BrokerAccessConfig) -> None:
-    """Tell the broker about one tenant. Raises `Unavailable`."""
+async def apply(store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
+    """Apply one tenant's access to the broker. Raises `Unavailable`."""
     if tenant.active:
-        await tenant_access.restore(management, tenant.slug, entry.exchange, entry.mode)
+        await tenant_access.restore(management, tenant.slug, config.exchange, config.mode)
     else:
         await tenant_access.revoke(management, tenant.slug)
     async with store.transaction() as tx:
         await tenants.set_admitted(tx, tenant.id, tenant.active)
-    log.info("the broker was told", tenant=tenant.slug, admitted=tenant.active)
+    log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
 
 
 class _TenantPermissions(msgspec.Struct, frozen=True):
-    """What one tenant may do at the broker, by its own permissions and limits."""
+    """One tenant's permissions and limits at the broker."""
 
     permission: Permission | None
     topics: TopicPermission | None
@@ -89,7 +88,7 @@ class _TenantPermissions(msgspec.Struct, frozen=True):
 
 
 class _BrokerPermissions(msgspec.Struct, frozen=True):
-    """What the broker has of all users."""
+    """The permissions and limits of all users at the broker."""
 
     permissions: Mapping[tuple[str, str], Permission]
     topics: Mapping[tuple[str, str], TopicPermission]
@@ -109,42 +108,46 @@ async def _broker_permissions(management: Management) -> _BrokerPermissions:
     )
 
 
-def _expected(tenant: Tenant, entry: BrokerAccessConfig) -> _TenantPermissions:
-    """What the tenant should be able to do."""
+def _expected(tenant: Tenant, config: BrokerAccessConfig) -> _TenantPermissions:
+    """What the broker should have for the tenant."""
     if not tenant.active:
         return _TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
     return _TenantPermissions(
-        permissions.permission(tenant.slug, entry.exchange, entry.mode),
-        permissions.topic_permission(entry.exchange, entry.mode),
+        permissions.permission(tenant.slug, config.exchange, config.mode),
+        permissions.topic_permission(config.exchange, config.mode),
         provisioning.USER_LIMITS,
     )
 
 
-async def _try_repair(store: Store, management: Management, entry: BrokerAccessConfig) -> bool:
+async def _try_repair(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
     try:
-        await repair(store, management, entry)
+        await repair(store, management, config)
     except Unavailable as error:
-        log.warning("the rights of tenants at the broker cannot be compared", error=error.detail)
+        log.warning("permissions of tenants at the broker could not be checked", error=error.detail)
         return False
     return True
 
 
-async def _apply_pending(store: Store, management: Management, entry: BrokerAccessConfig) -> bool:
-    """Tell the broker all that it has not been told; whether that worked."""
+async def _apply_pending(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
+    """Apply every pending change to the broker; whether all succeeded."""
     try:
         async with store.reading() as tx:
             pending = await tenants.admission_pending(tx)
     except Unavailable as error:
-        log.warning("admission to the broker cannot be looked up", error=error.detail)
+        log.warning("pending tenant access could not be read", error=error.detail)
         return False
-    return all([await _try_apply(store, management, tenant, entry) for tenant in pending])
+    return all([await _try_apply(store, management, tenant, config) for tenant in pending])
 
 
-async def _try_apply(store: Store, management: Management, tenant: Tenant, entry: BrokerAccessConfig) -> bool:
+async def _try_apply(
+    store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig
+) -> bool:
     try:
-        await apply(store, management, tenant, entry)
+        await apply(store, management, tenant, config)
     except Unavailable as error:
-        log.warning("the broker could not be told", tenant=tenant.slug, error=error.detail)
+        log.warning(
+            "tenant access could not be applied to the broker", tenant=tenant.slug, error=error.detail
+        )
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""How far each tenant has been told over AMQP, for operators: as the store and the broker see it."""
+"""The delivery of the feed to each tenant, for operators: what the store and the broker know of it."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ CONNECTED = "connected"
 
 
 class QueueDepth(msgspec.Struct, frozen=True):
-    """A queue of the tenant's: messages that wait, messages that its consumers have not acknowledged yet."""
+    """A queue of the tenant's: messages ready, and messages that its consumers have not acknowledged yet."""
 
     name: str
     ready: int
@@ -22,9 +22,9 @@ class QueueDepth(msgspec.Struct, frozen=True):
 
 
 class TenantStatus(msgspec.Struct, frozen=True):
-    """How one tenant is told. `state` is `connected` or says what is wrong; `behind` counts envelopes that
-    it has not been told, the oldest of them written `behind_seconds` ago; `dropped` messages were lost by its
-    own queues. `queues` is null while the broker cannot be asked."""
+    """The delivery to one tenant. `state` is `connected` or says what is wrong; `behind` counts envelopes not
+    yet published to it, the oldest of them written `behind_seconds` ago; `dropped` messages were lost by its
+    own queues. `queues` is null while the broker does not respond."""
 
     tenant: str
     state: str
@@ -40,31 +40,31 @@ class TenantStatus(msgspec.Struct, frozen=True):
 async def tenant_statuses(store: Store, management: Management) -> list[TenantStatus]:
     """Every tenant with a vhost, by slug. Raises `Unavailable` without the database."""
     async with store.reading() as tx:
-        standings = await cursors.statuses(tx)
+        statuses = await cursors.statuses(tx)
     try:
         queues: list[QueueCounts] | None = await management.queues()
     except Unavailable:
         queues = None
-    return [_tenant_status(each, queues) for each in standings]
+    return [_tenant_status(each, queues) for each in statuses]
 
 
-def _tenant_status(standing: CursorStatus, queues: list[QueueCounts] | None) -> TenantStatus:
-    held = standing.holder is not None and standing.remaining > 0
+def _tenant_status(status: CursorStatus, queues: list[QueueCounts] | None) -> TenantStatus:
+    held = status.holder is not None and status.remaining > 0
     return TenantStatus(
-        tenant=standing.slug,
-        state=(standing.state or CONNECTED) if held else "no feed process tells it",
-        holder=standing.holder if held else None,
-        cursor=standing.seq,
-        behind=standing.behind,
-        behind_seconds=(standing.oldest or 0) / 1000,
-        alive_seconds_ago=standing.silent / 1000,
-        dropped=standing.dropped,
-        queues=None if queues is None else queue_depths(queues, standing.slug),
+        tenant=status.slug,
+        state=(status.state or CONNECTED) if held else "no feed process tells it",
+        holder=status.holder if held else None,
+        cursor=status.seq,
+        behind=status.behind,
+        behind_seconds=(status.oldest or 0) / 1000,
+        alive_seconds_ago=status.silent / 1000,
+        dropped=status.dropped,
+        queues=None if queues is None else queue_depths(queues, status.slug),
     )
 
 
 def queue_depths(queues: list[QueueCounts], vhost: str) -> tuple[QueueDepth, ...]:
-    """The queues of one vhost that are the tenant's."""
+    """The tenant's own queues in its vhost."""
     return tuple(
         QueueDepth(each.name, each.ready, each.unacknowledged, each.consumers)
         for each in queues

@@ -1,4 +1,4 @@
-"""From a presented key to what it may do, as fast as a dictionary and as fresh as the database."""
+"""From a presented key to its grant: cached in the process, invalidated by database notifications."""
 
 import asyncio
 import hmac
@@ -19,13 +19,13 @@ from app.store.connections import Store
 from app.store.keys import KeyHolder
 
 _REFUSAL = "This API key is not valid. Check it, or ask your account manager for a new one."
-_NOTE_SECONDS = 30.0
-_GOOD_KEYS = 20_000
+_SAVE_LAST_USED_SECONDS = 30.0
+_MAX_VALID_KEYS = 20_000
 log = get_logger(__name__)
 
 
 class _CachedKey(msgspec.Struct, frozen=True):
-    """A key of ours; without `grant` when it or its tenant is not active."""
+    """A known key; without `grant` when it or its tenant is not active."""
 
     key_id: UUID
     grant: Grant | None
@@ -33,14 +33,14 @@ class _CachedKey(msgspec.Struct, frozen=True):
 
 
 class PresentedKey(msgspec.Struct, frozen=True):
-    """A key in use beyond one request: what it may do, and the address that it was presented from."""
+    """A key in use beyond one request: its grant, and the address that presented it."""
 
     grant: Grant
     address: str | None
 
 
 class Grants:
-    """The keys that this process has seen. `run` must be running for them to be remembered."""
+    """The keys that this process has seen. They are cached only while `run` is running."""
 
     def __init__(self, store: Store, secret: str, clock: Clock = system_clock) -> None:
         self._store = store
@@ -48,24 +48,24 @@ class Grants:
         self._clock = clock
         self._listening = False
         self._known: dict[bytes, _CachedKey] = {}
-        #: Keys that let somebody in when they were looked up last, newest last. They outlive `forget`: they
-        #: say nothing about rights, only whom to look up at once while an address is turned away.
-        self._good: OrderedDict[bytes, None] = OrderedDict()
-        #: Changes with every change heard of: what was read before one must not be remembered after it.
+        #: Keys that were valid when they were read last, newest last. They survive `invalidate`: they say
+        #: nothing about rights, only which keys are read at once while their address is refused.
+        self._valid: OrderedDict[bytes, None] = OrderedDict()
+        #: Rises with every invalidation: what was read before one must not be cached after it.
         self._generation = 0
         self._used: dict[UUID, int] = {}
-        self._watchers: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[], None]] = []
 
     @property
     def listening(self) -> bool:
-        """Whether changes are heard of, so that grants may be remembered."""
+        """Whether notifications are received, so that grants may be cached."""
         return self._listening
 
     async def authorise(self, raw_key: str, address: str | None = None) -> Grant:
-        """What the key may do when it is presented from `address`.
+        """The grant of a key that is presented from `address`.
 
-        Raises `Forbidden`, always in the same words, when the key is malformed, unknown, revoked, of a
-        tenant that is not active, or not meant for that address; `Unavailable` when it cannot be looked up.
+        Raises `Forbidden`, always with the same text, when the key is malformed, unknown, revoked, of a
+        tenant that is not active, or not valid from that address; `Unavailable` when it cannot be read.
         """
         hashed = _keyed_hash(raw_key, self._secret)
         known = self._known.get(hashed)
@@ -77,36 +77,36 @@ class Grants:
         return known.grant
 
     def recently_valid(self, raw_key: str) -> bool:
-        """Whether the key let somebody in when it was looked up last; asks nobody."""
-        return _keyed_hash(raw_key, self._secret) in self._good
+        """Whether the key was valid when it was last read; no query."""
+        return _keyed_hash(raw_key, self._secret) in self._valid
 
     def invalidate(self) -> None:
-        """Remember no key: something has changed. Whoever makes a change in this very process need not
-        wait until it is heard of."""
+        """Empty the cache, since something has changed. A change made in this process need not wait for its
+        notification."""
         self._generation += 1
         self._known.clear()
-        for heard in self._watchers:
-            heard()
+        for callback in self._callbacks:
+            callback()
 
-    def on_change(self, heard: Callable[[], None]) -> None:
-        """Have `heard` called whenever a key or a tenant may have changed, or `listening` has."""
-        self._watchers.append(heard)
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call `callback` whenever a key or a tenant may have changed, or `listening` has."""
+        self._callbacks.append(callback)
 
     async def no_longer_valid(self, presented: Collection[PresentedKey]) -> list[PresentedKey]:
-        """Those whose key would not be let in now, or not with the same rights. Raises `Unavailable`."""
+        """Those whose key would be refused now, or has fewer or other rights. Raises `Unavailable`."""
         async with self._store.reading() as tx:
             holders = await keys.by_ids(tx, {one.grant.key_id for one in presented})
-        standing = {holder.key.id: holder for holder in holders}
-        return [one for one in presented if not _still_valid(one, standing.get(one.grant.key_id))]
+        current = {holder.key.id: holder for holder in holders}
+        return [one for one in presented if not _still_valid(one, current.get(one.grant.key_id))]
 
     async def run(self) -> None:
-        """Hear of changes and note when keys were used, until cancelled."""
+        """Invalidate at every change and save when keys were last used, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._hear())
-            tasks.create_task(self._note())
+            tasks.create_task(self._listen())
+            tasks.create_task(self._save_last_used_periodically())
 
     async def save_last_used(self) -> None:
-        """Write down when keys were used last."""
+        """Write when keys were last used."""
         used, self._used = self._used, {}
         if used:
             async with self._store.transaction() as tx:
@@ -117,40 +117,40 @@ class Grants:
         async with self._store.reading() as tx:
             holder = await keys.by_hash(tx, hashed)
         if holder is None or not hmac.compare_digest(holder.hash, hashed):
-            self._good.pop(hashed, None)
+            self._valid.pop(hashed, None)
             return None
         known = _CachedKey(holder.key.id, _active_grant(holder), holder.key.networks)
-        self._remember_good(hashed, known.grant is not None)
+        self._set_valid(hashed, known.grant is not None)
         if self._listening and generation == self._generation:
             self._known[hashed] = known
         return known
 
-    def _remember_good(self, hashed: bytes, good: bool) -> None:
-        self._good.pop(hashed, None)
-        if good:
-            self._good[hashed] = None
-            if len(self._good) > _GOOD_KEYS:
-                self._good.popitem(last=False)
+    def _set_valid(self, hashed: bytes, valid: bool) -> None:
+        self._valid.pop(hashed, None)
+        if valid:
+            self._valid[hashed] = None
+            if len(self._valid) > _MAX_VALID_KEYS:
+                self._valid.popitem(last=False)
 
-    async def _hear(self) -> None:
-        async for _ in notifications.listen(self._store, notifications.GRANTS, self._heard_state):
+    async def _listen(self) -> None:
+        async for _ in notifications.listen(self._store, notifications.GRANTS, self._set_listening):
             self.invalidate()
 
-    async def _note(self) -> None:
+    async def _save_last_used_periodically(self) -> None:
         while True:
-            await asyncio.sleep(_NOTE_SECONDS)
+            await asyncio.sleep(_SAVE_LAST_USED_SECONDS)
             try:
                 await self.save_last_used()
             except Unavailable as error:
-                log.warning("last use of keys not noted", error=error.detail)
+                log.warning("last use of keys not saved", error=error.detail)
 
-    def _heard_state(self, up: bool) -> None:
+    def _set_listening(self, up: bool) -> None:
         self._listening = up
         self.invalidate()
 
 
 def _keyed_hash(raw_key: str, secret: str) -> bytes:
-    """`digest`; of text that cannot even be written down, nobody's."""
+    """`keyed_hash`; empty for text that UTF-8 cannot encode."""
     try:
         return keyed_hash(raw_key, secret)
     except UnicodeEncodeError:
@@ -182,7 +182,7 @@ def _still_valid(presented: PresentedKey, holder: KeyHolder | None) -> bool:
 
 
 def _address_allowed(networks: tuple[str, ...], address: str | None) -> bool:
-    """Whether a key limited to `networks` may be presented from `address`."""
+    """Whether a key limited to `networks` is valid from `address`."""
     if not networks:
         return True
     try:

@@ -1,7 +1,7 @@
-"""The form of a key: `mfk_`, 43 characters of chance (256 bits), 6 of checksum.
+"""The format of a key: `mfk_`, 43 random characters (256 bits), 6 of checksum.
 
-The prefix lets secret scanners find a leaked key, and the checksum lets anyone tell a mistyped key from
-an unknown one without asking the database.
+The prefix lets secret scanners find a leaked key; the checksum distinguishes a mistyped key from an unknown
+one without a database query.
 """
 
 import hmac
@@ -27,14 +27,14 @@ def generate() -> str:
 
 
 def is_well_formed(raw: str) -> bool:
-    """Whether `raw` can be a key at all: form and checksum."""
+    """Whether `raw` has the format and the checksum of a key."""
     if not _FORM.fullmatch(raw):
         return False
     return hmac.compare_digest(_checksum(raw[:-_CHECK_LENGTH]), raw[-_CHECK_LENGTH:])
 
 
 def keyed_hash(raw: str, secret: str) -> bytes:
-    """What is kept of a key: 32 bytes that cannot be recomputed without `secret`."""
+    """What is stored of a key: 32 bytes that cannot be recomputed without `secret`."""
     return blake2b(raw.encode(), digest_size=32, key=_hash_key(secret), person=_PERSON).digest()
 
 
@@ -44,7 +44,7 @@ def _hash_key(secret: str) -> bytes:
 
 
 def hint(raw: str) -> str:
-    """The characters by which people tell keys apart; far too few to guess the rest."""
+    """The first characters, by which people distinguish keys; far too few to guess the rest."""
     return raw[:HINT_LENGTH]
 
 

@@ -1,4 +1,4 @@
-"""What a key is issued with, and the check that it makes sense."""
+"""The properties of a key, and their validation."""
 
 from ipaddress import ip_network
 from typing import Any
@@ -13,8 +13,8 @@ _SPORTS = frozenset(sport.slug for sport in sports.LIVE)
 
 
 class KeyProperties(msgspec.Struct, frozen=True, kw_only=True):
-    """`bundles` and raw `scopes` add up and are kept as scopes only. `finished_only` is the key's own
-    property; the bundle made for it switches it on. `networks` limits where the key may be used from."""
+    """`bundles` and raw `scopes` add up and are stored as scopes only. `finished_only` is the key's own
+    property; the bundle of that purpose sets it. `networks` limits the addresses that may use the key."""
 
     bundles: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class KeyProperties(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyAlteration(msgspec.Struct, frozen=True, kw_only=True):
-    """What may change about an issued key; None leaves it as it is."""
+    """Changes of an issued key; None leaves a property as it is."""
 
     sports: tuple[str, ...] | None = None
     networks: tuple[str, ...] | None = None
@@ -35,44 +35,44 @@ class KeyAlteration(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None = None
 
 
-def validate_properties(asked: KeyProperties) -> dict[str, Any]:
-    """The fields of a `Key` that `asked` comes to; raises `Invalid` with every field that does not fit."""
+def validate_properties(properties: KeyProperties) -> dict[str, Any]:
+    """The fields of a `Key` with these properties; raises `Invalid` with every field that does not fit."""
     problems = [
-        *_unknown("bundles", asked.bundles, frozenset(scopes.BUNDLES)),
-        *_unknown("scopes", asked.scopes, scopes.ALL),
-        *_unknown("sports", asked.sports, _SPORTS),
-        *_rate_problems(asked.rate_limit_rpm),
-        *_network_problems(asked.networks),
-        *_contradictions(asked),
+        *_unknown("bundles", properties.bundles, frozenset(scopes.BUNDLES)),
+        *_unknown("scopes", properties.scopes, scopes.ALL),
+        *_unknown("sports", properties.sports, _SPORTS),
+        *_rate_problems(properties.rate_limit_rpm),
+        *_network_problems(properties.networks),
+        *_contradictions(properties),
     ]
     if problems:
         raise Invalid(*problems)
-    granted = frozenset(asked.scopes).union(*(scopes.BUNDLES[bundle] for bundle in asked.bundles))
+    granted = frozenset(properties.scopes).union(*(scopes.BUNDLES[bundle] for bundle in properties.bundles))
     return {
-        "label": asked.label,
+        "label": properties.label,
         "scopes": granted,
-        "sports": frozenset(asked.sports),
-        "networks": tuple(sorted(set(asked.networks))),
-        "rate_limit_rpm": asked.rate_limit_rpm,
-        "finished_only": asked.finished_only or scopes.FINISHED_ONLY_BUNDLE in asked.bundles,
-        "operator": asked.operator or scopes.OPERATOR_BUNDLE in asked.bundles,
+        "sports": frozenset(properties.sports),
+        "networks": tuple(sorted(set(properties.networks))),
+        "rate_limit_rpm": properties.rate_limit_rpm,
+        "finished_only": properties.finished_only or scopes.FINISHED_ONLY_BUNDLE in properties.bundles,
+        "operator": properties.operator or scopes.OPERATOR_BUNDLE in properties.bundles,
     }
 
 
-def validate_alteration(asked: KeyAlteration) -> dict[str, Any]:
+def validate_alteration(alteration: KeyAlteration) -> dict[str, Any]:
     """The fields of a `Key` that change; raises `Invalid` with every field that does not fit."""
     problems = [
-        *_unknown("sports", asked.sports or (), _SPORTS),
-        *_rate_problems(asked.rate_limit_rpm),
-        *_network_problems(asked.networks or ()),
+        *_unknown("sports", alteration.sports or (), _SPORTS),
+        *_rate_problems(alteration.rate_limit_rpm),
+        *_network_problems(alteration.networks or ()),
     ]
     if problems:
         raise Invalid(*problems)
-    fields: dict[str, Any] = {"label": asked.label, "rate_limit_rpm": asked.rate_limit_rpm}
-    if asked.sports is not None:
-        fields["sports"] = frozenset(asked.sports)
-    if asked.networks is not None:
-        fields["networks"] = tuple(sorted(set(asked.networks)))
+    fields: dict[str, Any] = {"label": alteration.label, "rate_limit_rpm": alteration.rate_limit_rpm}
+    if alteration.sports is not None:
+        fields["sports"] = frozenset(alteration.sports)
+    if alteration.networks is not None:
+        fields["networks"] = tuple(sorted(set(alteration.networks)))
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -90,20 +90,22 @@ def _network_problems(networks: tuple[str, ...]) -> list[Field]:
     ]
 
 
-def _unknown(name: str, given: tuple[str, ...], known: frozenset[str]) -> list[Field]:
+def _unknown(field: str, values: tuple[str, ...], known: frozenset[str]) -> list[Field]:
     return [
-        Field((name, place), f"Choose from {', '.join(sorted(known))}.", "unknown", word)
-        for place, word in enumerate(given)
-        if word not in known
+        Field((field, place), f"Choose from {', '.join(sorted(known))}.", "unknown", value)
+        for place, value in enumerate(values)
+        if value not in known
     ]
 
 
-def _contradictions(asked: KeyProperties) -> list[Field]:
-    """A key sees finished matches only, or it does not: what asks for both is a mistake."""
-    if scopes.FINISHED_ONLY_BUNDLE in asked.bundles and (len(asked.bundles) > 1 or asked.scopes):
+def _contradictions(properties: KeyProperties) -> list[Field]:
+    """A key sees finished matches only, or it does not: requesting both is an error."""
+    if scopes.FINISHED_ONLY_BUNDLE in properties.bundles and (
+        len(properties.bundles) > 1 or properties.scopes
+    ):
         advice = f"{scopes.FINISHED_ONLY_BUNDLE} limits the whole key; issue a second key for the rest."
-        return [Field(("bundles",), advice, "contradiction", list(asked.bundles))]
-    if not asked.bundles and not asked.scopes:
+        return [Field(("bundles",), advice, "contradiction", list(properties.bundles))]
+    if not properties.bundles and not properties.scopes:
         return [Field(("scopes",), "A key needs a bundle or a scope.", "missing")]
     return []
 

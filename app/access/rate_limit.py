@@ -1,9 +1,9 @@
-"""How much a key may ask for, and how much a stranger may knock.
+"""Rate limits: of requests with a valid key, and of those without one.
 
-A key's rate is exact, in a moving minute, over all processes; while Redis is away every request passes
-and is counted as unchecked. Strangers (no key, or none of ours) are held back per address and process; a
-key that may be one of ours is looked up all the same, one after the other, so that nobody is kept out by
-what others at the same address do.
+A key's limit is exact, over a sliding minute and all processes; while Redis is down every request is accepted
+and counted as unchecked. Requests without a valid key are limited by address and process; a well-formed key
+from a limited address is still read, one at a time, so that no client is refused because of others at its
+address.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from app.kit.metrics import rate_limit_unchecked, unauthenticated
 from app.store.counters import WINDOW_MILLIS, Counters
 
 WINDOW_SECONDS = WINDOW_MILLIS // 1000
-_KNOCKS = 600
-_KNOCKS_PER_SECOND = 10
-_ADDRESSES = 20_000
-_LOOKUPS, _ALL_LOOKUPS = 32, 256  #: that may wait, of one address and of all
+_BURST = 600
+_REFUSALS_PER_SECOND = 10
+_MAX_ADDRESSES = 20_000
+_MAX_WAITING_LOOKUPS, _MAX_ALL_LOOKUPS = 32, 256  #: of one address and of all
 RefusalReason = Literal["key", "path", "log_token"]
 
 
 class RateLimitState(msgspec.Struct, frozen=True):
-    """Where a key stands after this request: `limit` requests a minute, `remaining` now, the next one more
-    in `reset` seconds; `refused` when this request was one too many. Without `remaining` nobody counted."""
+    """A key's rate limit after this request: `limit` requests a minute, `remaining` now, one more in `reset`
+    seconds; `refused` when this request exceeded it. `remaining` is None when the request was not counted."""
 
     limit: int
     remaining: int | None = None
@@ -42,7 +42,7 @@ class RateLimitState(msgspec.Struct, frozen=True):
 
 
 async def count_request(counters: Counters, grant: Grant) -> RateLimitState:
-    """Count one request of the key that `grant` stands for."""
+    """Count one request of the grant's key."""
     limit = grant.rate_limit_rpm
     try:
         count = await counters.count(f"rate:{grant.key_id.hex}", limit)
@@ -54,63 +54,64 @@ async def count_request(counters: Counters, grant: Grant) -> RateLimitState:
 
 
 async def health(counters: Counters) -> str:
-    """`ok`, or what is wrong; for the health of the service."""
+    """`ok`, or what is wrong; for the service's health report."""
     return "ok" if counters.up else "Redis is away: the rates of keys are not limited"
 
 
 class UnauthenticatedLimiter:
-    """Refusals per address: 600 at once, then ten a second. Remembers the newest `addresses` only."""
+    """Limits refused requests by address: 600 at once, then ten a second. Counts the newest `addresses`
+    only."""
 
-    def __init__(self, clock: Clock = system_clock, addresses: int = _ADDRESSES) -> None:
+    def __init__(self, clock: Clock = system_clock, addresses: int = _MAX_ADDRESSES) -> None:
         self._clock = clock
         self._addresses = addresses
         self._looking_up: Counter[str] = Counter()
         self._one_at_a_time = asyncio.Lock()
-        #: When each address will have worked its refusals off (ms).
+        #: When the refusals of each address will have expired (ms).
         self._clear_at: OrderedDict[str, float] = OrderedDict()
 
     def record_refusal(self, address: str, why: RefusalReason = "key") -> None:
-        """Note that somebody at `address` was refused."""
+        """Count a refused request from `address`."""
         unauthenticated.labels(why).inc()
-        where, now = address_block(address), self._clock()
-        clear_at = max(self._clear_at.pop(where, now), now)
-        self._clear_at[where] = clear_at + 1000 / _KNOCKS_PER_SECOND
+        block, now = address_block(address), self._clock()
+        clear_at = max(self._clear_at.pop(block, now), now)
+        self._clear_at[block] = clear_at + 1000 / _REFUSALS_PER_SECOND
         if len(self._clear_at) > self._addresses:
             self._clear_at.popitem(last=False)
 
     def retry_after(self, address: str) -> int:
-        """For how many seconds nobody at `address` is listened to without a known key; usually 0."""
+        """For how many seconds requests from `address` without a known key are refused; usually 0."""
         if not self._clear_at:
             return 0
-        owed = self._clear_at.get(address_block(address), 0) - self._clock()
-        return max(0, math.ceil((owed - 1000 * (_KNOCKS - 1) / _KNOCKS_PER_SECOND) / 1000))
+        remaining = self._clear_at.get(address_block(address), 0) - self._clock()
+        return max(0, math.ceil((remaining - 1000 * (_BURST - 1) / _REFUSALS_PER_SECOND) / 1000))
 
     async def look_up(self, grants: Grants, raw_key: str, address: str) -> Grant:
-        """What a key may do that is shown at an address which is not listened to; a few wait for one lookup
-        after the other, more are turned away."""
-        where = address_block(address)
-        if self._looking_up[where] >= _LOOKUPS or self._looking_up.total() >= _ALL_LOOKUPS:
+        """The grant of a key presented from a limited address; a few such lookups wait for one another, more
+        are refused."""
+        block = address_block(address)
+        if self._looking_up[block] >= _MAX_WAITING_LOOKUPS or self._looking_up.total() >= _MAX_ALL_LOOKUPS:
             _refuse_address(self.retry_after(address))
-        self._looking_up[where] += 1
+        self._looking_up[block] += 1
         try:
             async with self._one_at_a_time:
                 return await grants.authorise(raw_key, address)
         finally:
-            self._looking_up[where] -= 1
-            if not self._looking_up[where]:
-                del self._looking_up[where]
+            self._looking_up[block] -= 1
+            if not self._looking_up[block]:
+                del self._looking_up[block]
 
 
 async def authenticate_key(
-    grants: Grants, limiter: UnauthenticatedLimiter, address: str, shown: Callable[[], str]
+    grants: Grants, limiter: UnauthenticatedLimiter, address: str, read_key: Callable[[], str]
 ) -> Grant:
-    """What the key that is `shown` may do; raises what refuses it, and what showing it does.
+    """The grant of the key that `read_key` returns; raises what refuses it, and what `read_key` raises.
 
-    An address that was refused too often is turned away, unless it shows a key that lets it in; what cannot
-    be a key at all is not looked up then. Who is refused here is a stranger who knocked.
+    A limited address is refused, unless it presents a valid key; a malformed key is not looked up then. Every
+    refusal here counts against the address.
     """
     try:
-        raw_key = shown()
+        raw_key = read_key()
         seconds = limiter.retry_after(address)
         if seconds and not grants.recently_valid(raw_key):
             if not is_well_formed(raw_key):
@@ -130,13 +131,13 @@ def _refuse_address(seconds: int) -> NoReturn:
 
 
 def too_many_requests(seconds: int) -> TooManyRequests:
-    """What an address is told that is not listened to for so long."""
+    """The error for an address that is limited for so many seconds."""
     what = "Too many requests without a valid key came from this address; slow down."
     return TooManyRequests(what, retry_after=max(seconds, 1))
 
 
 def address_block(address: str) -> str:
-    """What counts as one address: a whole /64 of IPv6, for anyone may have as much."""
+    """What is limited as one address: a whole /64 of IPv6, since one client may have as much."""
     if ":" not in address:
         return address
     try:

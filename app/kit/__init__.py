@@ -1,4 +1,4 @@
-"""Code without business meaning: clock, errors, logging, metrics, background work, patience, memory.
+"""Code without business meaning: clock, errors, logging, metrics, background tasks, retries, memory.
 
-Everything may import it; it imports nothing of ours.
+Everything may import it; it imports nothing else of `app`.
 """

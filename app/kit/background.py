@@ -1,5 +1,4 @@
-"""Work in tasks of its own: beside a process's requests, where it may not end unnoticed, and apart from a
-task that must be able to end."""
+"""Background tasks: restarted when they fail, and isolated from a caller that must stay cancellable."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -8,34 +7,35 @@ from typing import Any, TypeVar
 from app.kit.logging import get_logger
 
 T = TypeVar("T")
-_AGAIN_SECONDS = 0.25
+_RESTART_SECONDS = 0.25
 log = get_logger(__name__)
 
 
 async def run_forever(what: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Do `work`, which is not to end before it is cancelled; when it fails, say so and begin it anew."""
+    """Run `work` until cancelled; when it ends or fails, log the failure and start it again."""
     while True:
         try:
             await work()
         except Exception as error:
-            log.error("work in the background failed, beginning it anew", what=what, exc_info=error)
-        await asyncio.sleep(_AGAIN_SECONDS)
+            log.error("background work failed, restarting it", what=what, exc_info=error)
+        await asyncio.sleep(_RESTART_SECONDS)
 
 
 async def run_isolated(work: Coroutine[Any, Any, T], seconds: float) -> T:
     """The result of a client library's `work`, within `seconds`; raises what it raises, or an `OSError`.
 
-    On Python 3.11 `asyncio.wait_for`, which AMQP clients use, may lose a cancellation that meets an answer,
-    and a client that gives its connection up cancels who waits for it. Neither may reach the caller's task.
+    On Python 3.11 `asyncio.wait_for`, which AMQP clients use, may lose a cancellation that coincides with a
+    reply, and a client that abandons its connection cancels the tasks waiting for it. In a task of its own
+    neither reaches the caller's task.
     """
     task = asyncio.create_task(work)
     try:
         await asyncio.wait({task}, timeout=seconds)
     finally:
-        over = task.done()
-        if not over:
+        done = task.done()
+        if not done:
             abandon(task)
-    if not over:
+    if not done:
         raise TimeoutError(f"no answer within {seconds:.0f} s")
     if task.cancelled():
         raise ConnectionError("the client gave its connection up")
@@ -43,12 +43,12 @@ async def run_isolated(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
 
 def abandon(task: asyncio.Task[Any]) -> None:
-    """Cancel a task that nobody waits for any more. How it fails then, for what it used may break under it at
-    that moment, is no error that the event loop has to report."""
+    """Cancel a task whose result nobody awaits. If it fails while ending, that is logged at debug level and
+    not reported by the event loop."""
     task.cancel()
-    task.add_done_callback(_failed_late)
+    task.add_done_callback(_log_late_failure)
 
 
-def _failed_late(task: asyncio.Task[Any]) -> None:
+def _log_late_failure(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()):
-        log.debug("work that was given up failed", error=repr(error))
+        log.debug("abandoned work failed", error=repr(error))

@@ -1,6 +1,6 @@
-"""Time as the whole house counts it: integer Unix milliseconds, UTC.
+"""Time everywhere: integer Unix milliseconds, UTC.
 
-Pure code never reads a clock: `now` is a parameter. Edges hold a `Clock`, so that tests can turn it.
+Pure code never reads a clock: `now` is a parameter. Edges hold a `Clock`, so that tests can set it.
 """
 
 import time
@@ -11,7 +11,7 @@ Clock = Callable[[], int]
 
 
 def system_clock() -> int:
-    """The present, in Unix milliseconds."""
+    """The current time in Unix milliseconds."""
     return time.time_ns() // 1_000_000
 
 

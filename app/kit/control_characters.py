@@ -1,36 +1,36 @@
-"""Characters that steer whatever shows a text, and are no part of one: they rewrite a terminal's lines, or
-turn the order of what is read round (bidirectional controls).
+"""Control characters in texts: they rewrite a terminal's lines, or reverse the order in which text is
+displayed (bidirectional controls).
 
-Texts that people give us are refused for them, names from logs lose them, and what an earlier version let in
-is shown in a terminal with their numbers.
+Input texts that contain them are rejected, names from logs are stripped of them, and what an earlier version
+accepted is printed to a terminal with them escaped.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-#: C0 but white space, DEL and C1, marks and overrides of direction.
-_UNFIT = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_STEERING = re.compile(f"[{_UNFIT}]")
+#: C0 without white space, DEL and C1, direction marks and overrides.
+_CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_PATTERN = re.compile(f"[{_CONTROLS}]")
 
 
 def has_control_characters(text: str) -> bool:
-    """Whether there is such a character in it."""
-    return _STEERING.search(text) is not None
+    """Whether the text contains one."""
+    return _PATTERN.search(text) is not None
 
 
 def strip_control_characters(text: str) -> str:
     """The text without them."""
-    return _STEERING.sub("", text)
+    return _PATTERN.sub("", text)
 
 
 def escape_control_characters(text: str) -> str:
-    """The text with each of them as its number, for a terminal."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """The text with each of them as its code point, for a terminal."""
+    return _PATTERN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def any_control_characters(value: Any) -> bool:
-    """Whether a text in it (lists and dictionaries of texts, as JSON has them) has such a character."""
+    """Whether any text in a JSON value (nested lists and dictionaries) contains one."""
     return any(has_control_characters(text) for text in _texts(value))
 
 

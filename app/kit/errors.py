@@ -1,4 +1,4 @@
-"""Expected refusals, one small tree; raised anywhere, rendered in `http` (`errors`; of upgrades `upgrade`).
+"""Expected errors, one small tree; raised anywhere, rendered in `http` (`errors`; for upgrades `upgrade`).
 
     Refusal                      status, detail
     ├── BadRequest          400  contradictory headers, unknown locale
@@ -6,10 +6,10 @@
     ├── Forbidden           403  key invalid or deactivated, scope or sport missing
     ├── NotFound            404
     ├── NotAcceptable       406
-    ├── Conflict            409  impossible move, recovery in flight, no vhost yet
+    ├── Conflict            409  impossible transition, recovery in flight, no vhost yet
     ├── Invalid             422  a field is wrong; `fields` lists which
     ├── TooManyRequests     429  `retry_after` in whole seconds
-    └── Unavailable         503  something we depend on is away; `retry_after`
+    └── Unavailable         503  a dependency is down; `retry_after`
 
 `detail` is a sentence that says what to do. Array-form details exist for field validation only.
 """
@@ -20,7 +20,7 @@ import msgspec
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One offending field: where (`loc`), what is wrong (`msg`), a stable word for it (`type`)."""
+    """One invalid field: where (`loc`), what is wrong (`msg`), a stable code for it (`type`)."""
 
     loc: tuple[str | int, ...]
     msg: str
@@ -30,7 +30,7 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Refusal(Exception):
-    """The service understood and says no. Subclasses carry the HTTP status they mean."""
+    """The service understood the request and refuses it. Subclasses carry their HTTP status."""
 
     status: ClassVar[int] = 500
 

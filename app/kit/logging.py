@@ -1,4 +1,4 @@
-"""Structured logs: one JSON line an event, each findable by `request_id` or `match_id`.
+"""Structured logs: one JSON line per event, each findable by `request_id` or `match_id`.
 
 `bind(match_id=…)` tags everything logged while the block runs (context variables, so tasks inherit it).
 Values whose name says secret (`password`, `token`, `api_key`, `key`, `secret`, `authorization`) are
@@ -21,7 +21,8 @@ _QUERY_SECRET = re.compile(r"\b(api_key|token)=[^&\s\"']+")
 
 
 class bind:
-    """`with bind(name=value):` tags what is logged inside. One variable for all tags: cheap to set."""
+    """`with bind(name=value):` tags what is logged inside. One context variable for all tags: cheap to
+    set."""
 
     __slots__ = ("_token", "_values")
 
@@ -36,7 +37,7 @@ class bind:
 
 
 def get_logger(name: str) -> Any:
-    """A logger whose lines carry the module they come from."""
+    """A logger whose lines name their module."""
     return structlog.get_logger(module=name)
 
 
@@ -59,8 +60,8 @@ def _tagged(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:
 
 
 class RedactingFilter(logging.Filter):
-    """For the server's own loggers, which write whole addresses: their secrets are replaced, whoever has set
-    up what becomes of the lines."""
+    """For the server's own loggers, which write whole URLs: redacts secrets in them, however their handlers
+    are configured."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
@@ -80,12 +81,13 @@ _SHARED: list[Any] = [
 
 
 def use_stderr() -> None:
-    """Send our records to standard error, in words: for commands whose standard output is their result."""
+    """Send our records to standard error as plain text: for commands whose standard output is their
+    result."""
     structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
 def configure(process: str, *, level: str = "INFO") -> None:
-    """Send everything, the libraries' records included, to standard error as JSON lines."""
+    """Send all records, the libraries' included, to standard error as JSON lines."""
     render: list[Any] = [
         structlog.processors.format_exc_info,
         _without_secrets,

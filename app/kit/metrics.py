@@ -1,5 +1,5 @@
 """The metrics of a process, by name and meaning. The web process serves its own at `GET /ops/v1/metrics`, the
-others on a port of their own (`served`).
+others on a port of their own (`serve`).
 
 Names start with `matchfeed_`. Labels have few values: never an id of a match, a key or a person.
 """

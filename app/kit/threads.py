@@ -1,7 +1,7 @@
-"""Work that takes long enough to be felt, beside the event loop.
+"""CPU-bound work outside the event loop.
 
-One thread for all of it: Python runs one at a time anyway, and a second would only take turns from the loop.
-Keep calls into C short: they do not give way.
+One thread for all of it: Python runs one thread at a time anyway, and a second one would only compete with
+the event loop. Keep calls into C short: they hold the GIL.
 """
 
 import asyncio
@@ -16,5 +16,5 @@ _executor = ThreadPoolExecutor(1, thread_name_prefix="heavy")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns, or raises; it waits until earlier work is done."""
+    """What `work` returns, or raises; calls run one after another."""
     return await asyncio.get_running_loop().run_in_executor(_executor, partial(work, *args, **kwargs))
