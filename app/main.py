@@ -42,10 +42,10 @@ from app.http.response import ViewResponse
 from app.http.response_cache import ResponseCache
 from app.http.upgrade import UpgradeRefusals
 from app.ingest import health
-from app.ingest.queues import Queues
+from app.ingest.alert_monitor import AlertMonitor, alerts_state
+from app.ingest.queues import IngestQueues
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
-from app.ingest.supervision import Supervision, alerts_state
 from app.kit import logging
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
@@ -133,7 +133,7 @@ class Parts:
         settings = self._settings
         async with (
             await open_store(settings.database_url, settings.database_pool_size) as store,
-            Queues(
+            IngestQueues(
                 settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url
             ) as queues,
             Counters(settings.redis_url) as counters,
@@ -164,12 +164,12 @@ class Parts:
             self.stream_server = StreamServer(
                 store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
             )
-            supervision = Supervision(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
+            alert_monitor = AlertMonitor(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait for one to be started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
                 "hearing of keys": self.grants.run,
                 "hearing of changes": self.response_cache.run,
-                "keeping alerts": supervision.run,
+                "updating alerts": alert_monitor.run,
                 "closing streams of ended keys": self.stream_server.run,
                 "admitting tenants to the broker": partial(broker_sync.run, store, management, entry),
             }
@@ -196,7 +196,7 @@ class Parts:
             sandbox=settings.sandbox,
         )
 
-    def _health(self, store: Store, queues: Queues) -> Health:
+    def _health(self, store: Store, queues: IngestQueues) -> Health:
         dead = self._settings.ingest_dead_seconds
         return Health(
             {

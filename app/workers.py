@@ -16,8 +16,8 @@ from app.channels.feed.retention import Kept, keep_short
 from app.channels.feed.session import Lapsed, Session, Terms
 from app.ingest import worker
 from app.ingest.config import IngestConfig
-from app.ingest.queues import Queues
-from app.ingest.watch import suspend_everything
+from app.ingest.queues import IngestQueues
+from app.ingest.suspension import suspend_everything
 from app.kit import garbage_collection, logging, metrics
 from app.kit.clock import system_clock
 from app.kit.retry import retry_while_unavailable
@@ -58,7 +58,7 @@ async def run_ingest(settings: Settings) -> None:
         silence_clutch_millis=settings.silence_clutch_seconds * 1000,
         silence_freeze_millis=settings.silence_freeze_seconds * 1000,
     )
-    queues = Queues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
+    queues = IngestQueues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
     store = await retry_while_unavailable(
         "opening the database", lambda: open_store(settings.database_url, settings.database_pool_size)
     )

@@ -12,8 +12,8 @@ from app.cli.demo import demo_tenants
 from app.cli.fault import fault
 from app.cli.feed import feed
 from app.cli.imports import imports
+from app.cli.match_commands import audit, match_order, match_record, match_sources
 from app.cli.matches import match
-from app.cli.orders import audit, match_order, match_record, match_sources
 from app.cli.processes import PROCESSES
 from app.cli.simulation import simulate
 from app.cli.tail import tail

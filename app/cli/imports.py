@@ -54,6 +54,6 @@ def _body(file: Path) -> bytes:
 
 async def _take(rows: list[Row]) -> None:
     async with opened(settled()) as store, store.transaction() as tx:
-        counts = await importing.take(tx, rows, by=who(), now=system_clock())
+        counts = await importing.import_rows(tx, rows, by=who(), now=system_clock())
     for kind, count in counts.items():
         click.echo(f"{kind}: {count}")

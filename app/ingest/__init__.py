@@ -3,17 +3,19 @@
     routes → queues → consumer → apply → domain → commands.match_update → store
              (durable)
 
-The log sink publishes a batch to a durable queue and responds; a `worker` applies it later, from its `share`
-of the queues. One batch is one transaction: the match row is locked, the batch is put in its place among the
-sender's bytes (`offsets`), its facts are put in their place in time (`pace`) and folded through the pure
-centre (`run`), and trading reacts and everything is written together or not at all
-(`app.commands.match_update`). A batch is acknowledged after the commit, so every batch is applied at least
-once, and its offsets or its message id make that exactly once. What is missing is never guessed: the match is
-suspended until a round begins whole. Facts applied long after they arrived score, suspend and settle, but
-open and reprice nothing. `watch` suspends what no line speaks of: a silent source, missing bytes, a batch
-laid aside. `claims` chooses which of several senders is followed, `rival_sources` records the others.
-`reference` imports reference data from files.
+The log sink publishes a batch to a durable queue and responds; a `worker` applies it later, from the queues
+that its `partition_assignment` leaves to it. One batch is one transaction: the match row is locked, the batch
+is ordered by its byte range in the sender's log (`offsets`), its facts get their times (`fact_times`) and are
+folded through the pure domain (`log_update`), then trading reacts and everything is written together or not
+at all (`app.commands.match_update`). A batch is acknowledged after the commit, so it is applied at least
+once; its offsets or its message id make that exactly once. Missing data is never guessed: the match is
+suspended until a round begins of which nothing is missing. Facts applied long after their arrival score,
+suspend and settle, but open and reprice nothing.
 
-Ingest imports no channel. Only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
+`suspension` suspends matches for reasons that no line reports: a silent source, missing bytes, a parked
+batch. `source_selection` decides which of several senders is followed, `rival_sources` records the others.
+`alert_monitor` updates the alerts that follow from stored state. `reference` imports reference data.
+
+Ingest imports no channel; only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
 `commands`, `store`, `broker`, `access`, `http`, `domain` and `kit`.
 """

@@ -1,4 +1,4 @@
-"""A log body on its way from the sink to the worker."""
+"""A log body as the sink queues it for the worker."""
 
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -19,10 +19,10 @@ log = get_logger(__name__)
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """Some lines of a match's log, as they were received.
 
-    `id` names the message; `number` is the match's and chooses the queue; `arrived_at` is Unix ms.
-    `begin` and `end` are byte offsets in the log of the sender's run `instance`; a sender that does not
-    tell them has both None and sends in order. `address`, `unique` and `map` are what the server says of
-    itself, `peer` is the address that it sends from; "" where that is not told.
+    `id` is the message's; `number` is the match's and determines the queue; `arrived_at` is Unix ms.
+    `begin` and `end` are byte offsets in the log of the sender's run `instance`; both are None for a sender
+    without offsets, which sends in order. `address`, `unique` and `map` come from the server's headers,
+    `peer` is the address that it sends from; "" where unknown.
     """
 
     id: str
@@ -40,8 +40,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def headers(batch: Batch) -> dict[str, Any]:
-    """What travels beside the body, as AMQP headers."""
-    said = {
+    """The AMQP headers of a batch."""
+    fields = {
         "match_id": str(batch.match_id),
         "number": batch.number,
         "arrived_at": batch.arrived_at,
@@ -53,26 +53,26 @@ def headers(batch: Batch) -> dict[str, Any]:
         "begin": batch.begin,
         "end": batch.end,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _bounded(name: str) -> str:
-    """A name that is told from others by being equal or not: itself, or a digest of one that is too long."""
+    """A name that is only compared: itself, or its digest if it is too long."""
     written = name.encode(errors="surrogateescape")
     return name if len(written) <= _MOST_BYTES else f"blake2b:{blake2b(written, digest_size=32).hexdigest()}"
 
 
-def from_message(message_id: str, said: Mapping[str, Any], body: bytes) -> Batch:
-    """The batch that a message carries; raises `msgspec.ValidationError` when it carries none."""
-    return msgspec.convert({**said, "id": message_id, "body": body}, Batch, strict=False)
+def from_message(message_id: str, headers: Mapping[str, Any], body: bytes) -> Batch:
+    """The batch of a message; raises `msgspec.ValidationError` when it is none."""
+    return msgspec.convert({**headers, "id": message_id, "body": body}, Batch, strict=False)
 
 
-def told_range(begin: int | None, end: int | None, size: int) -> tuple[int, int] | tuple[None, None]:
-    """The byte range that a sender tells for a body of `size` bytes, or none when it cannot be true: one
-    absurd end would make all that follows look like a repeat. Senders may count line ends differently."""
+def stated_range(begin: int | None, end: int | None, size: int) -> tuple[int, int] | tuple[None, None]:
+    """The byte range in the headers of a body of `size` bytes, or none when it is implausible: one absurd end
+    would make every later batch look like a repeat. Senders may count line ends differently."""
     if begin is None or end is None:
         return None, None
     if 0 <= begin <= end <= _MOST_OFFSET and end - begin <= 2 * size + _SLACK_BYTES:
         return begin, end
-    log.warning("offsets do not fit the body, left out", begin=begin, end=end, size=size)
+    log.warning("implausible offsets of a log batch ignored", begin=begin, end=end, size=size)
     return None, None

@@ -1,10 +1,10 @@
-"""What the worker does with each batch: apply it, or find out why it cannot be applied.
+"""Consumption of log batches: each is applied, or parked if it cannot be.
 
 A queue's next batch comes after the last one's commit (prefetch 1, acknowledged after handling), so a
-match's log is applied in order; where a queue changes hands (`share`), that is between two batches. While
-the database is away nothing is given up: the batch waits here, and after a while goes back to the head of
-its queue. A batch that fails again and again although the database is healthy is laid aside, its match
-suspended, and the others go on.
+match's log is applied in order; a queue moves to another worker (`partition_assignment`) between two
+batches only. While the database is unavailable the batch waits here, and after some minutes returns to the
+head of its queue. A batch that fails repeatedly although the database is healthy is parked, its match is
+suspended, and the others continue.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ import msgspec
 from faststream import AckPolicy
 from faststream.rabbit import Channel, RabbitMessage
 
-from app.ingest import apply, watch
+from app.ingest import apply, suspension
 from app.ingest.batch import Batch, from_message
 from app.ingest.config import IngestConfig
-from app.ingest.queues import FAILURES, PARTITIONS, Queues, queue
-from app.ingest.share import Share
+from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.queues import FAILURES, PARTITIONS, IngestQueues, queue
 from app.kit import metrics
 from app.kit.clock import Clock
 from app.kit.errors import NotFound, Unavailable
@@ -27,9 +27,9 @@ from app.kit.logging import bind, get_logger
 from app.store.connections import Store
 
 ATTEMPTS = 5
-_PATIENCE_SECONDS = 300.0
-_PAUSE_SECONDS = 0.1
-_AWAY_SECONDS = 0.5
+_TIMEOUT_SECONDS = 300.0
+_RETRY_SECONDS = 0.1
+_DATABASE_RETRY_SECONDS = 0.5
 log = get_logger(__name__)
 Handler = Callable[[Batch], Awaitable[None]]
 
@@ -37,44 +37,44 @@ Handler = Callable[[Batch], Awaitable[None]]
 class Consumer:
     """Applies batches to one store."""
 
-    def __init__(self, store: Store, terms: IngestConfig, clock: Clock) -> None:
+    def __init__(self, store: Store, config: IngestConfig, clock: Clock) -> None:
         self._store = store
-        self._terms = terms
+        self._terms = config
         self._clock = clock
 
     async def handle(self, batch: Batch) -> None:
-        """Apply the batch or lay it aside; raises `TimeoutError` after minutes without a database."""
+        """Apply the batch or park it; raises `TimeoutError` after minutes without a database."""
         with bind(match_id=str(batch.match_id), message_id=batch.id):
             try:
-                async with asyncio.timeout(_PATIENCE_SECONDS):
-                    outcome = await self._settle(batch)
+                async with asyncio.timeout(_TIMEOUT_SECONDS):
+                    outcome = await self._apply_or_park(batch)
             except Exception as error:
-                log.error("a log batch goes back to the head of its queue", error=repr(error))
+                log.error("a log batch returns to the head of its queue", error=repr(error))
                 raise
         metrics.log_batches.labels(outcome).inc()
         metrics.log_batch_wait.observe(max(0, self._clock() - batch.arrived_at) / 1000)
 
-    async def _settle(self, batch: Batch) -> str:
+    async def _apply_or_park(self, batch: Batch) -> str:
         failures = 0
         while True:
             try:
                 return await apply.apply(self._store, batch, self._clock(), self._terms)
             except NotFound:
-                log.warning("a log batch is of a match that is gone")
+                log.warning("a log batch belongs to a match that does not exist any more")
                 return "orphan"
             except Unavailable as error:
                 log.warning("a log batch waits for the database", error=error.detail)
-                await asyncio.sleep(_AWAY_SECONDS)
+                await asyncio.sleep(_DATABASE_RETRY_SECONDS)
             except Exception as error:
-                failures += await self._is_to_blame()
+                failures += await self._is_batch_at_fault()
                 log.exception("a log batch cannot be applied", failures=failures)
                 if failures == ATTEMPTS:
-                    await watch.park(self._store, batch, repr(error), self._clock())
+                    await suspension.park_batch(self._store, batch, repr(error), self._clock())
                     return "parked"
-                await asyncio.sleep(_PAUSE_SECONDS)
+                await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _is_to_blame(self) -> bool:
-        """Whether the batch and not the database is what fails."""
+    async def _is_batch_at_fault(self) -> bool:
+        """Whether a failure is the batch's, not the database's."""
         try:
             await self._store.check()
         except Unavailable:
@@ -82,8 +82,8 @@ class Consumer:
         return True
 
 
-def subscribe(queues: Queues, handle: Handler, share: Share) -> None:
-    """Have `handle` called for every batch, one at a time a queue, before the queues are connected."""
+def subscribe(queues: IngestQueues, handle: Handler, assignment: PartitionAssignment) -> None:
+    """Call `handle` for every batch, one at a time a queue. Subscribe before the queues are connected."""
     for number in range(PARTITIONS):
         subscriber = queues.broker.subscriber(
             queue(number),
@@ -91,39 +91,42 @@ def subscribe(queues: Queues, handle: Handler, share: Share) -> None:
             ack_policy=AckPolicy.NACK_ON_ERROR,
             decoder=_undecoded,
         )
-        subscriber(_receiver(number, handle, share))
+        subscriber(_receiver(number, handle, assignment))
 
 
-def _receiver(number: int, handle: Handler, share: Share) -> Callable[[RabbitMessage], Awaitable[None]]:
+def _receiver(
+    number: int, handle: Handler, assignment: PartitionAssignment
+) -> Callable[[RabbitMessage], Awaitable[None]]:
     async def receive(message: RabbitMessage) -> None:
         try:
             batch = from_message(message.message_id, message.headers, message.body)
         except msgspec.ValidationError as error:
-            log.error("a message on an ingest queue is no log batch", error=str(error))
+            log.error("a message on an ingest queue is not a log batch", error=str(error))
             return
         await handle(batch)
-        if share.gives_up(number):
-            await _go_to_the_tail(number, message)
+        if assignment.should_yield(number):
+            await _move_to_end(number, message)
 
     return receive
 
 
-async def _go_to_the_tail(number: int, message: RabbitMessage) -> None:
-    """Let whoever waits for the queue have the next batch, and wait behind them.
+async def _move_to_end(number: int, message: RabbitMessage) -> None:
+    """Cancel this worker's consumer and subscribe it again, behind the queue's other consumers.
 
-    Done before the batch in hand, which is applied, is acknowledged: so long nothing else comes here, and
-    nothing needs to go back. The channel is asked because FastStream cannot stop a subscriber from within.
+    Done before the applied batch is acknowledged: until then nothing else is delivered here, so nothing needs
+    to be requeued. The channel is used directly because a FastStream subscriber cannot be stopped from its
+    own handler.
     """
     channel, tag = message.raw_message.channel, message.raw_message.consumer_tag or ""
     assert isinstance(channel, aiormq.Channel)
-    called = channel.consumers.get(tag)
-    if called is None:
-        return  # the connection was lost meanwhile, and with it the turn
+    callback = channel.consumers.get(tag)
+    if callback is None:
+        return  # the connection was lost meanwhile, and with it the consumer
     try:
         await channel.basic_cancel(tag)
-        await channel.basic_consume(queue(number).name, called, consumer_tag=tag)
+        await channel.basic_consume(queue(number).name, callback, consumer_tag=tag)
     except FAILURES as error:
-        log.warning("a queue's turn is given up with its connection", queue=number, error=repr(error))
+        log.warning("a queue is yielded with its connection", queue=number, error=repr(error))
 
 
 async def _undecoded(message: RabbitMessage) -> RabbitMessage:

@@ -1,6 +1,6 @@
-"""How ingest is, as any process can see it."""
+"""The health of ingest, as any process can see it."""
 
-from app.ingest.queues import Queues
+from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock
 from app.store import heartbeats, log_state
 from app.store.connections import Store
@@ -13,12 +13,12 @@ async def database_answers(store: Store) -> str:
     return OK
 
 
-async def queues_answer(queues: Queues) -> str:
+async def queues_answer(queues: IngestQueues) -> str:
     return OK if await queues.healthy() else "the broker of the internal queues does not answer"
 
 
 async def worker_beats(store: Store, clock: Clock, dead_seconds: int) -> str:
-    """Whether some ingest worker has said lately that it lives."""
+    """Whether an ingest worker has sent a heartbeat within `dead_seconds`."""
     async with store.reading() as tx:
         newest = await heartbeats.latest(tx, heartbeats.INGEST)
     alive = clock() - newest < dead_seconds * 1000

@@ -1,7 +1,7 @@
-"""The durable internal queues between the log sink and the ingest worker, spoken through FastStream.
+"""The durable internal queues between the log sink and the ingest worker, through FastStream.
 
-A match's batches all go to one queue, so their order is kept; a queue has one active consumer at a time.
-Queues live in a vhost of our own, which is made through the management API when it is missing.
+A match's batches all go to one queue, in order; a queue has one active consumer at a time. The queues are in
+a vhost of our own, which is created through the management API when it is missing.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from app.kit.logging import get_logger
 PARTITIONS = 8
 _PUBLISH_SECONDS = 1.5
 _PING_SECONDS = 1.0
-_KNOCK_SECONDS = 5.0
-_HEARTBEAT_SECONDS = 10  #: after some three of them the broker gives a frozen worker's queues to others
+_PROBE_SECONDS = 5.0
+_HEARTBEAT_SECONDS = 10  #: after about three of them the broker moves a frozen worker's queues to others
 _RETRY_SECONDS = 1.0
 _STOP_SECONDS = 5.0
-#: What a broker that is away looks like; the client says "closed" as a `RuntimeError`.
+#: What the client raises while the broker is unavailable; "closed" is a `RuntimeError`.
 FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError, RuntimeError)
 log = get_logger(__name__)
 
@@ -41,7 +41,7 @@ def partition(number: int) -> int:
     return number % PARTITIONS
 
 
-class Queues:
+class IngestQueues:
     """One process's connection to the internal queues. Use as a context; it connects in the background."""
 
     def __init__(self, rabbitmq_url: str, vhost: str, api_url: str) -> None:
@@ -62,10 +62,10 @@ class Queues:
         )
 
     async def publish(self, batch: Batch) -> None:
-        """Make a batch safe: returns once the broker has it on its queue. After the start of a process it
-        waits for the first attempt to connect.
+        """Publish a batch; returns once the broker has confirmed it. After the start of a process it waits
+        for the first attempt to connect.
 
-        Raises `Unavailable` within two seconds when it cannot; it may have been queued all the same.
+        Raises `Unavailable` within two seconds otherwise; the batch may be queued all the same.
         """
         try:
             async with asyncio.timeout(_PUBLISH_SECONDS):
@@ -81,22 +81,22 @@ class Queues:
                     persist=True,
                 )
         except FAILURES as error:
-            log.warning("log batch not taken", match=batch.number, error=repr(error))
+            log.warning("a log batch could not be queued", match=batch.number, error=repr(error))
             raise Unavailable("The log cannot be taken now; send it again.", retry_after=1) from error
 
     async def healthy(self) -> bool:
-        """Whether the broker answers now."""
+        """Whether the broker responds now."""
         return self._ready.is_set() and await self.broker.ping(timeout=_PING_SECONDS)
 
     async def ready(self) -> None:
-        """Wait until the queues are there and batches can be published."""
+        """Wait until the queues are declared and batches can be published."""
         await self._ready.wait()
 
     async def _connect(self) -> None:
-        """Connect and make sure of the queues, trying until it works or we are closed."""
+        """Connect and declare the queues, retrying until it works or we are closed."""
         while not self._ready.is_set() and not self._closing.is_set():
             try:
-                await self._knock()
+                await self._probe()
                 await self.broker.start()
                 for number in range(PARTITIONS):
                     await self.broker.declare_queue(queue(number))
@@ -104,16 +104,16 @@ class Queues:
                 self._attempted.set()
             except FAILURES as error:
                 self._attempted.set()
-                log.warning("no connection to the internal queues, trying again", error=repr(error))
+                log.warning("no connection to the internal queues, retrying", error=repr(error))
                 await self._prepare_vhost()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_RETRY_SECONDS):
                         await self._closing.wait()
 
-    async def _knock(self) -> None:
-        """Raise what keeps us out: a client that reconnects by itself is never closed when its first attempt
-        fails, and haunts the process until it is collected."""
-        async with open_connection(self._url, _KNOCK_SECONDS):
+    async def _probe(self) -> None:
+        """Raise the reason if we cannot connect. The robust client is not tried first: when its first attempt
+        fails, it is never closed and stays in the process until it is garbage-collected."""
+        async with open_connection(self._url, _PROBE_SECONDS):
             pass
 
     async def _prepare_vhost(self) -> None:
@@ -134,11 +134,11 @@ class Queues:
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
         if self._connecting is not None:
-            # Cut short, an attempt leaves a connection that nobody closes; so only one that hangs is cut.
+            # A cancelled attempt leaves a connection open; so only one that hangs is cancelled.
             await asyncio.wait([self._connecting], timeout=_STOP_SECONDS)
             abandon(self._connecting)
             await asyncio.wait([self._connecting])
         try:
             await self.broker.stop()
-        except FAILURES as error:  # the broker may be gone, or may go at this moment
-            log.info("a connection ended roughly", error=repr(error))
+        except FAILURES as error:  # the broker may be down, or go down now
+            log.info("a connection to the internal queues did not close cleanly", error=repr(error))

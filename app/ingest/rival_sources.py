@@ -1,4 +1,4 @@
-"""Senders of a log that are not followed: refusals, and alerts about those that send play."""
+"""Senders of a log that are not followed: refused batches, and alerts about senders of play."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,9 +10,9 @@ from app.domain.changes import Change
 from app.domain.facts import RivalSourceSeen, RivalSourcesGone
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import claims, cs2log
+from app.ingest import cs2log, source_selection
 from app.ingest.batch import Batch
-from app.ingest.claims import Judgement
+from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
 from app.store import alerts, match_sources
 from app.store.alerts import AlertKind, AlertSubject
@@ -22,22 +22,22 @@ from app.store.transaction import Tx
 log = get_logger(__name__)
 
 
-async def refuse(tx: Tx, match: Match, batch: Batch, judged: Judgement, now: int) -> None:
-    """Record a batch whose sender is not followed; one that sends play suspends the match, once."""
-    sender = judged.sender
+async def refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, now: int) -> None:
+    """Record the sender of a refused batch; the first play that it sends suspends the match."""
+    sender = decision.sender
     new = sender.state == "refused" and not sender.claims and not match.over and _claims(batch)
     sender = replace(sender, claims=sender.claims or new)
     await tx.write(match_sources.save_statements(match.id, [sender]))
     if not new:
         return
-    detail = f"{claims.named(sender)} sends play and changes nothing: {sender.why}"
+    detail = f"{source_selection.display_name(sender)} sends play and changes nothing: {sender.why}"
     await alerts.begin(tx, _rival(match.id, sender), detail, now)
     after, changes = fold(match, [RivalSourceSeen(at=now)])
     await match_update.suspend_and_write(tx, match, after, changes, reason=after.suspended, now=now)
 
 
 def _claims(batch: Batch) -> bool:
-    return claims.sends_play(cs2log.read(batch.body, batch.arrived_at).facts)
+    return source_selection.sends_play(cs2log.read(batch.body, batch.arrived_at).facts)
 
 
 def _rival(match_id: UUID, sender: MatchSource) -> AlertSubject:

@@ -1,4 +1,4 @@
-"""The log sink: game servers post their logs here; on the public listener."""
+"""The log sink, to which game servers send their logs; on the public listener."""
 
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -10,8 +10,8 @@ from litestar.params import FromPath, QueryParameter
 
 from app.access import log_tokens
 from app.http.auth import client_address
-from app.ingest.batch import Batch, told_range
-from app.ingest.queues import Queues
+from app.ingest.batch import Batch, stated_range
+from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock
 
 _LOG: dict[str, Any] = {"open": True, "query": ("token",), "takes": "text/plain"}
@@ -21,9 +21,9 @@ _BEGIN, _END = "x-logbytes-beginoffset", "x-logbytes-endoffset"
 
 
 class LogSink(msgspec.Struct, frozen=True):
-    """What the log sink works with. `secret` signs log tokens."""
+    """The dependencies of the log sink. `secret` signs log tokens."""
 
-    queues: Queues
+    queues: IngestQueues
     clock: Clock
     secret: str
 
@@ -35,11 +35,11 @@ async def log_sink(
     match_id: FromPath[UUID],
     token: Annotated[str, QueryParameter(description="The token from the match's log sink address.")],
 ) -> str:
-    """Take lines of a game server's log; answered once they are safe on a durable queue."""
+    """Receive lines of a game server's log; answered once they are stored in a durable queue."""
     number = log_tokens.check(sink.secret, match_id, token)
     body = await request.body()
-    told = _offset(request.headers.get(_BEGIN)), _offset(request.headers.get(_END))
-    begin, end = told_range(*told, len(body))
+    offsets = _offset(request.headers.get(_BEGIN)), _offset(request.headers.get(_END))
+    begin, end = stated_range(*offsets, len(body))
     batch = Batch(
         id=uuid4().hex,
         match_id=match_id,

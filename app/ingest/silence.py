@@ -1,6 +1,6 @@
 """How long a game server may be silent before its silence is unusual for that moment of play.
 
-A server writes no lines when nothing happens: several a second while ten players fight, none for half a
+A server writes a line when something happens: several a second while ten players fight, none for half a
 minute in a pause. The bounds are settings; `scripts/bench/silence.py` measures the gaps of a log by these
 moments.
 """
@@ -15,11 +15,11 @@ Moment = Literal["live", "clutch", "freeze", "break"]
 
 
 def moment(match: Match) -> Moment:
-    """Which bound holds now.
+    """Which bound applies now.
 
     `live`: a round is played and both teams have two players or more left. `clutch`: one team has fewer.
-    `freeze`: buying, or the seconds after a round. `break`: everything else, with half-time and the time
-    before a map's first round.
+    `freeze`: buying, or the seconds after a round. `break`: everything else, including half-time and the
+    time before a map's first round.
     """
     play, current = match.map, match.current
     if play is None or current is None or match.pause or match.warmup:
@@ -29,26 +29,26 @@ def moment(match: Match) -> Moment:
     return "freeze" if play.rounds_won and not is_break(play) else "break"
 
 
-def bound(match: Match, terms: IngestConfig) -> int:
+def bound(match: Match, config: IngestConfig) -> int:
     """The longest usual silence in this state of the match, in ms."""
     return {
-        "live": terms.silence_live_millis,
-        "clutch": terms.silence_clutch_millis,
-        "freeze": terms.silence_freeze_millis,
-        "break": terms.silence_millis,
+        "live": config.silence_live_millis,
+        "clutch": config.silence_clutch_millis,
+        "freeze": config.silence_freeze_millis,
+        "break": config.silence_millis,
     }[moment(match)]
 
 
-def is_silent(match: Match, now: int, terms: IngestConfig) -> bool:
+def is_silent(match: Match, now: int, config: IngestConfig) -> bool:
     """Whether the source has sent nothing for longer than usual at `now` (ms)."""
-    return now - match.last_fact_at > bound(match, terms)
+    return now - match.last_fact_at > bound(match, config)
 
 
-def shortest(terms: IngestConfig) -> int:
+def shortest(config: IngestConfig) -> int:
     """The least of the bounds, in ms."""
     return min(
-        terms.silence_millis,
-        terms.silence_live_millis,
-        terms.silence_clutch_millis,
-        terms.silence_freeze_millis,
+        config.silence_millis,
+        config.silence_live_millis,
+        config.silence_clutch_millis,
+        config.silence_freeze_millis,
     )

@@ -1,14 +1,14 @@
-"""The ingest worker: consumes the internal queues and, each second, looks after what no line tells."""
+"""The ingest worker: consumes the internal queues and, each second, runs the checks that no line triggers."""
 
 import asyncio
 import os
 import socket
 from uuid import uuid4
 
-from app.ingest import consumer, watch
+from app.ingest import consumer, suspension
 from app.ingest.config import IngestConfig
-from app.ingest.queues import Queues
-from app.ingest.share import Share
+from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -16,36 +16,40 @@ from app.store import heartbeats
 from app.store.connections import Store
 
 _TICK_SECONDS = 1.0
-_GONE_MILLIS = 5000  #: without a beat for so long a worker has no queues dealt out to it
+_GONE_MILLIS = 5000  #: after so long without a heartbeat a worker is assigned no queues
 log = get_logger(__name__)
 
 
 async def run(
-    store: Store, queues: Queues, terms: IngestConfig, stopping: asyncio.Event, clock: Clock = system_clock
+    store: Store,
+    queues: IngestQueues,
+    config: IngestConfig,
+    stopping: asyncio.Event,
+    clock: Clock = system_clock,
 ) -> None:
-    """Work until `stopping` is set; batches in hand are finished, the rest stays queued."""
-    share = Share(f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}")
-    consumer.subscribe(queues, consumer.Consumer(store, terms, clock).handle, share)
+    """Work until `stopping` is set; batches being applied are finished, the rest stays queued."""
+    assignment = PartitionAssignment(f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}")
+    consumer.subscribe(queues, consumer.Consumer(store, config, clock).handle, assignment)
     async with queues:
-        log.info("ingest works", worker=share.name)
+        log.info("ingest worker started", worker=assignment.name)
         while not stopping.is_set():
-            await tick(store, share, clock(), terms)
+            await tick(store, assignment, clock(), config)
             await _until(stopping, _TICK_SECONDS)
-    log.info("ingest has ended", worker=share.name)
+    log.info("ingest worker ended", worker=assignment.name)
 
 
-async def tick(store: Store, share: Share, now: int, terms: IngestConfig) -> None:
-    """One beat, and everything that is due at `now`; a database that is away is waited for."""
+async def tick(store: Store, assignment: PartitionAssignment, now: int, config: IngestConfig) -> None:
+    """One heartbeat and all checks at `now`; skipped while the database is unavailable."""
     try:
         async with store.transaction() as tx:
-            await heartbeats.record(tx, share.name, heartbeats.INGEST, now)
-            share.heed(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _GONE_MILLIS))
-        await watch.close_holes(store, now, terms)
-        await watch.suspend_silent(store, now, terms)
-        await watch.lift(store, now, terms)
-        await watch.forget_rivals(store, now, terms)
+            await heartbeats.record(tx, assignment.name, heartbeats.INGEST, now)
+            assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _GONE_MILLIS))
+        await suspension.close_gaps(store, now, config)
+        await suspension.suspend_silent(store, now, config)
+        await suspension.lift(store, now, config)
+        await suspension.forget_rivals(store, now, config)
     except Unavailable as error:
-        log.warning("the database is away", error=error.detail)
+        log.warning("the database is unavailable", error=error.detail)
 
 
 async def _until(stopping: asyncio.Event, seconds: float) -> None:

@@ -12,6 +12,6 @@ transaction's last statement; a change-log number is visible only when every low
 appended to.
 
 Imported by `access`, `amqp`, `recovery`, `http`, `channels.rest`, `channels.facade`, `channels.stream`,
-`channels.feed`, `ingest`, `main`, `workers`, `sandbox` and `cli`; imports `domain`, `kit` and, for
-Piccolo's own commands, `settings`.
+`channels.feed`, `operators`, `commands`, `ingest`, `main`, `workers`, `sandbox` and `cli`; imports `domain`,
+`kit` and, for Piccolo's own commands, `settings`.
 """

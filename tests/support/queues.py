@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from app.broker.management import Management
-from app.ingest.queues import Queues
+from app.ingest.queues import IngestQueues
 from app.settings import Settings
 
 
@@ -24,5 +24,5 @@ async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
             await management.delete_vhost(name)
 
 
-def queues_of(settings: Settings) -> Queues:
-    return Queues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
+def queues_of(settings: Settings) -> IngestQueues:
+    return IngestQueues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)

@@ -62,7 +62,7 @@ async def made(store: Store) -> World:
     async with store.transaction() as tx:
         lines = "\n".join(json.dumps(row) for row in _rows(home, away))
         rows = profiles.read("world.jsonl", lines.encode(), _KINDS)
-        await importing.take(tx, rows, by="tester", now=now)
+        await importing.import_rows(tx, rows, by="tester", now=now)
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)

@@ -1,14 +1,14 @@
-"""A CS2 server's log lines, read into facts.
+"""Parser of a CS2 server's log lines: lines to facts.
 
-`read` takes one log body and gives facts; it keeps nothing between bodies, so any split of a log at
-line ends gives the same facts. A line's dress (three spellings of the time-stamp) is taken off first,
-then its opening words choose the one small function that understands it. Every pattern is anchored
-at the line's start and a player's name holds no quote, so that nothing said in the chat can pass for
-something that happened. Unknown lines are counted and skipped; none is an error.
+`read` parses one log body and has no state between bodies, so any split of a log at line ends gives the same
+facts. A line's timestamp (three formats, `timestamps`) is split off first, then the beginning of the message
+chooses the function that parses it: `match_lines` or `player_lines`. Every pattern is anchored at the start
+of the line and a player's name contains no quote, so a chat message cannot be parsed as an event. Unknown
+lines are counted and skipped; none is an error.
 
-Source times have no zone: they only spread a body's facts backwards from its arrival.
-Imported by `ingest` and by tools that look at logs; imports of the domain the facts, and the names of
-sides, players and reasons.
+Source times have no time zone: they only spread a body's facts backwards from its arrival. Imported by
+`ingest` and by tools that analyse logs; imports from the domain the facts, and the names of sides, players
+and reasons.
 """
 
 from app.ingest.cs2log.reader import Reading, read

@@ -1,4 +1,4 @@
-"""A player as a log line writes one: ``name<slot><id><side>``; a change of sides leaves the side out."""
+"""Players in log lines: ``name<slot><id><side>``; a line about a change of sides has no side there."""
 
 import re
 from functools import lru_cache
@@ -15,7 +15,7 @@ _SIDES: dict[str, Side] = {"CT": "CT", "TERRORIST": "T"}
 
 @lru_cache(maxsize=4096)
 def parse_player(token: str) -> tuple[Player, Side | None] | None:
-    """Who it is and on which side (None for spectators); None when `token` has another form."""
+    """The player and the side (None for spectators); None when `token` has another form."""
     found = _PARTS.match(token)
     if found is None:
         return None
@@ -31,5 +31,5 @@ def account(steam_id: str) -> int:
     return 0
 
 
-def side_named(word: str) -> Side | None:
-    return _SIDES.get(word)
+def side_named(name: str) -> Side | None:
+    return _SIDES.get(name)

@@ -1,4 +1,4 @@
-"""One log body into facts."""
+"""Parsing of a log body into facts."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -6,18 +6,18 @@ from itertools import pairwise
 import msgspec
 
 from app.domain.facts import Fact
-from app.ingest.cs2log.deeds import deed
-from app.ingest.cs2log.dress import undress
-from app.ingest.cs2log.world import OPENINGS, Read
+from app.ingest.cs2log.match_lines import OPENINGS, ParsedLine
+from app.ingest.cs2log.player_lines import parse_player_line
+from app.ingest.cs2log.timestamps import split_timestamp
 from app.kit.control_characters import strip_control_characters
 
-_DISORDER = 2_000  #: ms by which lines may stand in the wrong order
+_DISORDER = 2_000  #: ms by which lines may be out of order
 _LONGEST = 2_000  #: characters of a line, several times what a server writes
-_SPREAD = 3_600_000  #: ms: a larger step within one body is a clock that was set
+_SPREAD = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The facts of one body in order, and how many of its lines were and were not understood."""
+    """The facts of one body in order, and the number of its known and unknown lines."""
 
     facts: tuple[Fact, ...]
     known: int
@@ -27,12 +27,12 @@ class Reading(msgspec.Struct, frozen=True):
 def read(body: bytes | str, arrived_at: int) -> Reading:
     """The facts in a log body that arrived at `arrived_at` (Unix ms).
 
-    A fact's `at` is the arrival minus how much earlier, by the source's clock, its line was than the
-    body's newest. Lines at most two seconds out of order are put right; a larger step back is a
-    clock that was set, and keeps the order of arrival.
+    A fact's `at` is the arrival minus the difference, by the source's clock, between the body's newest line
+    and its own. Lines at most two seconds out of order are sorted; after a larger step back, which is a clock
+    that was set, the order of arrival stays.
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    text = strip_control_characters(text)  # players choose their names; PostgreSQL keeps no text with a NUL
+    text = strip_control_characters(text)  # players choose their names; PostgreSQL stores no NUL in text
     found: list[tuple[int, Fact]] = []
     known = unknown = newest = 0
     for time, read_line in _lines(text):
@@ -46,24 +46,24 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     return Reading(tuple(_placed(found, newest, arrived_at)), known, unknown)
 
 
-def _lines(text: str) -> Iterator[tuple[int, Read]]:
+def _lines(text: str) -> Iterator[tuple[int, ParsedLine]]:
     for raw in text.split("\n"):
         line = raw.rstrip("\r")
         if not line:
             continue
-        undressed = undress(line) if len(line) <= _LONGEST else None
-        if undressed is None:
+        split = split_timestamp(line) if len(line) <= _LONGEST else None
+        if split is None:
             yield 0, False
             continue
-        time, message = undressed
+        time, message = split
         yield time, parse(message, time)
 
 
-def parse(message: str, at: int) -> Read:
-    """One message without its time-stamp: a fact, True (known, no fact) or False (unknown)."""
+def parse(message: str, at: int) -> ParsedLine:
+    """Parse a message without its timestamp: a fact, True (known, no fact) or False (unknown)."""
     if message[:1] == '"':
-        return deed(message, at)
-    for opening, handler in _BY_LETTER.get(message[:1], ()):
+        return parse_player_line(message, at)
+    for opening, handler in _BY_FIRST_LETTER.get(message[:1], ()):
         if message.startswith(opening):
             return handler(message, at)
     return False
@@ -81,9 +81,9 @@ def _slightly_disordered(found: list[tuple[int, Fact]]) -> bool:
     return bool(steps) and -_DISORDER <= min(steps) < 0
 
 
-def _by_letter() -> dict[str, tuple[tuple[str, Callable[[str, int], Read]], ...]]:
+def _by_first_letter() -> dict[str, tuple[tuple[str, Callable[[str, int], ParsedLine]], ...]]:
     letters = {opening[0] for opening, _ in OPENINGS}
     return {letter: tuple(entry for entry in OPENINGS if entry[0][0] == letter) for letter in letters}
 
 
-_BY_LETTER = _by_letter()
+_BY_FIRST_LETTER = _by_first_letter()

@@ -2,7 +2,7 @@
 
     a file → rows (`openfootball`, `profiles`: pure) → `importing`: one transaction a command
 
-A row says of what kind it is and what is known about one thing. It is told apart by its `id`, or else by
-its name; what it does not say stays as it was. Nothing is taken from a command of which one row is wrong.
+A row has a kind and the fields of one entity, identified by its `id`, or else by its name; fields that it
+leaves out stay unchanged. If one row is invalid, nothing of the command is imported.
 Imported by `cli`.
 """

@@ -1,4 +1,4 @@
-"""Rows into the store: numbers given out, links followed, what is known already kept."""
+"""Import of rows into the store: ids are assigned, links resolved, known entities updated."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from app.store.audit import Record
 from app.store.entrants import Entrant, EntrantTable, folded
 from app.store.transaction import Tx
 
-#: In this order, so that what a row names has its number before the row has.
+#: In this order, so that an entity has its id before a row links to it.
 _SHELVES: dict[Kind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
     "team": entrants.TEAMS,
@@ -31,21 +31,21 @@ _LINKED: dict[str, EntrantTable[Any]] = {
 }
 
 
-async def take(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Counter[str]:
-    """Keep what the rows say, and put that on record; how many things of each kind they were about.
+async def import_rows(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Counter[str]:
+    """Store the rows and write an audit row; returns the number of entities of each kind.
 
-    Raises `Invalid` with every row that does not fit; then the transaction must not be committed.
+    Raises `Invalid` with every invalid row; then the transaction must not be committed.
     """
     counts: Counter[str] = Counter()
     for kind, table in _SHELVES.items():
         of_kind = [row for row in rows if row.kind == kind]
         if of_kind:
-            counts[kind] = await _take_kind(tx, table, of_kind)
+            counts[kind] = await _import_kind(tx, table, of_kind)
     await audit.add(tx, Record(now, by, "reference.import", "", None, dict(counts)))
     return counts
 
 
-async def _take_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> int:
+async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> int:
     await entrants.lock(tx, table)
     numbered, faults = await _numbered(tx, table, rows)
     known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, table, numbered.keys())}
@@ -71,7 +71,7 @@ async def _take_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> i
 async def _numbered(
     tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]
 ) -> tuple[dict[int, list[Row]], list[Field]]:
-    """The rows by number: their own, that of the only one of their name, or a new one."""
+    """The rows by id: their own, that of the only entity of their name, or a new one."""
     by_name: dict[str, set[int]] = {}
     for one in await entrants.named(tx, table, [row.name for row in rows]):
         by_name.setdefault(folded(one.name), set()).add(one.id)
@@ -99,7 +99,7 @@ async def _numbered(
 
 
 async def _linked(tx: Tx, rows: Iterable[Row]) -> dict[tuple[str, str], list[int]]:
-    """Numbers by field and folded name, for every name that the rows link to."""
+    """Ids by field and folded name, for every name that the rows link to."""
     wanted: dict[str, set[str]] = {}
     for row in rows:
         for field, names in row.links.items():
@@ -118,12 +118,12 @@ def _merged(
     row: Row,
     links: dict[tuple[str, str], list[int]],
 ) -> Entrant:
-    """What is known, overlaid by what the row says; raises `msgspec.ValidationError`."""
+    """The known entity updated with the row's fields; raises `msgspec.ValidationError`."""
     unknown = row.fields.keys() - set(table.type.__struct_fields__)
     if unknown:
         raise msgspec.ValidationError(f"unknown: {', '.join(sorted(unknown))}")
-    said = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
-    fields = (msgspec.to_builtins(known) if known else {}) | said | {"id": number, "name": row.name}
+    updated = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
+    fields = (msgspec.to_builtins(known) if known else {}) | updated | {"id": number, "name": row.name}
     value: Entrant = msgspec.convert(fields, table.type)
     if isinstance(value, Competitor) and not 0 <= value.strength <= MOST_STRENGTH:
         raise msgspec.ValidationError(f"strength: expected 0 to {MOST_STRENGTH:.0f}")

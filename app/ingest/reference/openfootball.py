@@ -11,7 +11,7 @@ from app.kit.errors import Invalid
 
 _SEASON = re.compile(r"\s+(\d{4}(?:[/-]\d{2,4})?)$")
 _FILE = re.compile(r"(?:^|[-/])([a-z]{2,3})\.\d")
-#: Countries by the letters that the project begins its file names with.
+#: Countries by the letters at the beginning of the project's file names.
 _COUNTRIES = {
     "at": ("Austria", "AUT"),
     "be": ("Belgium", "BEL"),
@@ -44,8 +44,8 @@ class SeasonFile(msgspec.Struct, frozen=True):
 
 
 def read(name: str, body: bytes) -> list[Row]:
-    """The season's competitors and its tournament. The file's `name` tells the country; teams of a file
-    without one are of no known country. Raises `Invalid`."""
+    """The season's competitors and its tournament. The country comes from the file's `name`; teams of a file
+    without one have no country. Raises `Invalid`."""
     try:
         season = msgspec.json.decode(body, type=SeasonFile)
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""Profiles as JSON lines: one object a line, `kind` says of what. The formats stand in `docs/imports.md`."""
+"""Profiles as JSON lines: one object a line, of a `kind`. `docs/imports.md` describes the formats."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ CS2: dict[str, Kind] = {
     "player": "player",
 }
 SOCCER: dict[str, Kind] = {"competitor": "soccer_competitor", "tournament": "soccer_tournament"}
-#: Fields that name other rows, and the field of numbers that each stands for.
+#: Fields with names of other rows, and the field of ids for each.
 _LINKS: dict[Kind, dict[str, str]] = {
     "player": {"team": "team_id"},
     "tournament": {"category": "category_id", "teams": "team_ids"},
@@ -25,7 +25,7 @@ _LINKS: dict[Kind, dict[str, str]] = {
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What every line must say."""
+    """The fields that every line must have."""
 
     kind: str
     name: str
@@ -33,7 +33,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 def read(file: str, body: bytes, kinds: dict[str, Kind]) -> list[Row]:
-    """The rows of a file, blank lines left out; raises `Invalid` with every line that is none."""
+    """The rows of a file without blank lines; raises `Invalid` with every invalid line."""
     rows: list[Row] = []
     faults: list[Field] = []
     for number, line in _lines(body):
@@ -58,7 +58,7 @@ def _row(place: tuple[str | int, ...], line: bytes, kinds: dict[str, Kind]) -> R
     if head.kind not in kinds:
         raise msgspec.ValidationError(f"`kind` is one of {', '.join(kinds)}, not {head.kind!r}")
     kind = kinds[head.kind]
-    links = {to: fields.pop(given) for given, to in _LINKS.get(kind, {}).items() if given in fields}
+    links = {to: fields.pop(name) for name, to in _LINKS.get(kind, {}).items() if name in fields}
     for name in ("kind", "name", "id"):
         fields.pop(name, None)
     linked = msgspec.convert(links, dict[str, str | list[str]])

@@ -1,4 +1,4 @@
-"""What every file of reference data is read into."""
+"""The rows that every file of reference data is parsed into."""
 
 from typing import Any, Literal
 
@@ -11,8 +11,8 @@ Kind = Literal["category", "tournament", "team", "player", "soccer_competitor", 
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What a file says about one thing. `fields` are named after the domain's, except that `links` holds the
-    names behind a field of numbers (a player's team, a tournament's teams). `place` is where it stands."""
+    """One entity in a file. `fields` have the domain's names, except that `links` holds the names for a field
+    of ids (a player's team, a tournament's teams). `place` is its position in the file."""
 
     kind: Kind
     name: str

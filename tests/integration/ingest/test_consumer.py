@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 from app.ingest import apply as applying
 from app.ingest import cs2log, health
 from app.ingest.consumer import ATTEMPTS, Consumer
-from app.ingest.run import HOLE
+from app.ingest.log_update import GAP
 from app.kit.errors import Unavailable
 from app.store import log_state
 from app.store.connections import Store
@@ -48,7 +48,7 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     async with store.reading() as tx:
         (parked,) = await tx.fetch("SELECT message, body, error FROM log_parked")
     assert tuple(parked.values()) == (poison.id, poison.body, "RuntimeError('bitten')")
-    assert (await server.state()).suspended == HOLE
+    assert (await server.state()).suspended == GAP
     assert await health.nothing_parked(store) != health.OK
     await consumer.handle(server.cut(*logs.ct_win(1, 0)))
     await consumer.handle(server.cut(*logs.freeze(1, 0)))

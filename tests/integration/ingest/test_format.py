@@ -8,7 +8,7 @@ from app.commands import creation, execution, match_commands
 from app.commands.creation import NewMatch
 from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
-from app.ingest.supervision import Supervision
+from app.ingest.alert_monitor import AlertMonitor
 from app.store import alerts, history, markets, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -102,8 +102,8 @@ async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_
     for ct_score in range(1, 17):
         await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
     await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
-    supervision = Supervision(store, lambda: server.now, dead_seconds=15)
-    await supervision.look()
+    monitor = AlertMonitor(store, lambda: server.now, dead_seconds=15)
+    await monitor.update()
     assert (await server.state()).over
     about = AlertSubject(AlertKind.FORMAT_CONTRADICTION, match_id=server.match.id)
     assert [one for one in await open_alerts(store) if one.match_id] == [about]

@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from app.domain.match import Match
-from app.ingest import watch
+from app.ingest import suspension
 from app.ingest.batch import Batch
-from app.ingest.run import HOLE
+from app.ingest.log_update import GAP
 from app.store import changes, history, log_state
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
@@ -54,14 +54,14 @@ async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(
     server.cut(logs.kill(logs.CT[0], logs.T[1]))  # never delivered
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     assert await server.deliver(late) == ["early"]
-    assert await watch.close_holes(store, late.arrived_at + 1999, CONFIG) == 0
+    assert await suspension.close_gaps(store, late.arrived_at + 1999, CONFIG) == 0
     assert (await server.state()).suspended == ""
-    assert await watch.close_holes(store, late.arrived_at + 2001, CONFIG) == 1
+    assert await suspension.close_gaps(store, late.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
-    assert state.suspended == HOLE
+    assert state.suspended == GAP
     assert await kills(store, server.match) == 2
     await server.send(logs.kill(logs.CT[0], logs.T[3]))
-    assert (await server.state()).suspended == HOLE
+    assert (await server.state()).suspended == GAP
 
 
 async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, server: Server) -> None:
@@ -69,9 +69,9 @@ async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, serve
     server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await watch.close_holes(store, late.arrived_at + 2001, CONFIG)
+    await suspension.close_gaps(store, late.arrived_at + 2001, CONFIG)
     await server.send(*logs.ct_win(1, 0))
-    assert (await server.state()).suspended == HOLE
+    assert (await server.state()).suspended == GAP
     await server.send(*logs.freeze(1, 0))
     state = await server.state()
     assert state.suspended == ""
@@ -86,7 +86,7 @@ async def test_the_missing_range_that_comes_too_late_is_not_read_out_of_order(
     missing = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await watch.close_holes(store, late.arrived_at + 2001, CONFIG)
+    await suspension.close_gaps(store, late.arrived_at + 2001, CONFIG)
     assert await server.deliver(missing) == ["repeat"]
     assert await kills(store, server.match) == 2
 
@@ -114,9 +114,9 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     server.instance = "moved"
     shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     assert await server.deliver(shot) == ["early"]
-    assert await watch.close_holes(store, shot.arrived_at + 2001, CONFIG) == 1
+    assert await suspension.close_gaps(store, shot.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
-    assert (state.suspended, await kills(store, server.match)) == (HOLE, 2)
+    assert (state.suspended, await kills(store, server.match)) == (GAP, 2)
     assert state.current is not None and state.current.gap
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -127,7 +127,7 @@ async def test_a_log_joined_before_play_waits_and_goes_on(store: Store, server: 
     server.offset = 1000
     begun = server.cut(*logs.kick_off()[:1])
     assert await server.deliver(begun) == ["early"]
-    assert await watch.close_holes(store, begun.arrived_at + 2001, CONFIG) == 1
+    assert await suspension.close_gaps(store, begun.arrived_at + 2001, CONFIG) == 1
     assert (await server.state()).suspended == ""
     assert await server.deliver(server.cut(*logs.kick_off()[1:])) == ["applied"]
 
@@ -139,7 +139,7 @@ async def test_what_a_run_left_unread_suspends_when_another_takes_over(store: St
     server.instance, server.offset = "restarted", 0
     await server.send(logs.kill(logs.CT[2], logs.T[2]))
     state = await server.state()
-    assert state.suspended == HOLE
+    assert state.suspended == GAP
     assert state.current is not None and state.current.gap
 
 

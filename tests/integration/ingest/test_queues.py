@@ -14,8 +14,8 @@ from app.broker.address import parse
 from app.broker.management import Management
 from app.ingest.batch import Batch
 from app.ingest.consumer import subscribe
+from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import PARTITIONS
-from app.ingest.share import Share
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from tests.support.eventually import eventually
@@ -56,7 +56,7 @@ async def test_each_queue_is_handled_in_order_and_one_at_a_time(private: Setting
 
     sent = [batch for pair in zip(batches(60, 3), batches(60, 4), strict=True) for batch in pair]
     consuming = queues_of(private)
-    subscribe(consuming, handle, Share("w1"))
+    subscribe(consuming, handle, PartitionAssignment("w1"))
     async with queues_of(private) as publishing:
         await publishing.ready()
         for batch in sent:
@@ -77,7 +77,7 @@ async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private
             raise Unavailable("not now")
 
     consuming = queues_of(private)
-    subscribe(consuming, handle, Share("w1"))
+    subscribe(consuming, handle, PartitionAssignment("w1"))
     async with queues_of(private) as publishing:
         await publishing.ready()
         for batch in batches(2):
@@ -98,7 +98,7 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
         seen.append(batch.id)
 
     second = queues_of(private)
-    subscribe(second, handle, Share("w1"))
+    subscribe(second, handle, PartitionAssignment("w1"))
     async with queues_of(private) as publishing:
         await publishing.ready()
         url = parse(private.rabbitmq_url).url(private.rabbitmq_internal_vhost)
@@ -153,7 +153,7 @@ async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: 
         seen.append(batch.id)
 
     consuming = queues_of(private)
-    subscribe(consuming, handle, Share("w1"))
+    subscribe(consuming, handle, PartitionAssignment("w1"))
     async with queues_of(private) as queues, consuming, Management(private.rabbitmq_api_url) as management:
         await queues.ready()
         await consuming.ready()

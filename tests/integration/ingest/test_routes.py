@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from app.ingest.batch import Batch
 from app.ingest.consumer import subscribe
-from app.ingest.share import Share
+from app.ingest.partition_assignment import PartitionAssignment
 from app.settings import Settings
 from app.store import audit, tenants
 from app.store.connections import Store
@@ -151,7 +151,7 @@ async def test_a_log_body_travels_unchanged(
     assert answer.status_code == 200
     assert (await post_log(client, made["log_sink_url"])).status_code == 200
     queues = queues_of(private)
-    subscribe(queues, handle, Share("w1"))
+    subscribe(queues, handle, PartitionAssignment("w1"))
 
     async def count() -> int:
         return len(seen)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import claims, watch
+from app.ingest import source_selection, suspension
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.settings import Settings
@@ -103,8 +103,8 @@ async def test_a_rival_that_falls_silent_suspends_no_longer(
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
     limit = rival.now + CONFIG.takeover_millis
-    assert await watch.forget_rivals(store, limit, CONFIG) == 0
-    assert await watch.forget_rivals(store, limit + 1, CONFIG) == 1
+    assert await suspension.forget_rivals(store, limit, CONFIG) == 0
+    assert await suspension.forget_rivals(store, limit + 1, CONFIG) == 1
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
     rival.now = limit + 1000
     first.now = rival.now
@@ -193,11 +193,11 @@ async def test_an_operator_decides_against_a_rival(
 async def test_senders_that_change_their_name_fill_no_table(
     first: Addressed, client: httpx.AsyncClient
 ) -> None:
-    for number in range(2 * claims.MOST):
+    for number in range(2 * source_selection.MOST):
         stranger = Addressed(first, f"run-{number + 10}", f"203.0.113.9:{number}")
         assert await stranger.deliver(stranger.cut(*logs.live())) == ["refused"]
     found = (await client.get(f"/ops/v1/matches/{first.match.id}/sources")).json()["data"]
-    assert len(found) == claims.MOST + 1
+    assert len(found) == source_selection.MOST + 1
 
 
 async def test_senders_without_headers_are_told_apart_by_where_they_send_from(

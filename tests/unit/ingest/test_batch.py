@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from pamqp import commands, header
 
-from app.ingest.batch import Batch, from_message, headers, told_range
+from app.ingest.batch import Batch, from_message, headers, stated_range
 
 BATCH = Batch(
     id="m", match_id=UUID(int=9), number=3, arrived_at=5, body=b"\xff\n", instance="i", begin=0, end=2
@@ -36,7 +36,7 @@ def test_a_message_that_is_no_batch_is_refused() -> None:
 def test_a_range_is_believed_only_when_it_can_be_the_body_s(
     begin: int | None, end: int | None, size: int, believed: bool
 ) -> None:
-    assert told_range(begin, end, size) == ((begin, end) if believed else (None, None))
+    assert stated_range(begin, end, size) == ((begin, end) if believed else (None, None))
 
 
 def test_a_sender_s_name_fits_into_one_frame_however_long_it_is() -> None:
@@ -52,5 +52,5 @@ def test_a_sender_s_name_fits_into_one_frame_however_long_it_is() -> None:
 
 
 def test_offsets_beyond_what_a_header_can_hold_are_not_believed() -> None:
-    assert told_range(2**63 - 2, 2**63 - 1, 1) == (2**63 - 2, 2**63 - 1)
-    assert told_range(2**63 - 1, 2**63, 1) == (None, None)
+    assert stated_range(2**63 - 2, 2**63 - 1, 1) == (2**63 - 2, 2**63 - 1)
+    assert stated_range(2**63 - 1, 2**63, 1) == (None, None)

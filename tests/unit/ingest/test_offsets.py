@@ -48,7 +48,7 @@ def receive(batches: list[Batch]) -> tuple[bytes, list[PendingRange]]:
         while (next_one := offsets.next_in_line(source, waiting)) is not None or not source.instance:
             taken = next_one or given
             waiting.remove(taken)
-            source, new = offsets.take(source, taken)
+            source, new = offsets.advance(source, taken)
             read += new
     return read, waiting
 
@@ -90,7 +90,7 @@ def test_another_run_begins_where_it_likes_and_leaves_the_old_one_behind() -> No
     late = offsets.as_pending(a_batch(60, 70, instance="old"))
     assert fresh and late
     assert not offsets.is_early(source, fresh)
-    after, new = offsets.take(source, fresh)
+    after, new = offsets.advance(source, fresh)
     assert (after.instance, after.next_offset, new) == ("new", 10, LOG[:10])
     assert offsets.left_behind(after, [late, fresh]) == [late]
     assert offsets.first_waiting(source, [late]) == late

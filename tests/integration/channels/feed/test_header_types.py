@@ -15,7 +15,7 @@ from app.amqp.reconnect import Login
 from app.broker.address import Address, parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch
-from app.ingest.queues import Queues
+from app.ingest.queues import IngestQueues
 from app.recovery.letter import Letter
 from app.recovery.publisher import Post
 from tests.faults.rig import Rig, consuming, until
@@ -114,7 +114,7 @@ async def test_log_batches(rig: Rig, number: int) -> None:
         id="1", match_id=UUID(int=1), number=number, arrived_at=number, body=b"x", begin=number, end=number
     )
     async with private_vhost(rig.settings) as private, tapped(rig) as (tap, address):
-        queues = Queues(address.url("")[:-1], private.rabbitmq_internal_vhost, private.rabbitmq_api_url)
+        queues = IngestQueues(address.url("")[:-1], private.rabbitmq_internal_vhost, private.rabbitmq_api_url)
         async with queues:
             async with asyncio.timeout(20):
                 await queues.ready()

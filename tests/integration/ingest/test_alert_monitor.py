@@ -7,8 +7,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from app.access import admin
-from app.ingest import watch
-from app.ingest.supervision import Supervision
+from app.ingest import suspension
+from app.ingest.alert_monitor import AlertMonitor
 from app.settings import Settings
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
@@ -35,8 +35,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def supervision(store: Store, clock: Clock) -> Supervision:
-    return Supervision(store, clock, dead_seconds=DEAD)
+def monitor(store: Store, clock: Clock) -> AlertMonitor:
+    return AlertMonitor(store, clock, dead_seconds=DEAD)
 
 
 async def subjects(store: Store, kind: AlertKind) -> list[str]:
@@ -49,50 +49,50 @@ async def _open(tx: Tx, kind: AlertKind) -> list[alerts.Alert]:
 
 
 async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
-    store: Store, supervision: Supervision, clock: Clock
+    store: Store, monitor: AlertMonitor, clock: Clock
 ) -> None:
-    await supervision.look()
+    await monitor.update()
     assert await subjects(store, AlertKind.DEAD_PROCESS) == []
     clock.now += DEAD * 1000
     async with store.transaction() as tx:
         await heartbeats.record(tx, "one", heartbeats.FEED, clock.now)
-    await supervision.look()
+    await monitor.update()
     assert await subjects(store, AlertKind.DEAD_PROCESS) == ["ingest"]
     async with store.transaction() as tx:
         await heartbeats.record(tx, "two", heartbeats.INGEST, clock.now)
-    await supervision.look()
+    await monitor.update()
     assert await subjects(store, AlertKind.DEAD_PROCESS) == []
 
 
 async def test_a_parked_batch_is_an_alert_until_a_round_begins_whole(
-    store: Store, supervision: Supervision, server: Server
+    store: Store, monitor: AlertMonitor, server: Server
 ) -> None:
     await server.begin()
-    await watch.park(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
-    await supervision.look()
+    await suspension.park_batch(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
+    await monitor.update()
     (alert,) = await _all(store, AlertKind.PARKED_BATCH)
     assert (alert.match_id, alert.ended_at) == (server.match.id, None)
     assert "nonsense" in alert.detail
     await server.send(*logs.freeze(1, 0))
-    await supervision.look()
+    await monitor.update()
     assert await subjects(store, AlertKind.PARKED_BATCH) == []
 
 
-async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, supervision: Supervision) -> None:
+async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, monitor: AlertMonitor) -> None:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")
         await cursors.create_missing(tx)
         (taken,) = await cursors.take(tx, "feed", 1, 60_000)
         await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
-    await supervision.look()
+    await monitor.update()
     (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert (alert.tenant, alert.ended_at) == ("acme", None)
     assert alert.detail.startswith("3 messages")
     async with store.transaction() as tx:
         await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000")
-    await supervision.look()
+    await monitor.update()
     (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert alert.ended_at is not None
 
@@ -102,7 +102,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
     async with store.transaction() as tx:
         tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
         await cursors.note(tx, "feed", {tenant_id: Note("", 0, dropped, -1, owed, bound)})
-    await Supervision(store, Clock(), dead_seconds=DEAD).look()
+    await AlertMonitor(store, Clock(), dead_seconds=DEAD).update()
     async with store.reading() as tx:
         return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
 
@@ -125,16 +125,16 @@ async def test_an_alert_about_losses_says_what_was_missed_since_it_began(store: 
 
 
 async def test_alerts_about_a_match_end_with_it(
-    store: Store, supervision: Supervision, server: Server, client: httpx.AsyncClient
+    store: Store, monitor: AlertMonitor, server: Server, client: httpx.AsyncClient
 ) -> None:
     about = AlertSubject(AlertKind.UNRATED_MATCH, match_id=server.match.id)
     async with store.transaction() as tx:
         await alerts.begin(tx, about, "no rating", NOW)
-    await supervision.look()
+    await monitor.update()
     assert REGISTRY.get_sample_value("matchfeed_alerts_open", {"kind": "unrated_match"}) == 1
     answer = await client.post(f"/ops/v1/matches/{server.match.id}/cancel")
     assert answer.status_code == 200
-    await supervision.look()
+    await monitor.update()
     assert REGISTRY.get_sample_value("matchfeed_alerts_open", {"kind": "unrated_match"}) == 0
     (ended,) = (await client.get("/ops/v1/alerts?open=false")).json()["data"]
     assert (ended["kind"], ended["match_id"]) == ("unrated_match", str(server.match.id))

@@ -1,8 +1,7 @@
-"""What no single process sees while it works: alerts that follow from what is stored.
+"""Alerts that follow from stored state: dead processes, losses of tenants, parked batches.
 
-Alerts about a doubt of a match begin and end with the doubt (`doubt_alerts`).
-
-Any number of processes may do this at once: alerts begin and end once.
+Alerts about a doubt of a match begin and end with the doubt (`app.commands.doubt_alerts`). Any number of
+processes may run the monitor at once: an alert begins and ends once.
 """
 
 import asyncio
@@ -22,11 +21,11 @@ _EVERY_SECONDS = 2.0
 log = get_logger(__name__)
 
 
-class Supervision:
-    """Keeps the alerts about dead processes, tenants' losses and parked batches, and the gauge of all alerts.
+class AlertMonitor:
+    """Updates these alerts, and the gauge of all open alerts.
 
-    A process is dead that has not beaten for `dead_seconds`, counted from our own start before its first
-    beat.
+    Processes of a kind are dead when none has sent a heartbeat for `dead_seconds`; before the first
+    heartbeat, counted from our own start.
     """
 
     def __init__(self, store: Store, clock: Clock, *, dead_seconds: int) -> None:
@@ -36,11 +35,11 @@ class Supervision:
 
     async def run(self) -> None:
         while True:
-            await retry_while_unavailable("keeping alerts", self.look)
+            await retry_while_unavailable("updating alerts", self.update)
             await asyncio.sleep(_EVERY_SECONDS)
 
-    async def look(self) -> None:
-        """Look once; raises `Unavailable`."""
+    async def update(self) -> None:
+        """Update once; raises `Unavailable`."""
         now = self._clock()
         async with self._store.transaction() as tx:
             await alerts.sync(tx, AlertKind.DEAD_PROCESS, await self._dead(tx, now), now)
@@ -75,7 +74,7 @@ def _missed(loss: MessageLoss) -> str:
         return f"{lost}; no queue is bound now" if loss.unbound else lost
     if loss.unbound:
         return "live messages passed while no queue was bound"
-    return "it is yet to be told that it missed messages"
+    return "it has not been notified yet that it missed messages"
 
 
 async def alerts_state(store: Store) -> str:

@@ -8,10 +8,10 @@ from app.commands import execution, match_commands, match_update
 from app.domain import doubts
 from app.domain.doubts import SERVER_SILENT
 from app.domain.market import Market, MarketStatus
-from app.ingest import watch, worker
+from app.ingest import suspension, worker
 from app.ingest.apply import apply
-from app.ingest.run import HOLE
-from app.ingest.share import Share
+from app.ingest.log_update import GAP
+from app.ingest.partition_assignment import PartitionAssignment
 from app.store import alerts, changes, heartbeats, markets
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -35,12 +35,12 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
 ) -> None:
     await server.begin()
     limit = server.now + CONFIG.silence_live_millis
-    assert await watch.suspend_silent(store, limit, CONFIG) == 0
+    assert await suspension.suspend_silent(store, limit, CONFIG) == 0
     assert await on_offer(store, server)
-    assert await watch.suspend_silent(store, limit + 1, CONFIG) == 1
+    assert await suspension.suspend_silent(store, limit + 1, CONFIG) == 1
     assert await on_offer(store, server) == []
     assert (await server.state()).suspended == SERVER_SILENT
-    assert await watch.suspend_silent(store, limit + 5000, CONFIG) == 0
+    assert await suspension.suspend_silent(store, limit + 5000, CONFIG) == 0
     server.now = limit + 60_000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert (await server.state()).suspended == ""
@@ -49,7 +49,7 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
 
 async def test_a_crash_in_a_live_round_leaves_no_price_open_for_long(store: Store, server: Server) -> None:
     await server.begin()
-    await worker.tick(store, Share("w1"), server.now + 9_000, CONFIG)
+    await worker.tick(store, PartitionAssignment("w1"), server.now + 9_000, CONFIG)
     assert await on_offer(store, server) == []
 
 
@@ -57,9 +57,9 @@ async def test_a_server_that_buys_is_given_longer_than_one_that_fights(store: St
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
-    await worker.tick(store, Share("w1"), server.now + CONFIG.silence_freeze_millis, CONFIG)
+    await worker.tick(store, PartitionAssignment("w1"), server.now + CONFIG.silence_freeze_millis, CONFIG)
     assert await on_offer(store, server)
-    await worker.tick(store, Share("w1"), server.now + CONFIG.silence_freeze_millis + 1, CONFIG)
+    await worker.tick(store, PartitionAssignment("w1"), server.now + CONFIG.silence_freeze_millis + 1, CONFIG)
     assert await on_offer(store, server) == []
 
 
@@ -68,7 +68,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
     about = AlertSubject(AlertKind.SILENT_SOURCE, match_id=server.match.id)
     quiet_at = server.now + CONFIG.silence_live_millis + 1
     for now in (quiet_at, quiet_at + 1000):
-        await worker.tick(store, Share("w1"), now, CONFIG)
+        await worker.tick(store, PartitionAssignment("w1"), now, CONFIG)
         async with store.reading() as tx:
             (alert,) = await alerts.listing(tx, ended=False)
         assert (alert.about, alert.since, alert.detail) == (about, quiet_at, SERVER_SILENT)
@@ -81,7 +81,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
 
 async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -> None:
     await server.begin()
-    await worker.tick(store, Share("w1"), server.now + 60_000, CONFIG)
+    await worker.tick(store, PartitionAssignment("w1"), server.now + 60_000, CONFIG)
     await execution.execute(
         store,
         str(server.match.id),
@@ -151,9 +151,9 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     quiet = server.now + 1_000_000
     if cause == "silent":
-        assert await watch.suspend_silent(store, quiet, CONFIG) == 1
+        assert await suspension.suspend_silent(store, quiet, CONFIG) == 1
     else:
-        assert await watch.suspend_everything(store, quiet) == 1
+        assert await suspension.suspend_everything(store, quiet) == 1
     async with store.reading() as tx:
         offered = await markets.book(tx, server.match.id)
     following = (
@@ -178,7 +178,7 @@ async def test_a_round_that_begins_whole_after_a_hole_settles_as_any_other(
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, Share("w1"), server.now + 2500, CONFIG)
+    await worker.tick(store, PartitionAssignment("w1"), server.now + 2500, CONFIG)
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     state = await server.state()
     assert state.maps[0].rounds[0].gap
@@ -192,7 +192,7 @@ async def test_a_round_that_begins_whole_after_a_hole_settles_as_any_other(
 
 async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) -> None:
     await server.begin()
-    await watch.suspend_everything(store, server.now)
+    await suspension.suspend_everything(store, server.now)
     shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     await server.deliver(shot, late=CONFIG.fresh_millis + 1)
     assert (await server.state()).suspended == doubts.AWAY
@@ -202,9 +202,9 @@ async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) 
 
 async def test_everything_is_suspended_in_play_and_before(store: Store, server: Server) -> None:
     assert await on_offer(store, server)
-    assert await watch.suspend_everything(store, NOW) == 1
+    assert await suspension.suspend_everything(store, NOW) == 1
     assert await on_offer(store, server) == []
-    assert await watch.suspend_everything(store, NOW) == 0
+    assert await suspension.suspend_everything(store, NOW) == 0
 
 
 async def test_suspension_is_told(store: Store, server: Server) -> None:
@@ -212,7 +212,7 @@ async def test_suspension_is_told(store: Store, server: Server) -> None:
     async with store.reading() as tx:
         head = await changes.head(tx)
     open_before = len(await on_offer(store, server))
-    await watch.suspend_everything(store, server.now)
+    await suspension.suspend_everything(store, server.now)
     async with store.reading() as tx:
         rows = await changes.read(tx, head, 1000)
     assert len({row.envelope_seq for row in rows}) == 1
@@ -221,8 +221,8 @@ async def test_suspension_is_told(store: Store, server: Server) -> None:
 
 
 async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
-    await watch.suspend_everything(store, NOW)
-    await worker.tick(store, Share("w1"), NOW + 5000, CONFIG)
+    await suspension.suspend_everything(store, NOW)
+    await worker.tick(store, PartitionAssignment("w1"), NOW + 5000, CONFIG)
     assert await on_offer(store, server)
     async with store.reading() as tx:
         assert await heartbeats.latest(tx, heartbeats.INGEST) == NOW + 5000
@@ -232,8 +232,8 @@ async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, ser
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, Share("w1"), server.now + 2500, CONFIG)
-    assert (await server.state()).suspended == HOLE
+    await worker.tick(store, PartitionAssignment("w1"), server.now + 2500, CONFIG)
+    assert (await server.state()).suspended == GAP
     assert await on_offer(store, server) == []
 
 
@@ -251,6 +251,6 @@ async def test_one_match_that_fails_keeps_no_other_open(
         return await suspend(*args, **named)
 
     monkeypatch.setattr(match_update, "suspend_and_write", fails_first)
-    assert await watch.suspend_everything(store, server.now) == 0
-    assert await watch.suspend_everything(store, server.now) == 1
+    assert await suspension.suspend_everything(store, server.now) == 0
+    assert await suspension.suspend_everything(store, server.now) == 1
     assert await on_offer(store, server) == []

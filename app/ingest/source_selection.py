@@ -1,8 +1,8 @@
 """Which sender of a match's log is followed, pure.
 
-A match has one source. The same server's next run goes on where the last one ended; any other sender is
-refused, and what it sends changes nothing, until an operator hands the match over to it or the one that is
-followed has been silent for long.
+A match has one source. The same server's next run continues where the last one ended; any other sender is
+refused, and its lines change nothing, until an operator chooses it or the followed one has been silent for
+long.
 """
 
 import re
@@ -15,11 +15,11 @@ from app.domain import facts as f
 from app.ingest.batch import Batch
 from app.store.match_sources import OTHERS, MatchSource
 
-RESTART_MILLIS = 5_000  #: so long a server is silent at least that restarts
-MOST = 20  #: senders on record for a match
-UNNAMED = "unnamed"  #: the name of a sender that says nothing of itself
+RESTART_MILLIS = 5_000  #: the least silence of a server that restarts
+MOST = 20  #: senders recorded for a match
+UNNAMED = "unnamed"  #: the name of a sender that does not identify itself
 _NOWHERE = ("", "0.0.0.0", "[::]", "127.0.0.1", "localhost")  # noqa: S104
-_LINE = 200  #: characters of a line that are kept
+_LINE = 200  #: characters of a line that are stored
 _PLAY = (f.PlayStarted, f.RoundStarted, f.RoundWon, f.MapEnded, f.Killed)
 _PRIVATE = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<=password)\W.*|(?<=token)\W.*|(?<=rcon)\W.*", re.IGNORECASE
@@ -27,9 +27,9 @@ _PRIVATE = re.compile(
 Verdict = Literal["followed", "next_run", "taken_over", "refused"]
 
 
-class Judgement(msgspec.Struct, frozen=True):
-    """What is done with a batch: whether its lines count, and why not; its sender as it is now; the sender
-    whose place it takes, if it does."""
+class SourceDecision(msgspec.Struct, frozen=True):
+    """Whether a batch's lines count; its sender after the batch, with the reason if they do not; the sender
+    that it replaces, if any."""
 
     verdict: Verdict
     sender: MatchSource
@@ -40,43 +40,43 @@ class Judgement(msgspec.Struct, frozen=True):
         return (self.sender, self.former) if self.former else (self.sender,)
 
 
-def judge(known: tuple[MatchSource, ...], batch: Batch, takeover_millis: int) -> Judgement:
-    """What to do with a batch. A source that is followed gives way after `takeover_millis` of silence."""
+def decide(known: tuple[MatchSource, ...], batch: Batch, takeover_millis: int) -> SourceDecision:
+    """Decide on a batch. The followed source can be replaced after `takeover_millis` of silence."""
     sender = _sender(known, batch)
     former = followed(known)
     if former is None or former.source == sender.source:
-        return Judgement("followed", replace(sender, state="followed", why="", claims=False))
+        return SourceDecision("followed", replace(sender, state="followed", why="", claims=False))
     silent = batch.arrived_at - former.last_seen
     if silent >= takeover_millis:
         why = f"silent for {silent // 1000} s when another source took over"
-        return _instead(sender, former, "taken_over", why)
+        return _replacing(sender, former, "taken_over", why)
     if sender.server == former.server and sender.state != "ended":
         if silent >= RESTART_MILLIS or _is_certain(batch):
-            return _instead(sender, former, "next_run", "the server's next run took its place")
-        return Judgement("refused", _refused(sender, "another run of the server is still sending"))
+            return _replacing(sender, former, "next_run", "the server's next run took its place")
+        return SourceDecision("refused", _refused(sender, "another run of the server is still sending"))
     if sender.state == "ended" and sender.server == former.server:
         why = "an earlier run of the server that is followed"
         late = batch.arrived_at - former.first_seen < RESTART_MILLIS
-        return Judgement("refused", replace(sender, why=why) if late else _refused(sender, why))
-    return Judgement("refused", _refused(sender, f"{named(former)} is followed"))
+        return SourceDecision("refused", replace(sender, why=why) if late else _refused(sender, why))
+    return SourceDecision("refused", _refused(sender, f"{display_name(former)} is followed"))
 
 
 def followed(known: tuple[MatchSource, ...]) -> MatchSource | None:
     return next((each for each in known if each.state == "followed"), None)
 
 
-def named(sender: MatchSource) -> str:
-    """A sender in words for operators."""
+def display_name(sender: MatchSource) -> str:
+    """A sender's name for operators."""
     return f"{sender.source} ({sender.server})" if sender.server not in ("", sender.source) else sender.source
 
 
 def sends_play(facts: tuple[f.Fact, ...]) -> bool:
-    """Whether there is play among what a sender tells, which claims the match."""
+    """Whether there is play among a sender's facts, which claims the match."""
     return any(isinstance(fact, _PLAY) for fact in facts)
 
 
 def server_of(batch: Batch) -> str:
-    """What stays the same when the sender's server restarts, as far as it tells."""
+    """The sender's identity across restarts of its server, as far as the headers show it."""
     host = batch.address.rpartition(":")[0]
     if host not in _NOWHERE:
         return batch.address
@@ -84,13 +84,13 @@ def server_of(batch: Batch) -> str:
 
 
 def _is_certain(batch: Batch) -> bool:
-    """Whether the server says itself who it is; a peer's address may stand for several servers. So may
-    nothing at all, which is what old versions of the sink pass on."""
+    """Whether the server identifies itself; several servers may share a peer's address. Batches of old
+    versions of the sink have no peer either."""
     return bool(batch.address or batch.unique or not batch.peer)
 
 
 def _sender(known: tuple[MatchSource, ...], batch: Batch) -> MatchSource:
-    """The batch's sender with what the batch shows of it; a new one is refused until it is judged."""
+    """The batch's sender with what the batch shows of it; a new one is refused until it is decided."""
     server = server_of(batch)
     name = batch.instance or server or UNNAMED
     found = next((each for each in known if each.source == name), None)
@@ -112,13 +112,13 @@ def _sender(known: tuple[MatchSource, ...], batch: Batch) -> MatchSource:
     )
 
 
-def _instead(sender: MatchSource, former: MatchSource, verdict: Verdict, why: str) -> Judgement:
+def _replacing(sender: MatchSource, former: MatchSource, verdict: Verdict, why: str) -> SourceDecision:
     sender = replace(sender, state="followed", why="", claims=False)
-    return Judgement(verdict, sender, replace(former, state="ended", why=why))
+    return SourceDecision(verdict, sender, replace(former, state="ended", why=why))
 
 
 def _refused(sender: MatchSource, why: str) -> MatchSource:
-    """Whom an operator decided against stays dismissed."""
+    """A sender that an operator dismissed stays dismissed."""
     return sender if sender.state == "dismissed" else replace(sender, state="refused", why=why)
 
 

@@ -1,12 +1,12 @@
-"""Lines about what one player did. One function a kind, chosen by the word after the player."""
+"""Lines about one player's action. One function for each kind, chosen by the verb after the player."""
 
 import re
 from collections.abc import Callable
 
 from app.domain import facts as f
 from app.domain.match import Player, Side
+from app.ingest.cs2log.match_lines import ParsedLine
 from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
-from app.ingest.cs2log.world import Read
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
 _KILLED = re.compile(rf'{WRITTEN}{_AT} killed {WRITTEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z')
@@ -37,8 +37,8 @@ _NO_FACT = frozenset(
 )
 
 
-def deed(message: str, at: int) -> Read:
-    """A line that begins with a quote: a player's deed, or a field of a `round_stats` block."""
+def parse_player_line(message: str, at: int) -> ParsedLine:
+    """Parse a line that begins with a quote: a player's action, or a field of a `round_stats` block."""
     end = message.find('>"', 1)
     if end < 0:
         if message.startswith('"player_'):
@@ -54,7 +54,7 @@ def deed(message: str, at: int) -> Read:
     return handler(message, at) if handler else False
 
 
-def killed(message: str, at: int) -> Read:
+def killed(message: str, at: int) -> ParsedLine:
     found = _KILLED.match(message)
     if found is None:
         return " killed other " in message
@@ -74,7 +74,7 @@ def killed(message: str, at: int) -> Read:
     )
 
 
-def assisted(message: str, at: int) -> Read:
+def assisted(message: str, at: int) -> ParsedLine:
     found = _ASSISTED.match(message)
     assister, victim = (_in_play(found[1]), _in_play(found[2])) if found else (None, None)
     if found is None or assister is None or victim is None:
@@ -82,8 +82,8 @@ def assisted(message: str, at: int) -> Read:
     return f.Assisted(at=at, assister=assister[0], victim=victim[0])
 
 
-def item_acquired(message: str, at: int) -> Read:
-    """What is bought is picked up too, and told twice; only what is worn is not."""
+def item_acquired(message: str, at: int) -> ParsedLine:
+    """A purchase is logged again as picked up, except armour and kits (``item_…``); it counts once."""
     found = _GAINED.match(message)
     actor = _in_play(found[1]) if found else None
     if found is None or actor is None:
@@ -92,7 +92,7 @@ def item_acquired(message: str, at: int) -> Read:
     return f.ItemAcquired(at=at, player=actor[0], side=actor[1], item=item)
 
 
-def left(message: str, at: int) -> Read:
+def left(message: str, at: int) -> ParsedLine:
     found = _LEFT_BUYZONE.match(message)
     actor = _in_play(found[1]) if found else None
     if found is None or actor is None:
@@ -100,13 +100,13 @@ def left(message: str, at: int) -> Read:
     return f.Equipped(at=at, player=actor[0], side=actor[1], items=tuple(found[2].split()))
 
 
-def parted(message: str, at: int) -> Read:
+def parted(message: str, at: int) -> ParsedLine:
     found = _PARTED.match(message)
     actor = _in_play(found[1]) if found else None
     return f.ItemLost(at=at, player=actor[0], item=found[2]) if found and actor else True
 
 
-def paid(message: str, at: int) -> Read:
+def paid(message: str, at: int) -> ParsedLine:
     found = _MONEY.match(message)
     actor = _in_play(found[1]) if found else None
     return (
@@ -116,7 +116,7 @@ def paid(message: str, at: int) -> Read:
     )
 
 
-def attacked(message: str, at: int) -> Read:
+def attacked(message: str, at: int) -> ParsedLine:
     found = _ATTACKED.match(message)
     victim = _in_play(found[1]) if found else None
     if found is None or victim is None:
@@ -125,8 +125,8 @@ def attacked(message: str, at: int) -> Read:
     return f.Hurt(at=at, victim=victim[0], side=victim[1], health=health, armour=armour)
 
 
-def row(message: str, at: int) -> Read:
-    """A player's row of a `round_stats` block: account, side and money are its first columns."""
+def row(message: str, at: int) -> ParsedLine:
+    """A player's row of a `round_stats` block; its first columns are account, side and money."""
     found = _ROW.match(message)
     if found is None:
         return True
@@ -134,13 +134,13 @@ def row(message: str, at: int) -> Read:
     return f.MoneyChanged(at=at, player=Player(int(found[1]), ""), side=side, money=int(found[3]))
 
 
-def died(message: str, at: int) -> Read:
+def died(message: str, at: int) -> ParsedLine:
     found = _SUICIDE.match(message) or _BOMBED.match(message)
     victim = _in_play(found[1]) if found else None
     return f.Died(at=at, victim=victim[0], side=victim[1]) if victim else found is not None
 
 
-def triggered(message: str, at: int) -> Read:
+def triggered(message: str, at: int) -> ParsedLine:
     found = _TRIGGERED.match(message)
     actor = parse_player(found[1]) if found else None
     if found is None or actor is None:
@@ -155,7 +155,7 @@ def triggered(message: str, at: int) -> Read:
     return True
 
 
-def switched(message: str, at: int) -> Read:
+def switched(message: str, at: int) -> ParsedLine:
     found = _SWITCHED.match(message)
     actor, side = (parse_player(found[1]), side_named(found[3])) if found else (None, None)
     from_side = side_named(found[2]) if found else None
@@ -168,19 +168,19 @@ def switched(message: str, at: int) -> Read:
     return f.SideSwitched(at=at, player=actor[0], side=side)
 
 
-def disconnected(message: str, at: int) -> Read:
+def disconnected(message: str, at: int) -> ParsedLine:
     found = _DISCONNECTED.match(message)
     actor = _in_play(found[1]) if found else None
     return f.PlayerLeft(at=at, player=actor[0], side=actor[1]) if actor else True
 
 
 def _in_play(token: str) -> tuple[Player, Side] | None:
-    """The player and his side; None when he is on neither."""
+    """The player and their side; None when they are on neither."""
     parsed = parse_player(token)
     return (parsed[0], parsed[1]) if parsed and parsed[1] else None
 
 
-_VERBS: dict[str, Callable[[str, int], Read]] = {
+_VERBS: dict[str, Callable[[str, int], ParsedLine]] = {
     "killed": killed,
     "assisted": assisted,
     "flash-assisted": assisted,

@@ -1,4 +1,4 @@
-"""Lines about the match as a whole: rounds, score, teams, pauses, the map. One function a kind."""
+"""Lines about the whole match: rounds, score, teams, pauses, the map. One function for each kind."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from app.domain import facts as f
 from app.domain.match import WinReason
 from app.ingest.cs2log.players import side_named
 
-Read = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
+ParsedLine = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
 
 _STATUS_TEAM = re.compile(r'(?:MatchStatus: )?Team playing "(CT|TERRORIST)": ?(.*)\Z')
 _STATUS_SCORE = re.compile(
@@ -21,7 +21,7 @@ _PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z")
 _CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"')
 _RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"')
 
-#: What an operator may set, too.
+#: The limits of what an operator may set, too.
 _MOST_ROUNDS, _MOST_OVERTIME_ROUNDS = 100, 20
 
 _REASONS: dict[str, WinReason] = {
@@ -33,7 +33,7 @@ _REASONS: dict[str, WinReason] = {
 }
 
 
-def world_triggered(message: str, at: int) -> Read:
+def world_triggered(message: str, at: int) -> ParsedLine:
     what = message[len('World triggered "') :]
     if what.startswith("Round_Start"):
         return f.RoundStarted(at=at)
@@ -49,12 +49,12 @@ def world_triggered(message: str, at: int) -> Read:
     return f.WarmupEnded(at=at) if what.startswith("Warmup_End") else what.startswith("Game_Commencing")
 
 
-def freeze(message: str, at: int) -> Read:
+def freeze(message: str, at: int) -> ParsedLine:
     return f.FreezeStarted(at=at)
 
 
-def team(message: str, at: int) -> Read:
-    """``Team "CT" triggered …`` ends a round; ``scored`` repeats the score that it told."""
+def team(message: str, at: int) -> ParsedLine:
+    """``Team "CT" triggered …`` ends a round; ``scored`` repeats its score."""
     found = _ROUND_WON.match(message)
     if found is None:
         return '" scored "' in message
@@ -64,13 +64,13 @@ def team(message: str, at: int) -> Read:
     return f.RoundWon(at=at, side=side, reason=reason, ct_score=int(found[3]), t_score=int(found[4]))
 
 
-def team_playing(message: str, at: int) -> Read:
+def team_playing(message: str, at: int) -> ParsedLine:
     found = _STATUS_TEAM.match(message)
     side = side_named(found[1]) if found else None
     return f.SideNamed(at=at, side=side, team=found[2].strip()) if found and side else False
 
 
-def match_status(message: str, at: int) -> Read:
+def match_status(message: str, at: int) -> ParsedLine:
     found = _STATUS_SCORE.match(message)
     if found is None:
         return team_playing(message, at)
@@ -78,7 +78,7 @@ def match_status(message: str, at: int) -> Read:
     return f.ScoreReported(at=at, ct_score=ct_score, t_score=t_score, rounds_played=played, map_name=found[3])
 
 
-def pause(message: str, at: int) -> Read:
+def pause(message: str, at: int) -> ParsedLine:
     found = _PAUSE.match(message)
     if found is None:
         return False
@@ -86,20 +86,20 @@ def pause(message: str, at: int) -> Read:
     return f.Paused(at=at, reason=reason) if found[1] == "enabled" else f.Resumed(at=at, reason=reason)
 
 
-def map_loaded(message: str, at: int) -> Read:
+def map_loaded(message: str, at: int) -> ParsedLine:
     found = _MAP.match(message)
     return f.MapLoaded(at=at, name=found[1]) if found else False
 
 
-def game_over(message: str, at: int) -> Read:
+def game_over(message: str, at: int) -> ParsedLine:
     found = _GAME_OVER.match(message)
     if found is None:
         return False
     return f.MapEnded(at=at, map_name=found[1], ct_score=int(found[2]), t_score=int(found[3]))
 
 
-def cvar(message: str, at: int) -> Read:
-    """A format that no match is played in sets none: prices are computed from it."""
+def cvar(message: str, at: int) -> ParsedLine:
+    """An implausible format is ignored: prices are computed from the format."""
     found = _CVAR.match(message)
     rounds = int(found[2]) if found else 0
     if found is None or not rounds or rounds % 2:
@@ -109,17 +109,17 @@ def cvar(message: str, at: int) -> Read:
     return f.FormatSet(at=at, overtime_rounds=rounds) if rounds <= _MOST_OVERTIME_ROUNDS else True
 
 
-def rcon(message: str, at: int) -> Read:
+def rcon(message: str, at: int) -> ParsedLine:
     found = _RESTORE.match(message)
     return f.RestoreAnnounced(at=at, round=int(found[1])) if found else True
 
 
-def known(message: str, at: int) -> Read:
+def known(message: str, at: int) -> ParsedLine:
     return True
 
 
-#: By how the message begins. More than one entry may begin with the same letter.
-OPENINGS: tuple[tuple[str, Callable[[str, int], Read]], ...] = (
+#: Parsers by the beginning of the message. Several entries may begin with the same letter.
+OPENINGS: tuple[tuple[str, Callable[[str, int], ParsedLine]], ...] = (
     ('World triggered "', world_triggered),
     ('Team "', team),
     ('Team playing "', team_playing),

@@ -13,8 +13,8 @@ import pytest
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.consumer import subscribe
-from app.ingest.queues import PARTITIONS, Queues
-from app.ingest.share import Share
+from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.queues import PARTITIONS, IngestQueues
 from app.ingest.worker import tick
 from app.settings import Settings
 from app.store.connections import Store
@@ -26,15 +26,15 @@ ROOT = Path(__file__).resolve().parents[3]
 WORKER = """
 import asyncio, sys
 from app.ingest.consumer import subscribe
-from app.ingest.queues import Queues
-from app.ingest.share import Share
+from app.ingest.queues import IngestQueues
+from app.ingest.partition_assignment import PartitionAssignment
 
 async def handle(batch):
     print(batch.id, flush=True)
 
 async def main():
-    queues = Queues(*sys.argv[1:])
-    subscribe(queues, handle, Share("frozen"))
+    queues = IngestQueues(*sys.argv[1:])
+    subscribe(queues, handle, PartitionAssignment("frozen"))
     async with queues:
         await asyncio.Event().wait()
 
@@ -58,7 +58,7 @@ class Crew:
         self._busy: set[int] = set()
         self._sent = 0
 
-    def worker(self, name: str) -> tuple[Queues, Share]:
+    def worker(self, name: str) -> tuple[IngestQueues, PartitionAssignment]:
         async def handle(batch: Batch) -> None:
             if batch.number in self._busy:
                 self.clashes.append(batch)
@@ -67,11 +67,11 @@ class Crew:
             self.handled.append((name, batch))
             self._busy.discard(batch.number)
 
-        queues, share = queues_of(self._settings), Share(name)
-        subscribe(queues, handle, share)
-        return queues, share
+        queues, assignment = queues_of(self._settings), PartitionAssignment(name)
+        subscribe(queues, handle, assignment)
+        return queues, assignment
 
-    async def send(self, publishing: Queues, rounds: int, seconds: float = 20) -> None:
+    async def send(self, publishing: IngestQueues, rounds: int, seconds: float = 20) -> None:
         """So many batches to each queue, and wait until all are handled."""
         for _ in range(rounds):
             self._sent += 1
@@ -114,11 +114,11 @@ async def test_queues_are_dealt_out_anew_whenever_workers_come_and_go(private: S
             await third.ready()
             for _ in range(3):  # a turn may go to the wrong one of those who wait, who passes it on
                 for each in (a, b, c):
-                    each.heed("abc")
+                    each.rebalance("abc")
                 await crew.send(publishing, 5)
             assert crew.whose(2) == {"a": {0, 3, 6}, "b": {1, 4, 7}, "c": {2, 5}}
         for each in (a, b, c):
-            each.heed("a")
+            each.rebalance("a")
         await crew.send(publishing, 3)
         assert crew.whose(3) == {"a": set(range(PARTITIONS))}
     assert crew.in_order()
@@ -126,12 +126,12 @@ async def test_queues_are_dealt_out_anew_whenever_workers_come_and_go(private: S
 
 async def test_a_turn_that_nobody_waits_for_comes_back(private: Settings) -> None:
     crew = Crew(private)
-    alone, share = crew.worker("b")
+    alone, assignment = crew.worker("b")
     async with queues_of(private) as publishing, alone:
         await publishing.ready()
         await alone.ready()
         for _ in range(4):
-            share.heed("ab")  # "a" has just ended
+            assignment.rebalance("ab")  # "a" has just ended
             await crew.send(publishing, 5)
     assert crew.whose(20) == {"b": set(range(PARTITIONS))}
     assert crew.in_order()
@@ -160,12 +160,12 @@ async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(private
 
 
 async def test_workers_learn_of_each_other_by_their_beats(store: Store) -> None:
-    a, b = Share("a"), Share("b")
+    a, b = PartitionAssignment("a"), PartitionAssignment("b")
     await tick(store, a, NOW, IngestConfig())
-    assert not any(a.gives_up(queue) for queue in range(PARTITIONS))
+    assert not any(a.should_yield(queue) for queue in range(PARTITIONS))
     await tick(store, b, NOW, IngestConfig())
     await tick(store, a, NOW + 1000, IngestConfig())
-    assert [queue for queue in range(PARTITIONS) if a.gives_up(queue)] == [1, 3, 5, 7]
-    assert [queue for queue in range(PARTITIONS) if b.gives_up(queue)] == [0, 2, 4, 6]
+    assert [queue for queue in range(PARTITIONS) if a.should_yield(queue)] == [1, 3, 5, 7]
+    assert [queue for queue in range(PARTITIONS) if b.should_yield(queue)] == [0, 2, 4, 6]
     await tick(store, a, NOW + 6000, IngestConfig())
-    assert not any(a.gives_up(queue) for queue in range(PARTITIONS))
+    assert not any(a.should_yield(queue) for queue in range(PARTITIONS))

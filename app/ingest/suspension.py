@@ -1,4 +1,4 @@
-"""No price stays open untended: what is suspended although no line says so."""
+"""Suspensions that no log line causes: silent sources, missing bytes, parked batches, no worker alive."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from uuid import UUID
@@ -14,7 +14,7 @@ from app.domain.transitions import fold
 from app.ingest import offsets, rival_sources, silence
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
-from app.ingest.run import HOLE, Run
+from app.ingest.log_update import GAP, LogUpdate
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import alerts, log_state, markets, match_sources, matches
@@ -23,27 +23,27 @@ from app.store.connections import Store
 from app.store.log_state import ParkedBatch
 from app.store.transaction import Tx
 
-_MOST = 300  #: characters of an error that an alert shows
+_MOST = 300  #: characters of an error in an alert
 log = get_logger(__name__)
 
 
-async def suspend_silent(store: Store, now: int, terms: IngestConfig) -> int:
-    """Suspend live matches with open prices whose source is silent for longer than usual; how many."""
+async def suspend_silent(store: Store, now: int, config: IngestConfig) -> int:
+    """Suspend live matches with open markets whose source is silent for longer than usual; how many."""
     async with store.reading() as tx:
-        quiet = await matches.quiet(tx, now - silence.shortest(terms))
-    silent = [match.id for match in quiet if silence.is_silent(match, now, terms)]
+        quiet = await matches.quiet(tx, now - silence.shortest(config))
+    silent = [match.id for match in quiet if silence.is_silent(match, now, config)]
 
     async def lose(tx: Tx, match: Match) -> None:
-        if silence.is_silent(match, now, terms):
+        if silence.is_silent(match, now, config):
             await _doubt(tx, match, SERVER_SILENT, now)
 
     return await _each(store, silent, lose)
 
 
 async def suspend_everything(store: Store, now: int) -> int:
-    """Suspend every open price of every match; how many matches had one.
+    """Suspend every open market of every match; how many matches had one.
 
-    For whoever sees that no ingest worker is alive. A worker that comes back lifts it: before play at
+    The feed process calls it when no ingest worker is alive. A worker that returns lifts it: before play at
     once (`lift`), in play with the next fresh lines.
     """
     async with store.reading() as tx:
@@ -55,50 +55,50 @@ async def suspend_everything(store: Store, now: int) -> int:
     return await _each(store, offered, lose)
 
 
-async def lift(store: Store, now: int, terms: IngestConfig) -> int:
-    """Let matches that have not begun be offered again after `suspend_everything`; how many."""
+async def lift(store: Store, now: int, config: IngestConfig) -> int:
+    """Offer matches that have not begun again after `suspend_everything`; how many."""
     async with store.reading() as tx:
         waiting = await log_state.suspended_before_play(tx, AWAY)
 
     async def back(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=True, margin=terms.margin
+            tx, match, after, changes, now=now, quoting=True, margin=config.margin
         )
 
     return await _each(store, waiting, back)
 
 
-async def forget_rivals(store: Store, now: int, terms: IngestConfig) -> int:
+async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     """Lift the suspension of matches whose rival sources have been silent for long; how many."""
-    before = now - terms.takeover_millis
+    before = now - config.takeover_millis
     async with store.reading() as tx:
         waiting = await match_sources.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
         after, changes = await rival_sources.forget_rivals(tx, match, before, now)
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=True, margin=terms.margin
+            tx, match, after, changes, now=now, quoting=True, margin=config.margin
         )
 
     return await _each(store, waiting, forget)
 
 
-async def close_holes(store: Store, now: int, terms: IngestConfig) -> int:
-    """Give up missing ranges that have not come in time, and go on behind them; how many matches."""
+async def close_gaps(store: Store, now: int, config: IngestConfig) -> int:
+    """Continue after missing ranges that have not come in time; how many matches."""
     async with store.reading() as tx:
-        overdue = await log_state.overdue(tx, now - terms.hole_millis)
+        overdue = await log_state.overdue(tx, now - config.gap_millis)
 
     async def close(tx: Tx, match: Match) -> None:
-        await _close_hole(tx, match, now, terms)
+        await _close_gap(tx, match, now, config)
 
     return await _each(store, overdue, close)
 
 
 async def _each(store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Awaitable[None]]) -> int:
-    """Do `act` to each match, locked, in a transaction of its own; how many it was done to.
+    """Call `act` for each match, locked, in a transaction of its own; how many succeeded.
 
-    One match that fails must not keep the others open, so only a database that is away ends this.
+    One match that fails must not leave the others open, so only an unavailable database ends this.
     """
     done = 0
     for match_id in ids:
@@ -109,29 +109,29 @@ async def _each(store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Aw
         except Unavailable:
             raise
         except Exception:
-            log.exception("a match could not be looked after", match_id=str(match_id))
+            log.exception("a periodic check of a match failed", match_id=str(match_id))
     return done
 
 
-async def _close_hole(tx: Tx, match: Match, now: int, terms: IngestConfig) -> None:
+async def _close_gap(tx: Tx, match: Match, now: int, config: IngestConfig) -> None:
     source = await log_state.get(tx, match.id)
     first = offsets.first_waiting(source, await log_state.pending(tx, match.id))
     if first is None:
-        run = Run(tx, match, source)
+        update = LogUpdate(tx, match, source)
     elif source.next_offset == 0 and match.map is None:
-        # Before play nothing depends on what a server wrote before we were told its log.
-        run = Run(tx, match, replace(source, next_offset=first.begin))
+        # Before play nothing depends on the lines that a server wrote before it sent us its log.
+        update = LogUpdate(tx, match, replace(source, next_offset=first.begin))
     else:
         missing = (source.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
-        run = Run(tx, match, replace(source, broken=True, next_offset=first.begin))
-        run.facts.append(SourceLost(at=first.arrived_at, reason=HOLE))
-    await run.take_waiting()
-    await run.finish(now, terms)
+        update = LogUpdate(tx, match, replace(source, broken=True, next_offset=first.begin))
+        update.facts.append(SourceLost(at=first.arrived_at, reason=GAP))
+    await update.add_pending()
+    await update.finish(now, config)
 
 
-async def park(store: Store, batch: Batch, error: str, now: int) -> None:
-    """Lay a batch aside that cannot be applied, and suspend its match until a round begins whole."""
+async def park_batch(store: Store, batch: Batch, error: str, now: int) -> None:
+    """Park a batch that cannot be applied, and suspend its match until the next round begins."""
     async with store.transaction() as tx:
         await log_state.park(
             tx,
@@ -149,22 +149,22 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
         )
         match = await matches.lock(tx, batch.match_id)
         await _skip(tx, match.id, batch)
-        await _lose(tx, match, HOLE, now)
+        await _lose(tx, match, GAP, now)
         detail = f"batch {batch.id} could not be applied: {error[:_MOST]}"
         await alerts.begin(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match.id), detail, now)
 
 
 async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
-    """Go on behind the batch as if it had been read."""
+    """Continue after the batch as if it had been parsed."""
     source = await log_state.get(tx, match_id)
-    given = offsets.as_pending(batch)
-    if given is not None:
-        source, _ = offsets.take(source, given)
+    ranged = offsets.as_pending(batch)
+    if ranged is not None:
+        source, _ = offsets.advance(source, ranged)
     await tx.write([log_state.save_statement(replace(source, broken=True, last_message=batch.id))])
 
 
 async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
-    """Suspend a match of which nothing is lost so far: what it has missed may still come."""
+    """Suspend a match of which nothing is lost so far: the missing lines may still come."""
     if match.over:
         return
     after = raise_doubt(match, SILENT, reason)
@@ -172,7 +172,7 @@ async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
 
 
 async def _lose(tx: Tx, match: Match, reason: str, now: int) -> None:
-    """Suspend a match whose present round has lost some of its lines."""
+    """Suspend a match of which lines of the present round are lost."""
     after, changes = fold(match, [SourceLost(at=now, reason=reason)])
     await _suspend(tx, match, after, changes, reason, now)
 

@@ -1,4 +1,4 @@
-"""The time-stamp that every line wears, in three spellings."""
+"""The timestamp at the start of every line, in three formats."""
 
 from calendar import timegm
 from functools import lru_cache
@@ -6,8 +6,8 @@ from functools import lru_cache
 _STAMP = len("01/19/2026 - 18:59:42")
 
 
-def undress(line: str) -> tuple[int, str] | None:
-    """Source time (ms, zone unknown) and message, or None when `line` wears no time-stamp."""
+def split_timestamp(line: str) -> tuple[int, str] | None:
+    """Source time (ms, zone unknown) and message, or None when `line` has no timestamp."""
     start = 2 if line.startswith("L ") else 0
     end = start + _STAMP
     after = line[end : end + 2]
@@ -23,7 +23,7 @@ def undress(line: str) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=256)
 def source_time(stamp: str) -> int | None:
-    """``01/19/2026 - 18:59:42`` as if it were UTC, in ms; None when it is no such stamp."""
+    """``01/19/2026 - 18:59:42`` as if it were UTC, in ms; None for another format."""
     if (stamp[2], stamp[5], stamp[10:13], stamp[15], stamp[18]) != ("/", "/", " - ", ":", ":"):
         return None
     parts = (stamp[6:10], stamp[0:2], stamp[3:5], stamp[13:15], stamp[16:18], stamp[19:21])

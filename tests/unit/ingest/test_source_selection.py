@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import claims
+from app.ingest import source_selection
 from app.ingest.batch import Batch
 
 
@@ -23,7 +23,7 @@ from app.ingest.batch import Batch
     ],
 )
 def test_the_last_line_is_short_and_without_secrets(line: str, kept: str) -> None:
-    assert claims.last_line(f"first\n{line}\r\n".encode()) == kept
+    assert source_selection.last_line(f"first\n{line}\r\n".encode()) == kept
 
 
 def _batch(address: str = "", unique: str = "") -> Batch:
@@ -33,7 +33,7 @@ def _batch(address: str = "", unique: str = "") -> Batch:
 
 
 def test_a_server_is_its_address_or_else_what_is_known_of_it() -> None:
-    assert claims.server_of(_batch(address="203.0.113.5:27015", unique="u")) == "203.0.113.5:27015"
-    assert claims.server_of(_batch(address="0.0.0.0:27015", unique="u")) == "u"
-    assert claims.server_of(_batch(address="0.0.0.0:27015")) == "198.51.100.1 0.0.0.0:27015"
-    assert claims.server_of(_batch()) == "198.51.100.1"
+    assert source_selection.server_of(_batch(address="203.0.113.5:27015", unique="u")) == "203.0.113.5:27015"
+    assert source_selection.server_of(_batch(address="0.0.0.0:27015", unique="u")) == "u"
+    assert source_selection.server_of(_batch(address="0.0.0.0:27015")) == "198.51.100.1 0.0.0.0:27015"
+    assert source_selection.server_of(_batch()) == "198.51.100.1"
