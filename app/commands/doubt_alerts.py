@@ -10,7 +10,7 @@ from app.store.transaction import Tx
 
 
 async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
-    """Open and end the alerts of a match whose state changes from `before` to `after`."""
+    """Begin and end the alerts of a match whose state changes from `before` to `after`."""
     present, known = _present(after), _present(before) if before else {}
     for kind in known.keys() - present.keys():
         await alerts.end(tx, AlertSubject(kind, match_id=after.id), now)
@@ -20,8 +20,8 @@ async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
 
 
 def _present(match: Match) -> dict[AlertKind, str]:
-    """The alerts that should be open, each with its detail. A format in doubt outlives the match: what
-    depends on it waits for an operator."""
+    """The alerts that should be open, each with its detail. A format in doubt outlives the match:
+    the settlements that depend on it wait for an operator."""
     if match.over and not (match.format_status.open_maps and match.status is Status.FINISHED):
         return {}
     found = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
@@ -29,7 +29,7 @@ def _present(match: Match) -> dict[AlertKind, str]:
 
 
 def _kind(doubt: Doubt) -> AlertKind | None:
-    """The alert that a doubt is; None when nobody needs to look at it."""
+    """The kind of alert for a doubt; None for a doubt that needs no attention."""
     if doubt.kind == UNFOLLOWED:
         return AlertKind.UNFOLLOWED_SOURCE
     if doubt.kind == UNRATED:

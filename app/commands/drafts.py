@@ -1,4 +1,4 @@
-"""What a transaction tells the channels, as rows of the change log; pure.
+"""Rows of the change log for the channels, composed from a transaction; pure.
 
 The order is part of the contract: events and rounds, the scoreboard, the fixture change, settlements in
 ledger order, and last the group that one `odds_change` carries (the match's summary, then every changed
@@ -28,10 +28,10 @@ def compose(
     markets: Sequence[Market],
     entries: Sequence[LedgerEntry],
 ) -> list[ChangeDraft]:
-    """All rows of one transaction. `before` is None for a new match; `book` holds the markets as
-    they were, `markets` the changed ones."""
+    """All rows of one transaction. `before` is None for a new match; `book` holds the markets before it,
+    `markets` the changed ones."""
     return [
-        *(draft for change in changes for draft in _happenings(change)),
+        *(draft for change in changes for draft in _event_or_round(change)),
         *_scoreboard(before, after),
         *_fixture_changes(after, changes),
         *map(_settlement, entries),
@@ -39,7 +39,7 @@ def compose(
     ]
 
 
-def _happenings(change: c.Change) -> Iterable[ChangeDraft]:
+def _event_or_round(change: c.Change) -> Iterable[ChangeDraft]:
     match change:
         case c.EventAdded(event):
             yield ChangeDraft("event", str(event.id), f"event.{event.type}", "", _encode(event))
@@ -69,13 +69,13 @@ def _settlement(entry: LedgerEntry) -> ChangeDraft:
 
 
 def _scoreboard(before: Match | None, after: Match) -> Iterable[ChangeDraft]:
-    """That the scoreboard has changed; how it looks stands in the match."""
+    """A row that the scoreboard has changed; its content is in the match."""
     if before is not None and _board(before) != _board(after):
         yield ChangeDraft("scoreboard", match_urn(after.number), "scoreboard.frame", "", b"{}")
 
 
 def _board(match: Match) -> tuple[object, ...] | None:
-    """What the scoreboard shows; None while no round is being played."""
+    """The content of the scoreboard; None while no round is being played."""
     play, current = match.map, match.current
     if play is None or current is None:
         return None
@@ -99,12 +99,12 @@ def _odds(
     book: Book,
     markets: Sequence[Market],
 ) -> Iterable[ChangeDraft]:
-    told = summarize(after)
+    summary = summarize(after)
     frame = _match_frame(before, after, changes)
-    if markets or before is None or told != summarize(before):
-        yield ChangeDraft("match", match_urn(after.number), frame, "odds_change", _encode(told))
+    if markets or before is None or summary != summarize(before):
+        yield ChangeDraft("match", match_urn(after.number), frame, "odds_change", _encode(summary))
     elif frame:
-        yield ChangeDraft("match", match_urn(after.number), frame, "", _encode(told))
+        yield ChangeDraft("match", match_urn(after.number), frame, "", _encode(summary))
     for market in markets:
         frame = _market_frame(book.get(market.key), market)
         yield ChangeDraft("market", offer_name(*market.key), frame, "odds_change", _encode(market))
@@ -116,13 +116,13 @@ def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]
     if after.status is Status.FINISHED and before.status is not Status.FINISHED:
         return "match.finished"
     changed = summarize(after) != summarize(before) or _beyond_summary(after) != _beyond_summary(before)
-    # Events that count no more have no frame of their own.
+    # Events that are void now have no frame of their own.
     voided = any(isinstance(change, c.RoundsVoided) for change in changes)
     return "match.updated" if changed or voided else ""
 
 
 def _beyond_summary(match: Match) -> tuple[object, ...]:
-    """What the match resource shows and its summary does not."""
+    """The fields of the match resource that its summary lacks."""
     times = (match.scheduled_at, match.started_at, match.finished_at)
     return match.suspended, times, match.best_of, match.event, match.about, match.other_deaths
 

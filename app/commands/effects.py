@@ -1,4 +1,4 @@
-"""Which move and which hand each operator's command means; pure."""
+"""The effect of each operator command on a match and its markets; pure."""
 
 from functools import singledispatch
 
@@ -18,7 +18,7 @@ from app.kit.errors import Field, Invalid
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """What becomes of the match, what changed, and what is done to its markets by hand."""
+    """The match after a command, its changes, and the manual action on its markets."""
 
     after: Match
     changes: tuple[Change, ...] = (MatchChanged(),)
@@ -27,12 +27,12 @@ class Effect(msgspec.Struct, frozen=True):
 
 @singledispatch
 def effect_of(command: c.Command, match: Match, now: int) -> Effect:
-    """The order that `command` is, given to this match at `now` (ms).
+    """The effect of `command` on this match at `now` (ms).
 
-    Raises `Conflict`, which says the present state, or `Invalid` with the offending field. What depends on
-    the book is refused by the order's hand.
+    Raises `Conflict` with the present state, or `Invalid` with the offending field. Conflicts with the book
+    are raised by the effect's `action`.
     """
-    raise TypeError(f"no order for {type(command).__name__}")
+    raise TypeError(f"no effect for {type(command).__name__}")
 
 
 @effect_of.register
@@ -98,7 +98,7 @@ def _(command: c.SetMaps, match: Match, now: int) -> Effect:
 @effect_of.register
 def _(command: c.Describe, match: Match, now: int) -> Effect:
     about = MatchInfo(
-        streams=tuple(given.stream for given in command.streams),
+        streams=tuple(each.stream for each in command.streams),
         demo_url=command.demo_url,
         external_id=command.external_id,
         source_url=command.source_url,
@@ -157,16 +157,16 @@ def _(command: c.RollBackMarket, match: Match, now: int) -> Effect:
         )
     if command.release:
         raise _wrong("release", "A market whose bets are voided is not held.", "not_held", True)
-    return Effect(match, (), market_actions.take_bets_back(command.key, window, command.reason))
+    return Effect(match, (), market_actions.restore_bets(command.key, window, command.reason))
 
 
 def _window(command: c.OnBets, now: int) -> VoidWindow | None:
-    """The window that a command is about; None for the market as a whole."""
+    """The window of a command; None for the whole market."""
     window = command.window
     if window is None:
         for name in ("start_time", "end_time"):
-            if (given := getattr(command, name)) is not None:
-                raise _wrong(name, "A window has a start_time and an end_time.", "half_a_window", given)
+            if (value := getattr(command, name)) is not None:
+                raise _wrong(name, "A window has a start_time and an end_time.", "half_a_window", value)
         return None
     if window.start_time > window.end_time:
         what = "A window ends when it has begun, or later."
@@ -177,5 +177,5 @@ def _window(command: c.OnBets, now: int) -> VoidWindow | None:
     return window
 
 
-def _wrong(field: str, what: str, kind: str, given: object) -> Invalid:
-    return Invalid(Field(("body", field), what, kind, given))
+def _wrong(field: str, what: str, kind: str, value: object) -> Invalid:
+    return Invalid(Field(("body", field), what, kind, value))

@@ -1,7 +1,7 @@
-"""Whom a match is between, in what, and who played: names and accounts become numbers that stay.
+"""Links from a match to its teams, tournament and players: names and accounts are resolved to stable ids.
 
-A number that is given must be known. A name without a number stands for the only one of that name; a name
-that nobody bears is given to somebody new, so that every match leads to two teams and a tournament.
+An id in a request must be known. A name without an id stands for the only entrant of that name; an unknown
+name creates an entrant, so that every match links to two teams and a tournament.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,17 +18,19 @@ from app.store import entrants
 from app.store.entrants import E, EntrantTable
 from app.store.transaction import Tx
 
-Told = tuple[str, int | None]  #: a name, and the number where it is given
+Reference = tuple[str, int | None]  #: a name, and the id if there is one
 
 
-async def linked(tx: Tx, before: Match | None, match: Match) -> Match:
-    """The match with its numbers, as far as they are not those that it had `before`, and with the strengths
-    of its teams where none were given; one that is unrated gets those that are known by now. Raises `Invalid`
-    naming `id_a`, `id_b` or `tournament_id`."""
-    had, asked = _told(before) if before else {}, _told(match)
-    home = await _found(tx, entrants.TEAMS, "id_a", had, asked)
-    away = await _found(tx, entrants.TEAMS, "id_b", had, asked)
-    tournament = await _found(tx, entrants.TOURNAMENTS, "tournament_id", had, asked)
+async def resolve(tx: Tx, before: Match | None, match: Match) -> Match:
+    """The match with the ids of its teams and tournament and, where it has no strengths, those of its teams.
+
+    References that are the same as `before` are not resolved again. An unrated match gets the strengths that
+    its teams have by now. Raises `Invalid` with the field `id_a`, `id_b` or `tournament_id`.
+    """
+    had, wanted = _references(before) if before else {}, _references(match)
+    home = await _found(tx, entrants.TEAMS, "id_a", had, wanted)
+    away = await _found(tx, entrants.TEAMS, "id_b", had, wanted)
+    tournament = await _found(tx, entrants.TOURNAMENTS, "tournament_id", had, wanted)
     if home and away and home.id == away.id:
         raise Invalid(_fault("id_b", "A team does not play against itself.", "same_team", match.away))
     match = replace(
@@ -52,9 +54,9 @@ def _with_strengths(match: Match, home: Competitor | None, away: Competitor | No
     )
 
 
-async def players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
-    """Make whoever played known by their account. What a file said about a player stays; others have the
-    name and the team that they were last seen with. Bots have no account and are nobody."""
+async def record_players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
+    """Create or update the players of a match by their account. Imported players stay unchanged; others get
+    the name and the team that they last played with. Bots have no account and are left out."""
     seen = {one.player.account: one for one in played if one.player.account}
     known = {player.account: player for player in await entrants.of_accounts(tx, seen.keys())}
     if all(_same(known.get(account), one) for account, one in seen.items()):
@@ -62,16 +64,16 @@ async def players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
     await entrants.lock(tx, entrants.PLAYERS)
     known = {player.account: player for player in await entrants.of_accounts(tx, seen.keys())}
     following = await entrants.next_own(tx, entrants.PLAYERS)
-    told: list[Player] = []
+    changed: list[Player] = []
     for account, one in sorted(seen.items()):
         player = known.get(account)
         if player is None:
             player = Player(following, one.player.name, account=account, team_id=one.team_id)
             following += 1
-            told.append(player)
+            changed.append(player)
         elif not _same(player, one):
-            told.append(replace(player, name=one.player.name, team_id=one.team_id))
-    await entrants.put(tx, entrants.PLAYERS, told)
+            changed.append(replace(player, name=one.player.name, team_id=one.team_id))
+    await entrants.put(tx, entrants.PLAYERS, changed)
 
 
 def _same(known: Player | None, one: PlayerOnMap) -> bool:
@@ -80,8 +82,8 @@ def _same(known: Player | None, one: PlayerOnMap) -> bool:
     return known.id <= OWN or (known.name, known.team_id) == (one.player.name, one.team_id)
 
 
-def _told(match: Match) -> dict[str, Told]:
-    """What the match says of each, by the field that would say its number."""
+def _references(match: Match) -> dict[str, Reference]:
+    """The match's references, by the field of the id."""
     return {
         "id_a": (match.home, match.home_id),
         "id_b": (match.away, match.away_id),
@@ -90,10 +92,10 @@ def _told(match: Match) -> dict[str, Told]:
 
 
 async def _found(
-    tx: Tx, table: EntrantTable[E], field: str, had: dict[str, Told], asked: dict[str, Told]
+    tx: Tx, table: EntrantTable[E], field: str, had: dict[str, Reference], wanted: dict[str, Reference]
 ) -> E | None:
-    """Who is meant; None when nothing new was said: neither another number nor, without any, a name."""
-    name, number = asked[field]
+    """The entrant of a reference; None when neither the id nor, without an id, the name has changed."""
+    name, number = wanted[field]
     if field in had and (had[field] == (name, number) or (number is not None and number == had[field][1])):
         return None
     return await _known(tx, table, field, name, number)
@@ -111,7 +113,7 @@ async def _known(tx: Tx, table: EntrantTable[E], field: str, name: str, number: 
 
 
 async def _new(tx: Tx, table: EntrantTable[E], name: str) -> E:
-    """Somebody of that name: while the table is locked nobody else makes one."""
+    """A new entrant of that name, or the one that another transaction created before we locked the table."""
     await entrants.lock(tx, table)
     others = await entrants.named(tx, table, [name])
     if others:

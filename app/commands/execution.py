@@ -46,7 +46,7 @@ async def execute(
             return match
         effect, extra_writes = await _effect(tx, command, match, now)
         await _check_window(tx, match.id, command)
-        after = await entrant_links.linked(tx, match, effect.after)
+        after = await entrant_links.resolve(tx, match, effect.after)
         details = msgspec.to_builtins(command)
         await audit.add(tx, Record(now, by, f"match.{details.pop('command')}", str(match.id), None, details))
         return await match_update.react_and_write(

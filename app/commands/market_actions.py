@@ -1,8 +1,8 @@
-"""What an operator does to markets by hand, as additions to the ledger; pure.
+"""Manual actions of operators on markets, as additions to the ledger; pure.
 
-A result is only ever changed by taking the old one back first. What was settled by hand stays so until
-it is taken back by hand, and a market whose settlement was taken back is held: the engine neither
-offers nor settles it until it is settled, voided or released.
+A result is changed only by rolling the old one back first. A manual settlement stays until it is rolled back
+manually, and a market that was rolled back is held: the engine neither offers nor settles it until an
+operator settles, voids or releases it.
 """
 
 from collections.abc import Callable
@@ -20,33 +20,33 @@ from app.trading.manual_settlement import MarketTransition
 from app.trading.rules import NOT_PLAYED
 
 Key = tuple[int, str]
-ManualMarketAction = Callable[[Book], Reaction]  #: what an operator does to a book
+ManualMarketAction = Callable[[Book], Reaction]  #: takes the action on a book
 Decide = Callable[[Market], MarketTransition]
 _MATCH_WINNER, _MAP_WINNER = 1, 6
 
 
 def settle(key: Key, result: Result, reason: str) -> ManualMarketAction:
-    """Close a market with this result, whatever was its result before."""
+    """Settle a market with this result, whatever its result was before."""
 
     def decide(market: Market) -> MarketTransition:
         return manual_settlement.settle(market, won=result is Result.WON, reason=reason)
 
-    return lambda book: _closed(_find(book, key), decide, reason)
+    return lambda book: _decided(_find(book, key), decide, reason)
 
 
 def void(key: Key, void_reason_id: int, reason: str) -> ManualMarketAction:
-    return lambda book: _closed(_find(book, key), _voiding(void_reason_id, reason), reason)
+    return lambda book: _decided(_find(book, key), _voiding(void_reason_id, reason), reason)
 
 
 def void_bets(key: Key, window: VoidWindow, void_reason_id: int, reason: str) -> ManualMarketAction:
-    """Void the bets of a window; that they are not yet is the caller's to see."""
+    """Void the bets of a window; the caller checks that they are not void yet."""
     return _about_bets(
         key, lambda market: manual_settlement.void_bets(market, window, void_reason_id, reason)
     )
 
 
-def take_bets_back(key: Key, window: VoidWindow, reason: str) -> ManualMarketAction:
-    """Let void bets of a window stand again; that they are void is the caller's to see."""
+def restore_bets(key: Key, window: VoidWindow, reason: str) -> ManualMarketAction:
+    """Make void bets of a window valid again; the caller checks that they are void."""
     return _about_bets(key, lambda market: manual_settlement.restore_bets(market, window, reason))
 
 
@@ -59,15 +59,15 @@ def _about_bets(key: Key, decide: Decide) -> ManualMarketAction:
 
 
 def roll_back(key: Key, reason: str, *, release: bool) -> ManualMarketAction:
-    """Take a settlement or a void back, and hold the market; released, it is the engine's again."""
-    keeper = "engine" if release else HELD
+    """Roll back a settlement or a void and hold the market; with `release` the engine handles it again."""
+    settled_by = "engine" if release else HELD
 
     def act(book: Book) -> Reaction:
         market = _find(book, key)
         if market.held and release:
-            return Reaction((replace(market, settled_by=keeper),))
+            return Reaction((replace(market, settled_by=settled_by),))
         opened, entry = manual_settlement.roll_back(market, reason)
-        return Reaction((replace(opened, settled_by=keeper),), (entry,))
+        return Reaction((replace(opened, settled_by=settled_by),), (entry,))
 
     return act
 
@@ -77,9 +77,9 @@ def no_action(book: Book) -> Reaction:
 
 
 def void_at_map_award(before: Match) -> ManualMarketAction:
-    """Void what an awarded map leaves undecided: its own markets, and the lines about the map score.
+    """Void the markets that an awarded map leaves undecided: its own, and the lines about the map score.
 
-    The winner of a map that was in play goes by the award, as does the winner of the match.
+    The winner of a map that was in play is decided by the award, as is the winner of the match.
     """
     number, begun = next_map(before).number, before.map is not None
 
@@ -94,7 +94,7 @@ def void_at_map_award(before: Match) -> ManualMarketAction:
 
 
 def void_at_match_award(before: Match) -> ManualMarketAction:
-    """Void what is undecided; only the winner of a match that was begun goes by the award."""
+    """Void undecided markets; the award decides only the winner of a match that had begun."""
     in_play = before.map.number if before.map else 0
     begun = bool(in_play) or any(play.started_at for play in before.maps)
 
@@ -120,17 +120,17 @@ def _voiding(void_reason_id: int, reason: str) -> Decide:
     return lambda market: manual_settlement.void(market, void_reason_id, reason)
 
 
-def _closed(market: Market, decide: Decide, reason: str) -> Reaction:
-    """Decide an open market; one that is closed is first rolled back, unless that would change nothing."""
+def _decided(market: Market, decide: Decide, reason: str) -> Reaction:
+    """Decide an open market; a closed one is rolled back first, unless the decision would change nothing."""
     if market.open:
         closed, entry = decide(market)
         return Reaction((closed,), (entry,))
-    opened, taken_back = manual_settlement.roll_back(market, reason)
+    opened, rollback = manual_settlement.roll_back(market, reason)
     closed, entry = decide(opened)
     same = (market.result, market.void_reason_id) == (closed.result, closed.void_reason_id)
     if same and market.settled_by == entry.settled_by:
-        raise Conflict(f"{manual_settlement.market_name(market)} is {market.result} by hand already.")
-    return Reaction((closed,), (taken_back, entry))
+        raise Conflict(f"{manual_settlement.market_name(market)} is {market.result} by an operator already.")
+    return Reaction((closed,), (rollback, entry))
 
 
 def _find(book: Book, key: Key) -> Market:

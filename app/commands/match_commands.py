@@ -1,7 +1,7 @@
-"""What an operator can say about one match: one struct a command, told apart by `command`.
+"""Operators' commands on one match: one struct each, tagged by `command`.
 
-`request_id` is the operator's own: a command that is sent again with it is not done again. What does not
-fit a field is refused with the field's name before anything is looked up.
+`request_id` is the operator's own: a command that is sent again with it is not executed again. Invalid values
+are refused with the field's name before anything is read from the store.
 """
 
 from typing import Annotated, Literal
@@ -46,8 +46,8 @@ class Cancel(Command, frozen=True, tag="cancel"):
 
 
 class SetTeams(Command, frozen=True, tag="set_teams"):
-    """Other teams, before play. Strengths and `allow_unrated` as in the creation; without its id, a team is
-    known by its name."""
+    """Other teams, before play. Strengths and `allow_unrated` as in the creation; without its id, a
+    team is found by its name."""
 
     team_a: Name
     team_b: Name
@@ -59,8 +59,8 @@ class SetTeams(Command, frozen=True, tag="set_teams"):
 
 
 class Rate(Command, frozen=True, tag="rate"):
-    """Strengths of the teams; what is left out stays as it is. `allow_unrated`: offer prices although a team
-    has no rating; of one rated team that rating is used."""
+    """Strengths of the teams; omitted fields stay unchanged. `allow_unrated`: offer prices although a team
+    has no rating; if one team is rated, its rating is used."""
 
     strength_a: Annotated[float, Meta(gt=0, le=MOST_STRENGTH)] | None = None
     strength_b: Annotated[float, Meta(gt=0, le=MOST_STRENGTH)] | None = None
@@ -73,7 +73,7 @@ class RenameTeam(Command, frozen=True, tag="rename_team"):
 
 
 class SetFormat(Command, frozen=True, tag="set_format"):
-    """What is left out stays as it is. `overtime_rounds` 0: no overtime."""
+    """Omitted fields stay unchanged. `overtime_rounds` 0: no overtime."""
 
     bo_type: BestOf | None = None
     max_rounds: Rounds | None = None
@@ -107,8 +107,8 @@ class StreamGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Describe(Command, frozen=True, tag="describe"):
-    """Everything that is said beside the play, anew: what is left out is taken away. Without its id, the
-    tournament is the one that the match's `event` names."""
+    """All information beside the play; it replaces the previous: omitted fields are cleared. Without its id,
+    the tournament is found by the match's `event`."""
 
     streams: Annotated[tuple[StreamGiven, ...], Meta(max_length=20)] = ()
     demo_url: Address = ""
@@ -123,14 +123,14 @@ class Suspend(Command, frozen=True, tag="suspend"):
 
 
 class Unsuspend(Command, frozen=True, tag="unsuspend"):
-    """`reason` says why the match goes on; it is recorded."""
+    """`reason`: why the match continues; it is recorded."""
 
     reason: Words = ""
 
 
 class FollowSource(Command, frozen=True, tag="follow_source"):
-    """Follow this sender of the match's log, and no other: `source` as the list of sources names it. The one
-    that is followed already: what the others claim is dismissed."""
+    """Follow this sender of the match's log, and no other: `source` as in the list of sources. With the one
+    that is followed already, the claims of the others are dismissed."""
 
     source: Annotated[str, Meta(min_length=1, max_length=500)]
 
@@ -152,7 +152,7 @@ class AwardMatch(Command, frozen=True, tag="award_match"):
 
 
 class OnMarket(Command, frozen=True, kw_only=True):
-    """`specifiers` as in the feed, ``map=1|round=3|team=home``; `reason` goes into the ledger."""
+    """`specifiers` as in the feed, ``map=1|round=3|team=home``; `reason` is recorded in the ledger."""
 
     market_id: Number
     specifiers: Annotated[str, Meta(max_length=200)] = ""
@@ -164,8 +164,8 @@ class OnMarket(Command, frozen=True, kw_only=True):
 
 
 class OnBets(OnMarket, frozen=True, kw_only=True):
-    """About the market as a whole; with `start_time` and `end_time` (Unix ms, both or none) about the bets
-    placed from one to the other alone."""
+    """On the whole market, or with `start_time` and `end_time` (Unix ms, both or none) on the bets placed
+    within them only."""
 
     start_time: Moment | None = None
     end_time: Moment | None = None
@@ -186,9 +186,9 @@ class SettleMarket(OnMarket, frozen=True, kw_only=True, tag="settle_market"):
 
 
 class RollBackMarket(OnBets, frozen=True, kw_only=True, tag="roll_back_market"):
-    """Take the settlement or void back. The market is held until it is settled or voided by hand, unless
-    `release` leaves it to the engine. The void of a window of bets is taken back by naming the window, and
-    leaves the market as it is."""
+    """Roll back the settlement or void. The market is held until an operator settles or voids it, unless
+    `release` returns it to the engine. With a window, the void of the bets in it is rolled back and the
+    market itself stays unchanged."""
 
     release: bool = False
 

@@ -94,19 +94,19 @@ async def _write(
     await doubt_alerts.update(tx, before, after, now)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
-    told = before is not None and after.last_fact_at != before.last_fact_at
-    return await change_log.append(tx, after, rows, now, after.last_fact_at if told else 0)
+    new_facts = before is not None and after.last_fact_at != before.last_fact_at
+    return await change_log.append(tx, after, rows, now, after.last_fact_at if new_facts else 0)
 
 
 async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
-    """Keep the statistics of a finished match as its stored rounds and events have them. Only its end shows
-    who plays where: what is said of it later is no news of the players."""
+    """Store the statistics of a finished match, counted from its stored rounds and events. Players are
+    recorded when it ends, not when it is corrected later."""
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     teams = analytics.teams_on_maps(match, rounds, events)
     players = analytics.players_on_maps(match, rounds, events)
     await statistics.replace(tx, match.id, match.finished_at or now, teams, players)
     if before is None or not before.over:
-        await entrant_links.players(tx, players)
+        await entrant_links.record_players(tx, players)
 
 
 def _rounds(changes: Iterable[c.Change]) -> list[Round]:
@@ -114,13 +114,13 @@ def _rounds(changes: Iterable[c.Change]) -> list[Round]:
 
 
 def _events(changes: Iterable[c.Change]) -> list[TimelineEvent]:
-    """The latest telling of each event."""
-    told = {
+    """The latest version of each event."""
+    latest = {
         change.event.id: change.event
         for change in changes
         if isinstance(change, c.EventAdded | c.EventAmended)
     }
-    return list(told.values())
+    return list(latest.values())
 
 
 def _voided(changes: Iterable[c.Change]) -> list[int]:

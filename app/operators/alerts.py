@@ -41,7 +41,7 @@ async def show_alerts(
     match: Annotated[str | None, QueryParameter(description="UUID or `od:match:<n>`.")] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Single[list[AlertView]]:
-    """What an operator should look at, or should have: newest first."""
+    """Open and ended alerts, newest first."""
     async with ops.store.reading() as tx:
         found = await alerts.listing(
             tx,

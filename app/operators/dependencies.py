@@ -1,4 +1,4 @@
-"""What the handlers of the operators' API work with."""
+"""The dependencies of the operators' handlers."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,9 +15,9 @@ from app.store.transaction import Tx
 
 
 class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
-    """What the handlers work with. `secret` keys the hashes of API keys and signs log tokens; `margin` is the
-    margin of every book, a fraction; `public_url` is the base of log sink addresses; in a `sandbox` finished
-    matches may be trimmed by number."""
+    """The dependencies of the handlers. `secret` keys the hashes of API keys and signs log tokens; `margin`
+    is the margin of every book, a fraction; `public_url` is the base of log sink addresses; in a `sandbox`
+    finished matches may be trimmed by number."""
 
     store: Store
     grants: Grants
@@ -31,8 +31,8 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
 
     @asynccontextmanager
     async def changing_grants(self) -> AsyncIterator[Tx]:
-        """A transaction that this process sees the effect of at once, the others as soon as they are
-        notified."""
+        """A transaction that changes keys or tenants: this process applies it at once, the others when they
+        are notified."""
         async with self.store.transaction() as tx:
             yield tx
         self.grants.invalidate()

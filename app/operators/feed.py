@@ -1,4 +1,4 @@
-"""How far the feed is with each tenant, /ops/v1/feed."""
+"""The state of the AMQP feed, tenant by tenant, /ops/v1/feed."""
 
 from litestar import get
 from litestar.di import NamedDependency
@@ -11,9 +11,9 @@ from app.wire.views.meta import ListMeta, Many
 
 @get("/ops/v1/feed", opt=OPERATOR)
 async def show_feed(ops: NamedDependency[OperatorDependencies]) -> Many[TenantStatus]:
-    """How far each tenant has been told over AMQP: lag, connection, queues, losses."""
-    told = await tenant_statuses(ops.store, ops.broker.management)
-    return Many(tuple(told), ListMeta(len(told)))
+    """The AMQP feed of each tenant: lag, connection, queues, losses."""
+    views = await tenant_statuses(ops.store, ops.broker.management)
+    return Many(tuple(views), ListMeta(len(views)))
 
 
 HANDLERS = (show_feed,)

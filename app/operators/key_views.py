@@ -28,8 +28,8 @@ Networks = Annotated[tuple[Text, ...], Meta(max_length=100)]
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Bundles and raw scopes add up. `request_id` is the operator's own: asking again with it answers the
-    same key, without its secret."""
+    """Bundles and raw scopes add up. `request_id` is the operator's own: a repeated request with it returns
+    the same key, without its secret."""
 
     bundles: Bundles = ()
     scopes: Scopes = ()
@@ -42,13 +42,13 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     request_id: Name | None = None
 
     def properties(self) -> KeyProperties:
-        asked = msgspec.structs.asdict(self)
-        del asked["request_id"]
-        return KeyProperties(**asked)
+        fields = msgspec.structs.asdict(self)
+        del fields["request_id"]
+        return KeyProperties(**fields)
 
 
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is left out stays."""
+    """Omitted fields stay unchanged."""
 
     sports: Sports | None = None
     networks: Networks | None = None
@@ -57,7 +57,7 @@ class KeyChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class KeyView(msgspec.Struct, frozen=True):
-    """A key: `hint` are its first characters."""
+    """A key: `hint` is its first characters."""
 
     key_id: UUID
     hint: str
@@ -77,7 +77,7 @@ class KeyView(msgspec.Struct, frozen=True):
 
 
 class IssuedView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A key that was asked for. `api_key` is shown once: it is absent when the key was there already."""
+    """The requested key. `api_key` is shown once: it is absent when the key existed already."""
 
     key: KeyView
     api_key: str | None = None

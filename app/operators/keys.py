@@ -31,7 +31,7 @@ _KEY = f"{_KEYS}/{{key_id:uuid}}"
 async def issue_key(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], data: JSONBody[NewKey]
 ) -> Single[IssuedView]:
-    """Issue a key; its secret is shown in this answer and never again."""
+    """Issue a key; its secret is in this response and never shown again."""
     signed = audit_fields(request, ops.clock) | {"secret": ops.secret}
     with invalid_in_body():
         async with ops.changing_grants() as tx:
@@ -53,7 +53,7 @@ async def list_keys(ops: NamedDependency[OperatorDependencies], slug: FromPath[s
 async def rotate_key(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], key_id: FromPath[UUID]
 ) -> Single[IssuedView]:
-    """Replace a key by a new one with the same rights; the old one is dead at once."""
+    """Replace a key by a new one with the same rights; the old one is invalid at once."""
     async with ops.changing_grants() as tx:
         await _of_tenant(tx, slug, key_id)
         issued = await admin.rotate_key(tx, key_id, secret=ops.secret, **audit_fields(request, ops.clock))
@@ -64,7 +64,7 @@ async def rotate_key(
 async def revoke_key(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], key_id: FromPath[UUID]
 ) -> Single[KeyView]:
-    """End a key without replacement."""
+    """Revoke a key without replacement."""
     async with ops.changing_grants() as tx:
         await _of_tenant(tx, slug, key_id)
         return Single(key_view(await admin.revoke_key(tx, key_id, **audit_fields(request, ops.clock))))
@@ -74,7 +74,7 @@ async def revoke_key(
 async def reactivate_key(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], key_id: FromPath[UUID]
 ) -> Single[KeyView]:
-    """Let a revoked key be used again; not one that was rotated away."""
+    """Reactivate a revoked key; a key that was rotated stays revoked."""
     async with ops.changing_grants() as tx:
         await _of_tenant(tx, slug, key_id)
         return Single(key_view(await admin.reactivate_key(tx, key_id, **audit_fields(request, ops.clock))))

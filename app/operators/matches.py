@@ -30,11 +30,12 @@ Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | _Stamp
 
 
 class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`scheduled_at`: Unix ms, or ISO 8601 with an offset. `request_id` is the operator's own: asking again
-    with it answers the match that it made. Strengths are on the scale of the public ranking (about 400 to
-    2000); nothing is offered while a team has none, given here or imported, unless `allow_unrated`. Numbers
-    of the teams and the tournament are needed where more than one is called so. `max_rounds`,
-    `overtime_rounds` (0: no overtime): of a map; left out, 24 and 6 until the log says otherwise."""
+    """`scheduled_at`: Unix ms, or ISO 8601 with an offset. `request_id` is the operator's own: a repeated
+    request with it returns the match that the first one created. Strengths are on the scale of the public
+    ranking (about 400 to 2000); while a team has none, here or imported, nothing is offered unless
+    `allow_unrated`. Ids of the teams and the tournament are needed where a name is ambiguous. `max_rounds`
+    and `overtime_rounds` (0: no overtime) are those of a map; if omitted, 24 and 6 until the log says
+    otherwise."""
 
     team_a: Name
     team_b: Name
@@ -53,7 +54,7 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Trim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many of the newest finished matches stay."""
+    """How many of the newest finished matches remain."""
 
     keep_finished: Annotated[int, Meta(ge=0, le=100_000)]
 
@@ -69,13 +70,13 @@ class Created(msgspec.Struct, frozen=True):
 
 
 class Trimmed(msgspec.Struct, frozen=True):
-    """How many matches went."""
+    """The number of removed matches."""
 
     matches: int
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """Who did what to the match, and when; `details` is what was asked for."""
+    """Who did what to the match, and when; `details` are the fields of the request."""
 
     at: str
     actor: str
@@ -124,7 +125,7 @@ async def show_match(ops: NamedDependency[OperatorDependencies], match_id: FromP
 async def cancel_match(
     request: Caller, ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
 ) -> Single[MatchView]:
-    """Call a match off; whatever is undecided is voided. The same as the command `cancel`."""
+    """Cancel a match; undecided markets are voided. The same as the command `cancel`."""
     return await _execute(request, ops, match_id, Cancel())
 
 
@@ -135,14 +136,14 @@ async def command(
     match_id: FromPath[str],
     data: JSONBody[AnyCommand],
 ) -> Single[MatchView]:
-    """Carry out one command; `command` says which. The answer is the match after it."""
+    """Execute one command, named by `command`; returns the match after it."""
     return await _execute(request, ops, match_id, data)
 
 
 async def _execute(
     request: Caller, ops: OperatorDependencies, ref: str, command: Command
 ) -> Single[MatchView]:
-    """The match after a command of the caller's."""
+    """Execute a command of the caller; the match after it."""
     caller = request.auth
     match = await execution.execute(
         ops.store,
@@ -173,7 +174,7 @@ async def show_record(
 async def show_sources(
     ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
 ) -> Single[list[SourceView]]:
-    """Who sends the match's log, in the order of their coming; one at most is followed."""
+    """The senders of the match's log, in order of their first request; at most one is followed."""
     async with ops.store.reading() as tx:
         match = await matches.by_ref(tx, match_id)
         known = await match_sources.listing(tx, match.id)
@@ -184,15 +185,15 @@ async def show_sources(
 async def trim(
     request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[Trim]
 ) -> Single[Trimmed]:
-    """Remove all but the newest finished matches, 20 at a time, with everything that hangs on them; in a
-    sandbox only."""
+    """Remove all but the newest finished matches, 20 at a time, with everything that belongs to them; in
+    a sandbox only."""
     if not ops.sandbox:
         raise Forbidden("Matches are removed by number in a sandbox only: use `matchfeed match forget`.")
     async with ops.store.transaction() as tx:
-        gone = await matches.trim_to(tx, data.keep_finished)
+        removed = await matches.trim_to(tx, data.keep_finished)
         details = msgspec.to_builtins(data)
-        await audit.add_removed(tx, gone, "match.trim", details, request.auth.actor, ops.clock())
-    return Single(Trimmed(len(gone)))
+        await audit.add_removed(tx, removed, "match.trim", details, request.auth.actor, ops.clock())
+    return Single(Trimmed(len(removed)))
 
 
 def _created(ops: OperatorDependencies, match: Match) -> Created:
@@ -200,14 +201,14 @@ def _created(ops: OperatorDependencies, match: Match) -> Created:
     return Created(str(match.id), str(view.urn), match.number, view, ops.sink_url(match))
 
 
-def _millis(given: int | str | None) -> int | None:
-    if given is None or isinstance(given, int):
-        return given
+def _millis(time: int | str | None) -> int | None:
+    if time is None or isinstance(time, int):
+        return time
     try:
-        return int(msgspec.convert(given, Annotated[datetime, Meta(tz=True)]).timestamp() * 1000)
+        return int(msgspec.convert(time, Annotated[datetime, Meta(tz=True)]).timestamp() * 1000)
     except msgspec.ValidationError as error:
         what = "A time is Unix milliseconds, or ISO 8601 with an offset."
-        raise Invalid(Field(("body", "scheduled_at"), what, "time", given)) from error
+        raise Invalid(Field(("body", "scheduled_at"), what, "time", time)) from error
 
 
 def _shown(record: Record) -> Recorded:

@@ -1,4 +1,4 @@
-"""What the operators' routes share."""
+"""Functions that the operators' routes share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A sender of a match's log as operators see it."""
+"""The view of a sender of a match's log."""
 
 import msgspec
 
@@ -8,12 +8,12 @@ from app.store.match_sources import MatchSource
 
 
 class SourceView(msgspec.Struct, frozen=True):
-    """A sender of a match's log. `source` names it in commands; `server` is what stays the same when it
-    restarts, `instance` its run; `peer` is where its requests come from. `state` is followed, refused
-    (another is followed), dismissed (by an operator) or ended (another run or server took its place); `why`
-    says why it is not followed, or why its rounds cannot be counted. `claims`: it sends play and suspends
-    the match. `offset` is the end of its last bytes in its run, null where it tells none. Addresses and
-    secrets are left out of `last_line`."""
+    """A sender of a match's log. `source` is its name in commands; `server` stays the same when the server
+    restarts, `instance` is its run; `peer` is the address of its requests. `state` is followed, refused
+    (another is followed), dismissed (by an operator) or ended (another run or server replaced it); `why` is
+    the reason why it is not followed, or why its rounds cannot be counted. `claims`: it sends play and
+    suspends the match. `offset` is the end of its last bytes in its run, null where it sends none.
+    `last_line` has no addresses and secrets."""
 
     source: str
     server: str

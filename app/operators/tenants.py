@@ -27,12 +27,12 @@ from app.wire.views.meta import Many, Single
 _TENANTS = "/ops/v1/tenants"
 TENANT = f"{_TENANTS}/{{slug:str}}"
 _AUDIT: dict[str, Any] = {"operator": True, "query": ("limit",)}
-#: Told in the document; whether a value fits is judged by `access`, which says so in its own words.
+#: For the OpenAPI document only; `access` validates the value, with its own message.
 Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}[a-z0-9]$"})]
 
 
 class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The slug is the operator's own id of the tenant: asking again answers the same tenant."""
+    """The slug is the operator's own id of the tenant: a repeated request returns the same tenant."""
 
     slug: Slug
     name: Name
@@ -49,14 +49,14 @@ class TenantView(msgspec.Struct, frozen=True):
 
 
 class AmqpView(msgspec.Struct, frozen=True):
-    """The tenant's way to its vhost. The URL carries a password that is shown once."""
+    """The tenant's access to its vhost. The URL contains a password that is shown once."""
 
     amqp_url: str
     exchange: str
 
 
 class RecordView(msgspec.Struct, frozen=True):
-    """Who did what to whom."""
+    """Who did what, to which tenant, key or match."""
 
     at: str
     actor: str
@@ -73,7 +73,7 @@ class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def create_tenant(
     request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewTenant]
 ) -> Single[TenantView]:
-    """Create a tenant; the same slug and name again answer the same tenant."""
+    """Create a tenant; a repeated request with the same slug and name returns the same tenant."""
     with invalid_in_body():
         async with ops.changing_grants() as tx:
             made = await admin.create_tenant(
@@ -103,7 +103,7 @@ async def show_tenant(ops: NamedDependency[OperatorDependencies], slug: FromPath
 async def revoke_tenant(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
 ) -> Single[TenantView]:
-    """Keep a tenant out, with all its keys and its AMQP user, until it is reactivated."""
+    """Revoke a tenant's access, all its keys and its AMQP user included, until it is reactivated."""
     return await _set_active(request, ops, slug, False)
 
 
@@ -111,7 +111,7 @@ async def revoke_tenant(
 async def reactivate_tenant(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
 ) -> Single[TenantView]:
-    """Let a revoked tenant in again, with the keys and the AMQP password that it had."""
+    """Restore the access of a revoked tenant, with the keys and the AMQP password that it had."""
     return await _set_active(request, ops, slug, True)
 
 
@@ -119,7 +119,7 @@ async def reactivate_tenant(
 async def provision(
     request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
 ) -> Single[AmqpView]:
-    """Give a tenant its vhost, or a new password for it; answered once a login with it has worked."""
+    """Create a tenant's vhost, or a new password for it; answered once a login with it has succeeded."""
     url = await admin.provision_amqp(ops.store, slug, ops.broker, **audit_fields(request, ops.clock))
     return Single(AmqpView(url, ops.broker.exchange))
 
@@ -130,7 +130,7 @@ async def show_audit(
     slug: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Many[RecordView]:
-    """What was done about a tenant, its keys and its bookings, newest first."""
+    """Changes of a tenant, its keys and its bookings, newest first."""
     async with ops.store.reading() as tx:
         tenant = await tenants.by_slug(tx, slug)
         return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
@@ -144,7 +144,7 @@ async def set_booking(
     match_id: FromPath[str],
     data: JSONBody[Booking],
 ) -> Single[Booking]:
-    """Keep a match from a tenant, or let it have the match again."""
+    """Hide a match from a tenant, or show it again."""
     async with ops.store.transaction() as tx:
         by = request.auth.actor
         await admin.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())

@@ -147,7 +147,7 @@ async def test_who_played_is_known_when_the_match_is_over(store: Store, server: 
     assert min(one.id for one in found[1:]) > OWN
     moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
     async with store.transaction() as tx:
-        await entrant_links.players(tx, moved)
+        await entrant_links.record_players(tx, moved)
     await execution.execute(store, str(match.id), c.Describe(), by="t", now=NOW, margin=CONFIG.margin)
     async with store.reading() as tx:
         (player,) = await entrants.of_accounts(tx, [201])
@@ -160,7 +160,7 @@ async def test_a_player_has_the_name_and_the_team_that_they_were_last_seen_with(
             PlayerOnMap(1, "de_nuke", Nick(account, name), "", team_id, PlayerTally()) for account in (9, 0)
         ]
         async with store.transaction() as tx:
-            await entrant_links.players(tx, played)
+            await entrant_links.record_players(tx, played)
             return await entrants.listing(tx, PLAYERS, after=0, limit=9)
 
     (first,) = await seen("quill", 1)

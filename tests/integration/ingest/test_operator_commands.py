@@ -113,7 +113,7 @@ async def test_a_result_is_changed_by_taking_the_old_one_back_first(
     ]
     await server.send(*logs.freeze(1, 0))
     assert (await book(store, match))[FIRST].result is Result.LOST
-    with pytest.raises(Conflict, match="lost by hand"):
+    with pytest.raises(Conflict, match="lost by an operator"):
         await order(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="again"))
 
 
