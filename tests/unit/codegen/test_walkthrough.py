@@ -47,4 +47,4 @@ def test_an_attribute_in_the_schema_is_all_it_takes(tmp_path: Path) -> None:
     assert len(calls) == 2
     for call, expected in calls:
         assert eval(call, {"facade": facade}) == eval(expected)
-    assert "valid_until: Until when this list holds good. (Unix ms)" in facade.Sports.__doc__
+    assert "valid_until: Until when this list is valid. (Unix ms)" in facade.Sports.__doc__
