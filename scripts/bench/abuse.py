@@ -83,7 +83,7 @@ async def _posting(base_url: str, key: str) -> None:
             for body in cycle(bodies):
                 answer = await client.post("/cs2/v1/selfcheck", content=body)
                 if answer.status_code == 429:
-                    await asyncio.sleep(0.05)  # an attacker does not wait as long as it is told to
+                    await asyncio.sleep(0.05)  # an attacker does not wait as long as `Retry-After` says
 
         await asyncio.gather(*(one(hostile_bodies()) for _ in range(4)))
 
@@ -97,8 +97,8 @@ async def _guessing(base_url: str) -> None:
     async with httpx.AsyncClient(base_url=base_url, timeout=60, trust_env=False) as client:
 
         async def one() -> None:
-            for shown in cycle(("x", generate(), "mfk_")):
-                await client.get("/v1/whoami", headers={"X-API-Key": shown})
+            for key in cycle(("x", generate(), "mfk_")):
+                await client.get("/v1/whoami", headers={"X-API-Key": key})
 
         await asyncio.gather(*(one() for _ in range(8)))
 
@@ -148,8 +148,8 @@ async def beside(
     async def change() -> None:
         async with store.transaction() as tx:
             settings = configuration.load()
-            asked = KeyProperties(bundles=("cs2.stats",))
-            await admin.issue_key(tx, "house", asked, secret=settings.secret_key, by="bench", now=1)
+            properties = KeyProperties(bundles=("cs2.stats",))
+            await admin.issue_key(tx, "house", properties, secret=settings.secret_key, by="bench", now=1)
 
     quiet = await watch(client, sink, seconds, change)
     attacker = multiprocessing.get_context("spawn").Process(target=attack, args=(where, key), daemon=True)
@@ -196,8 +196,8 @@ _TENANTS = {"victim": 1_000_000, "attacker": 6_000}
 async def _key(settings: Settings, store: Store, slug: str, rpm: int) -> str:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, slug, slug, by="bench", now=1)
-        asked = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
-        issued = await admin.issue_key(tx, slug, asked, secret=settings.secret_key, by="bench", now=1)
+        properties = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
+        issued = await admin.issue_key(tx, slug, properties, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
 
 

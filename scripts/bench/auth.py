@@ -2,10 +2,10 @@
 
     python -m scripts.bench.auth [--seconds 0.25] [--repetitions 60] [--connections 32]
 
-One server process answers both, the service on one port and a Litestar application of one handler on
-another; they are asked in short turns, in the same run. Figures are medians. Fails when whoami reaches less
-than 70 % of hello. Uses the servers that the settings lead to, or starts its own (`scripts/services.py`);
-works in a database of its own, which it removes.
+One server process answers both, the service on one port and a Litestar application of one handler on another;
+they are measured in short turns, in the same run. Figures are medians. Fails when whoami reaches less than 70
+% of hello. Uses the servers that the settings lead to, or starts its own (`scripts/services.py`); works in a
+database of its own, which it removes.
 """
 
 import asyncio
@@ -66,11 +66,11 @@ async def database(settings: Settings) -> AsyncIterator[Settings]:
 
 
 async def key(settings: Settings) -> str:
-    """A key that may ask as often as a key may."""
-    asked = KeyProperties(bundles=("cs2.stats",), rate_limit_rpm=1_000_000)
+    """A key with the highest rate."""
+    properties = KeyProperties(bundles=("cs2.stats",), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)
+        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
 
 
@@ -82,7 +82,7 @@ def serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -
 
 
 async def run_servers(apps: tuple[Litestar, ...], ports: "multiprocessing.Queue[Any]") -> None:
-    """Serve each application on a free port; tell the ports in their order."""
+    """Serve each application on a free port; send the ports in their order."""
     servers = [
         uvicorn.Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, http="httptools"))
         for app in apps
@@ -158,7 +158,7 @@ async def measure(seconds: float, repetitions: int, connections: int) -> float:
 
 
 @click.command()
-@click.option("--seconds", default=0.25, show_default=True, help="How long each is asked at a time.")
+@click.option("--seconds", default=0.25, show_default=True, help="How long each is measured at a time.")
 @click.option("--repetitions", default=60, show_default=True)
 @click.option("--connections", default=32, show_default=True)
 def main(seconds: float, repetitions: int, connections: int) -> None:

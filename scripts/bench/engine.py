@@ -52,7 +52,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Freeze(msgspec.Struct, frozen=True):
-    """A freeze time: everything that `react` is told, with the book as it was before."""
+    """A freeze time: the arguments of `react`, with the book as it was before."""
 
     match: Match
     changes: tuple[Change, ...]
@@ -146,7 +146,7 @@ def freezes(subject: Subject, match: Match) -> Iterator[Freeze]:
 
 def reprices(subject: Subject, repetitions: int, best_of: int) -> Reprices:
     """What the reprice of each freeze time costs. Each repetition prices teams of other strengths, so that
-    nothing kept from the last one helps."""
+    caches of the previous one do not help."""
     seen: list[list[tuple[float, int]]] = []
     for step in range(repetitions):
         match = replace(subject.match, home_strength=1650 + best_of + 3.7 * step, best_of=best_of)
@@ -164,8 +164,10 @@ def _reprice(freeze: Freeze) -> tuple[float, int]:
 
     def reprice() -> None:
         nonlocal changed
-        told = react(freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, margin=_MARGIN)
-        changed = len(told.markets)
+        reaction = react(
+            freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, margin=_MARGIN
+        )
+        changed = len(reaction.markets)
 
     return _seconds(reprice) * 1000, changed
 
@@ -176,11 +178,11 @@ def _report(subject: Subject, lines_a_second: dict[str, float], priced: dict[int
         table.append(f"| {name} | {speed:,.0f} | {speed / lines_a_second[REFERENCE]:.2f} |")
     match, _ = fold(subject.match, cs2log.read(subject.text, _ARRIVED).facts)
     rounds = sum(len(play.counted) for play in match.maps)
-    kept = len(msgspec.json.encode(match)) / 1024
+    size = len(msgspec.json.encode(match)) / 1024
     return [
         *table,
         "",
-        f"- {subject.lines:,} lines, {rounds} rounds counted; the match as one value: {kept:.1f} KiB of JSON",
+        f"- {subject.lines:,} lines, {rounds} rounds counted; the match as one value: {size:.1f} KiB of JSON",
         *(f"- best of {best_of}: {found.text()}" for best_of, found in priced.items()),
     ]
 
@@ -208,7 +210,7 @@ def main(repetitions: int, log: Path | None, check: bool) -> None:
     click.echo("\n".join(_report(subject, lines_a_second, priced)))
     broken = shortfalls(lines_a_second, priced) if check else []
     for promise in broken:
-        click.echo(f"not kept: {promise}", err=True)
+        click.echo(f"missed: {promise}", err=True)
     sys.exit(1 if broken else 0)
 
 

@@ -1,10 +1,10 @@
-"""What the facade's bulk costs: kept documents against the same bytes served as a constant.
+"""What the facade's large documents cost: cached ones against the same bytes served as a constant.
 
     python -m scripts.bench.facade [--seconds 1] [--repetitions 9] [--connections 16] [--events 1000]
 
 One server process answers both: the service on one port (a key, its rate, its rights, the version of the
 list), and on another a Litestar application whose only handler returns bytes that it holds in memory. They
-are asked in turn, in the same run, for the market catalogue and for a page of the schedule; figures are
+are requested in turn, in the same run, for the market catalogue and for a page of the schedule; figures are
 medians. Fails when one of them reaches less than 60 % of the constant. Uses the
 servers that the settings lead to, or starts its own; works in a database of its own, which it removes.
 """
@@ -104,11 +104,11 @@ def server(settings: Settings, folder: str) -> Iterator[tuple[int, tuple[int, ..
 
 
 def fetch(port: int, path: str, headers: dict[str, str], place: Path) -> int:
-    """Keep what the service answers as the constant to compare with; its size."""
-    asked = headers | {"Accept-Encoding": "identity"}
-    answer = httpx.get(f"http://127.0.0.1:{port}{path}", headers=asked, timeout=30)
-    answer.raise_for_status()
-    return place.write_bytes(answer.content)
+    """Store the service's response as the constant to compare with; its size."""
+    plain = headers | {"Accept-Encoding": "identity"}
+    response = httpx.get(f"http://127.0.0.1:{port}{path}", headers=plain, timeout=30)
+    response.raise_for_status()
+    return place.write_bytes(response.content)
 
 
 async def compare(
@@ -124,12 +124,12 @@ async def compare(
         found.append((await figure(bare, process, seconds), await figure(ours, process, seconds)))
     ours.close()
     bare.close()
-    constant, kept = (statistics.median(pair[place].rate for pair in found) for place in (0, 1))
+    constant, cached = (statistics.median(pair[place].rate for pair in found) for place in (0, 1))
     shares = [pair[1].rate / pair[0].rate for pair in found]
     worth = statistics.median(pair[0].cpu / pair[1].cpu for pair in found)
     share = statistics.median(shares)
     print(
-        f"{name}, {size:,} bytes: {kept:.0f} req/s, the constant {constant:.0f}; {share:.2f} of its rate "
+        f"{name}, {size:,} bytes: {cached:.0f} req/s, the constant {constant:.0f}; {share:.2f} of its rate "
         f"(median of {len(shares)}, {min(shares):.2f} to {max(shares):.2f}), {worth:.2f} by processor time"
     )
     return share
@@ -150,7 +150,7 @@ async def measure(seconds: float, repetitions: int, connections: int, events: in
 
 
 @click.command()
-@click.option("--seconds", default=1.0, show_default=True, help="How long each is asked at a time.")
+@click.option("--seconds", default=1.0, show_default=True, help="How long each is measured at a time.")
 @click.option("--repetitions", default=9, show_default=True)
 @click.option("--connections", default=16, show_default=True)
 @click.option("--events", default=1000, show_default=True, help="Matches on the page of the schedule.")

@@ -64,7 +64,7 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             delivery.checkpointed(delivery.cursor)
         confirmed.set()
 
-    taken = [LeasedTenant(uuid4(), vhost, 0, 1) for vhost in vhosts]
+    leased = [LeasedTenant(uuid4(), vhost, 0, 1) for vhost in vhosts]
     deliveries = [
         Delivery(
             each,
@@ -76,7 +76,7 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             starved=lambda _: None,
             moved=moved,
         )
-        for each in taken
+        for each in leased
     ]
     connections = [await connect(broker, each.slug, "bench", EXCHANGE, each) for each in deliveries]
     for delivery, connection in zip(deliveries, connections, strict=True):
@@ -206,9 +206,9 @@ async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> 
 
 
 async def main(tenants: list[int], copies: int, plot: Path | None) -> None:
-    told = configuration.load()
-    broker = parse(told.rabbitmq_url)
-    async with Management(told.rabbitmq_api_url) as management:
+    loaded = configuration.load()
+    broker = parse(loaded.rabbitmq_url)
+    async with Management(loaded.rabbitmq_api_url) as management:
         vhosts = [f"bench-{secrets.token_hex(3)}-{n}" for n in range(max(tenants))]
         try:
             for vhost in vhosts:

@@ -2,11 +2,11 @@
 
     python -m scripts.bench.feed_latency [--tenants 50] [--matches 40] [--speed 4] [--every 1] [--seconds 30]
 
-The whole service is run: simulated matches send their logs over HTTP, ingest applies them, the feed tells
-every tenant, and each copy is timed where it arrives (`x-arrived-at` says when its lines came; all clocks are
-this machine's). Then a tenant asks for a full recovery of 1,000 more matches with 20 markets each while play
-goes on. The reference, measured at the same time, is a bare message to the same broker and back. Uses the
-servers that the settings lead to, or starts its own; makes a database and tenants of its own.
+The whole service is run: simulated matches send their logs over HTTP, ingest applies them, the feed publishes
+to every tenant, and each copy is timed where it arrives (`x-arrived-at` is when its lines arrived; all clocks
+are this machine's). Then a tenant requests a full recovery of 1,000 more matches with 20 markets each while
+play goes on. The reference, measured at the same time, is a bare message to the same broker and back. Uses
+the servers that the settings lead to, or starts its own; makes a database and tenants of its own.
 """
 
 import argparse
@@ -63,21 +63,21 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 def forget(rig: Rig) -> float:
     """Begin to measure; the moment."""
-    for ear in rig.ears:
-        ear.delays.clear()
-        ear.heard = 0
+    for consumer in rig.consumers:
+        consumer.delays.clear()
+        consumer.received = 0
     rig.probe.delays.clear()
     return time.perf_counter()
 
 
 def figure(rig: Rig, what: str, began: float) -> Figure:
     seconds = time.perf_counter() - began
-    delays = [delay for ear in rig.ears for delay in ear.delays]
+    delays = [delay for consumer in rig.consumers for delay in consumer.delays]
     if not delays:
         raise SystemExit(f"{what}: nothing has arrived")
     return Figure(
         what,
-        len(delays) / len(rig.ears) / seconds,
+        len(delays) / len(rig.consumers) / seconds,
         quantile(delays, 0.5),
         quantile(delays, 0.99),
         quantile(rig.probe.delays, 0.5),
@@ -109,7 +109,7 @@ async def drained(settings: Settings) -> None:
 
 
 async def stock(store: Store) -> None:
-    """Matches to come, each with open markets; nothing is told of them but by a recovery."""
+    """Matches to come, each with open markets; published only by a recovery."""
     odds = Decimal("1.85")
     for _ in range(MATCHES):
         async with store.transaction() as tx:
@@ -124,28 +124,28 @@ async def stock(store: Store) -> None:
 
 
 async def recovery(rig: Rig) -> float:
-    """Ask for a full snapshot as the first tenant; seconds until it has heard that it is complete."""
-    recoveries, ear = RecoveryService(rig.store, system_clock, 4320 * 60_000), rig.ears[0]
-    ear.complete.clear()
+    """Request a full snapshot as the first tenant; seconds until its `snapshot_complete`."""
+    recoveries, consumer = RecoveryService(rig.store, system_clock, 4320 * 60_000), rig.consumers[0]
+    consumer.complete.clear()
     began = time.perf_counter()
     parameters = RecoveryParameters("0", str(time.time_ns()))
-    await recoveries.accept(rig.told[0], RecoveryKind.CANONICAL, parameters)
-    await ear.complete.wait()
+    await recoveries.accept(rig.tenants[0], RecoveryKind.CANONICAL, parameters)
+    await consumer.complete.wait()
     return time.perf_counter() - began
 
 
 async def main(tenants: int, playing: int, speed: float, every: float, seconds: float) -> None:
-    told = configuration.load()
+    loaded = configuration.load()
     async with (
-        database(told.database_url) as url,
+        database(loaded.database_url) as url,
         await open_store(url, 4) as store,
-        internal_vhost(msgspec.structs.replace(told, database_url=url)) as own,
+        internal_vhost(msgspec.structs.replace(loaded, database_url=url)) as own,
     ):
         await stock(store)
         async with rigged(own, store, tenants) as rig, Playing([rig.client], playing, speed, every=every):
             await asyncio.sleep(_WARM_SECONDS)
             await drained(own)
-            gc.freeze()  # the logs to be sent are many objects: the ears must not wait for their count
+            gc.freeze()  # the logs to be sent are many objects: the consumers must not wait for their count
             print("| | envelopes/s | p50 ms | p99 ms | bare p50 ms | bare p99 ms | p50 to bare |")
             print("| --- | --- | --- | --- | --- | --- | --- |")
             began = forget(rig)
@@ -155,7 +155,9 @@ async def main(tenants: int, playing: int, speed: float, every: float, seconds: 
             )
             await asyncio.sleep(seconds)
             idle, cores = figure(rig, f"{tenants} tenants", began), busy.cores()
-            size = sum(ear.heard for ear in rig.ears) / sum(len(ear.delays) for ear in rig.ears)
+            size = sum(consumer.received for consumer in rig.consumers) / sum(
+                len(consumer.delays) for consumer in rig.consumers
+            )
             print(idle.text(), flush=True)
             began = forget(rig)
             took = await recovery(rig)

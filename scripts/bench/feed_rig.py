@@ -1,4 +1,4 @@
-"""What the feed's latency is measured on: the service's processes, tenants, matches that are played, ears."""
+"""What the feed's latency is measured on: the service's processes, tenants, matches in play, consumers."""
 
 import asyncio
 import os
@@ -39,17 +39,17 @@ from scripts.housekeeping import ports
 ROOT = Path(__file__).resolve().parents[2]
 _ARRIVED = b"\x0cx-arrived-atl"
 _COMPLETE = b"snapshot_complete"
-_KEPT = 64  #: bytes of one read that may belong to a name in the next
+_REST = 64  #: bytes of one read that may belong to a name in the next
 
 
-class Ear(asyncio.Protocol):
+class Consumer(asyncio.Protocol):
     """A tenant's queue, read as bytes: how long (ms) after its log lines came each envelope was here."""
 
     def __init__(self) -> None:
         self.delays: list[int] = []
-        self.heard = 0  #: bytes, whatever they are
+        self.received = 0  #: bytes, whatever they are
         self.complete = asyncio.Event()
-        self._kept = b""
+        self._rest = b""
         self._connection: Connection | None = None
 
     def take_over(self, connection: Connection) -> None:
@@ -62,14 +62,14 @@ class Ear(asyncio.Protocol):
         assert self._connection
         self._connection._heard = asyncio.get_running_loop().time()
         now = time.time_ns() // 1_000_000
-        self.heard += len(data)
-        data, at = self._kept + data, 0
+        self.received += len(data)
+        data, at = self._rest + data, 0
         while (found := data.find(_ARRIVED, at)) >= 0 and found + len(_ARRIVED) + 8 <= len(data):
             at = found + len(_ARRIVED) + 8
             self.delays.append(now - int.from_bytes(data[at - 8 : at]))
         if _COMPLETE in data:
             self.complete.set()
-        self._kept = data[max(at, len(data) - _KEPT) :]
+        self._rest = data[max(at, len(data) - _REST) :]
 
     # The connection's own interface, as far as the handshake asks for it.
     def confirmed(self, tag: int, multiple: bool) -> None: ...
@@ -80,13 +80,13 @@ class Ear(asyncio.Protocol):
 
 
 class Rig(msgspec.Struct):
-    """`ears` are the tenants', in their order; `probe` measures the broker alone; `pids` are those of the
+    """`consumers` are the tenants', in their order; `probe` measures the broker alone; `pids` are the
     service's processes, by command."""
 
     settings: Settings
     store: Store
-    told: list[Tenant]
-    ears: list[Ear]
+    tenants: list[Tenant]
+    consumers: list[Consumer]
     client: httpx.AsyncClient
     probe: "Probe"
     pids: dict[str, int]
@@ -164,25 +164,25 @@ async def processes(settings: Settings) -> AsyncIterator[tuple[str, dict[str, in
 
 @asynccontextmanager
 async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[Rig]:
-    """`count` tenants that are told, each with an ear."""
+    """`count` tenants that the feed publishes to, each with a consumer."""
     async with AsyncExitStack() as stack:
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
-        told = [await _tenant(settings, store, management, stack) for _ in range(count)]
+        tenants = [await _tenant(settings, store, management, stack) for _ in range(count)]
         base_url, pids = await stack.enter_async_context(processes(settings))
         client = await stack.enter_async_context(
             httpx.AsyncClient(base_url=base_url, timeout=30, trust_env=False)
         )
         client.headers["X-API-Key"] = await operator_key(settings, store)
         await _answering(client)
-        ears = [await _listening(settings, each.slug, stack) for each in told]
-        probe = Probe(parse(settings.rabbitmq_url).url(told[0].slug))
+        consumers = [await _listening(settings, each.slug, stack) for each in tenants]
+        probe = Probe(parse(settings.rabbitmq_url).url(tenants[0].slug))
         task = asyncio.create_task(probe.run())
         stack.callback(task.cancel)
-        yield Rig(settings, store, told, ears, client, probe, pids)
+        yield Rig(settings, store, tenants, consumers, client, probe, pids)
 
 
 async def _answering(client: httpx.AsyncClient) -> None:
-    """Wait until the service is well: everybody has started, and every tenant is told."""
+    """Wait until the service is healthy: every process has started, and publishes to every tenant."""
     async with asyncio.timeout(120):
         while True:
             try:
@@ -229,17 +229,17 @@ async def operator_key(settings: Settings, store: Store) -> str:
     return issued.raw
 
 
-async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Ear:
-    ear = Ear()
+async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Consumer:
+    consumer = Consumer()
     broker = parse(settings.rabbitmq_url)
-    connection = await connect(broker, slug, "bench", settings.exchange, ear)
+    connection = await connect(broker, slug, "bench", settings.exchange, consumer)
     stack.callback(connection.abort, "done")
     queue = (await connection.call(commands.Queue.Declare(exclusive=True), commands.Queue.DeclareOk)).queue
     bind = commands.Queue.Bind(queue=queue, exchange=settings.exchange, routing_key="#")
     await connection.call(bind, commands.Queue.BindOk)
     await connection.call(commands.Basic.Consume(queue=queue, no_ack=True), commands.Basic.ConsumeOk)
-    ear.take_over(connection)
-    return ear
+    consumer.take_over(connection)
+    return consumer
 
 
 class Playing:

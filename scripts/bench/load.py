@@ -1,4 +1,4 @@
-"""Asking an address over and over on connections that are kept open, as fast as it answers."""
+"""Requests to an address on persistent connections, as fast as it responds."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ _END = b"\r\n\r\n"
 
 
 class Asker(asyncio.Protocol):
-    """One connection that asks again as soon as it is answered, until told to stop."""
+    """One connection that sends the next request at each response, until it is stopped."""
 
     def __init__(self, requests: Sequence[bytes]) -> None:
         self._requests = cycle(requests)
@@ -39,7 +39,7 @@ class Asker(asyncio.Protocol):
         self._transport.close()
 
     def data_received(self, data: bytes) -> None:
-        """Bodies are counted and not kept: they may be large."""
+        """Bodies are counted and not stored: they may be large."""
         if self._missing:
             self._missing -= len(data)
         elif not self._begun(data):
@@ -78,9 +78,9 @@ class Load:
     def __init__(
         self, port: int, path: str | Sequence[str], headers: dict[str, str], connections: int
     ) -> None:
-        told = [f"host: 127.0.0.1:{port}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+        head = [f"host: 127.0.0.1:{port}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         paths = [path] if isinstance(path, str) else path
-        self._requests = ["\r\n".join([f"GET {one} HTTP/1.1", *told]).encode() for one in paths]
+        self._requests = ["\r\n".join([f"GET {one} HTTP/1.1", *head]).encode() for one in paths]
         self._port, self._connections = port, connections
         self._askers: list[Asker] = []
 
@@ -93,8 +93,8 @@ class Load:
             self._askers.append(asker)
 
     async def rate(self, seconds: float) -> float:
-        """Answers a second while all ask, to the last one; raises `RuntimeError` with the first answer that
-        is not 200."""
+        """Responses a second while all send requests, to the last one; raises `RuntimeError` with the first
+        response that is not 200."""
         before = sum(asker.answered for asker in self._askers)
         begun = time.perf_counter()
         for asker in self._askers:

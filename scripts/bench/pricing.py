@@ -59,16 +59,16 @@ def main() -> None:
     parser.add_argument("--maps", type=int, default=200)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--plot", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     bins, lengths = _empty(), []
-    batches = [range(start, min(start + _BATCH, asked.maps)) for start in range(0, asked.maps, _BATCH)]
-    with ProcessPoolExecutor(asked.processes) as pool:
+    batches = [range(start, min(start + _BATCH, options.maps)) for start in range(0, options.maps, _BATCH)]
+    with ProcessPoolExecutor(options.processes) as pool:
         for found, rounds in pool.map(_measure, batches):
             _gather(found, bins)
             lengths += rounds
     _report(bins, lengths)
-    if asked.plot:
-        draw(bins, asked.plot)
+    if options.plot:
+        draw(bins, options.plot)
 
 
 def _empty() -> Bins:
@@ -112,9 +112,9 @@ def _play(plan: MatchPlan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
     quotes: list[Quote] = []
     events: list[TimelineEvent] = []
     for fact in read("\n".join(line.text for line in lines) + "\n", BEGIN).facts:
-        match, told = fold(match, (fact,))
-        events += [change.event for change in told if isinstance(change, c.EventAdded)]
-        if any(isinstance(change, c.RoundOpened) for change in told):
+        match, changes = fold(match, (fact,))
+        events += [change.event for change in changes if isinstance(change, c.EventAdded)]
+        if any(isinstance(change, c.RoundOpened) for change in changes):
             quotes += _quotes(match)
     return match, quotes, events
 

@@ -9,9 +9,9 @@ import psutil
 
 
 class Processors:
-    """The processor's time by part, from its making on. `parts` are process ids by name; `servers` are
-    URLs by name, of this machine's servers: whoever listens there and all its children. A server that is
-    not to be seen (another user's, another machine's) is left out."""
+    """The processor's time by part, from its creation on. `parts` are process ids by name; `servers` are
+    URLs by name, of this machine's servers: the process that listens there and all its children. A server
+    that cannot be inspected (another user's, another machine's) is left out."""
 
     def __init__(self, parts: Mapping[str, int], servers: Mapping[str, str]) -> None:
         self._parts = parts
@@ -33,8 +33,8 @@ class Processors:
 
 def _listener(url: str) -> int | None:
     port = urlsplit(url).port
-    heard = (each for each in psutil.net_connections("tcp") if each.status == psutil.CONN_LISTEN)
-    return next((each.pid for each in heard if each.laddr.port == port), None)
+    listening = (each for each in psutil.net_connections("tcp") if each.status == psutil.CONN_LISTEN)
+    return next((each.pid for each in listening if each.laddr.port == port), None)
 
 
 def _seconds(process: psutil.Process) -> float:

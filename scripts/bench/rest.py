@@ -1,13 +1,13 @@
-"""What REST costs: matches from kept bodies, read anew, and as FastAPI, SQLAlchemy and xsdata would have it.
+"""What REST costs: matches from the cache, from the database, and with FastAPI, SQLAlchemy and xsdata.
 
     python -m scripts.bench.rest [--seconds 0.3] [--repetitions 21] [--connections 16] [--check]
 
 One server process (one uvicorn worker) answers everything, each application on a port of its own: a bare
-Litestar hello; the service; the service once more, keeping nothing; the reference of `rest_reference`. They
-are asked in turn, in one run; figures are medians, ratios are made within each round. The match is live and
-has 30 rounds and 40 markets. Callers take gzip, as clients do; the reference does not zip.
+Litestar hello; the service; the service again, without its cache; the reference of `rest_reference`. They
+receive requests in turn, in one run; figures are medians, ratios are computed within each round. The match
+is live and has 30 rounds and 40 markets. Clients accept gzip; the reference does not compress.
 
-`--check` fails when the kept match reaches less than half of hello's rate, or less than 5x the reference.
+`--check` fails when the cached match reaches less than half of hello's rate, or less than 5x the reference.
 Uses the servers that the settings lead to, or starts its own (`scripts/services.py`); works in a database of
 its own, which it removes.
 """
@@ -47,13 +47,13 @@ class Ports(NamedTuple):
     """Where each application is."""
 
     hello: int
-    kept: int
-    anew: int
+    cached: int
+    uncached: int
     reference: int
 
 
 class Case(NamedTuple):
-    """What is asked: its name, of whom, where, and for which format."""
+    """A request: its name, to which application, path, and format."""
 
     name: str
     port: str
@@ -66,24 +66,24 @@ def cases(match_id: str) -> list[Case]:
     xml = "application/xml"
     return [
         Case("hello", "hello", "/hello"),
-        Case("match, kept", "kept", match),
-        Case("match, read anew", "anew", match),
+        Case("match, cached", "cached", match),
+        Case("match, not cached", "uncached", match),
         Case("match, reference", "reference", f"/matches/{match_id}"),
-        Case("50 matches, kept", "kept", listing),
-        Case("50 matches, read anew", "anew", listing),
+        Case("50 matches, cached", "cached", listing),
+        Case("50 matches, not cached", "uncached", listing),
         Case("50 matches, reference", "reference", "/matches?limit=50"),
-        Case("markets as XML, kept", "kept", f"{match}/markets", xml),
-        Case("markets as XML, read anew", "anew", f"{match}/markets", xml),
+        Case("markets as XML, cached", "cached", f"{match}/markets", xml),
+        Case("markets as XML, not cached", "uncached", f"{match}/markets", xml),
         Case("markets as XML, reference", "reference", f"/matches/{match_id}/markets", xml),
     ]
 
 
 async def key(settings: Settings) -> str:
-    """A bookmaker's key that may ask as often as a key may."""
-    asked = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    """A bookmaker's key with the highest rate."""
+    properties = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)
+        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
 
 
@@ -102,9 +102,9 @@ async def _serve(settings: Settings, models: Any, ports: "multiprocessing.Queue[
         create_app(msgspec.structs.replace(settings, kept_bytes=0)),
         application(settings.database_url, settings.secret_key, models),
     ]
-    said: dict[str, Any] = {"access_log": False, "log_config": None, "http": HttpProtocol}
-    said["timeout_keep_alive"] = 3600  # each waits until all others have been asked
-    servers = [uvicorn.Server(uvicorn.Config(app, port=0, **said)) for app in apps]
+    options: dict[str, Any] = {"access_log": False, "log_config": None, "http": HttpProtocol}
+    options["timeout_keep_alive"] = 3600  # each waits while the others are measured
+    servers = [uvicorn.Server(uvicorn.Config(app, port=0, **options)) for app in apps]
     running = [asyncio.create_task(server.serve()) for server in servers]
     while not all(server.started for server in servers):
         await asyncio.sleep(0.01)
@@ -116,7 +116,7 @@ Seen = dict[str, list[Figure]]
 
 
 async def compare(loads: dict[str, Load], server: int, seconds: float, repetitions: int) -> Seen:
-    """Ask everything in turn, as often as wanted."""
+    """Measure everything in turn, as often as wanted."""
     seen: Seen = {name: [] for name in loads}
     for load in loads.values():
         await load.open()
@@ -175,17 +175,17 @@ async def measure(seconds: float, repetitions: int, connections: int) -> Seen:
 
 
 @click.command()
-@click.option("--seconds", default=0.3, show_default=True, help="How long each is asked at a time.")
+@click.option("--seconds", default=0.3, show_default=True, help="How long each is measured at a time.")
 @click.option("--repetitions", default=21, show_default=True)
 @click.option("--connections", default=16, show_default=True)
-@click.option("--check", is_flag=True, help="Fail when a promise is not kept.")
+@click.option("--check", is_flag=True, help="Fail when a goal is missed.")
 def main(seconds: float, repetitions: int, connections: int, check: bool) -> None:
     with services.running(services.BENCHMARKS):
         seen = uvloop.run(measure(seconds, repetitions, connections))
-    half = ratio(seen, "match, kept", "hello")
-    fivefold = ratio(seen, "match, kept", "match, reference")
+    half = ratio(seen, "match, cached", "hello")
+    fivefold = ratio(seen, "match, cached", "match, reference")
     if check and (half < HALF or fivefold < FIVEFOLD):
-        raise SystemExit(f"the kept match reaches {half:.2f} of hello and {fivefold:.1f}x the reference")
+        raise SystemExit(f"the cached match reaches {half:.2f} of hello and {fivefold:.1f}x the reference")
 
 
 if __name__ == "__main__":

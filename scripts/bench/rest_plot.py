@@ -12,7 +12,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
 
 
 def draw(points: Sequence[tuple[int, Mapping[str, float]]], path: Path) -> None:
-    """A line for all that was asked: milliseconds by stored matches; both axes by tens."""
+    """A line for each request: milliseconds by stored matches; both axes by tens."""
     figure, axes = pyplot.subplots(figsize=(7.2, 4.2))
     sizes = [size for size, _ in points]
     for name in points[0][1]:

@@ -1,7 +1,7 @@
 """The same answers as one would write them with FastAPI, SQLAlchemy and xsdata, on the same tables.
 
 A key is looked up, a match and what hangs on it are loaded as objects, pydantic models are filled from them
-and returned; XML is xsdata's dataclasses and its serializer. Rates are not counted and nothing is kept.
+and returned; XML is xsdata's dataclasses and its serializer. Rates are not counted and nothing is cached.
 """
 
 from collections.abc import AsyncIterator
@@ -173,7 +173,7 @@ def whole(match: Match) -> MatchOut:
 
 
 def odds_change(models: Any, match: Match) -> Any:
-    """The dataclasses of xsdata for what our `odds_change` says."""
+    """The dataclasses of xsdata for our `odds_change`."""
     offered = [
         models.OddsMarket(
             id=one.type_id,

@@ -3,11 +3,11 @@
     python -m scripts.bench.rest_scale [--sizes 1000,10000,50000,200000] [--plot FILE] [--check]
 
 The matches are loaded by COPY, each size into a database with a server process of its own. Then all sizes
-take turns, on one connection each: a bare hello, a kept body, the match over a thousand matches all over the
-table, the first page of the list, a page from its middle, and live markets as XML. What counts is the time
-within which the quickest tenth of the answers came, which other work on the machine spoils least, against the
-same at the smallest size. `--check` fails when one has grown by more than 20 %. Needs some GB of disk for a
-while.
+take turns, on one connection each: a bare hello, a cached body, the match over a thousand matches spread over
+the table, the first page of the list, a page from its middle, and live markets as XML. What counts is the
+time within which the quickest tenth of the answers came, which other work on the machine spoils least,
+against the same at the smallest size. `--check` fails when one has grown by more than 20 %. Needs some GB of
+disk for a while.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _SAMPLE = 1000
 
 
 class Point(NamedTuple):
-    """At `size` matches: milliseconds of the quickest tenth, by what was asked."""
+    """At `size` matches: milliseconds of the quickest tenth, by request."""
 
     size: int
     millis: dict[str, float]
@@ -42,7 +42,7 @@ class Point(NamedTuple):
 
 def loads(ports: Ports, raw: str, size: int, connections: int) -> dict[str, Load]:
     headers = {"X-API-Key": raw, "Accept-Encoding": "gzip", "Accept": "application/json"}
-    # What matches are like repeats every hundred numbers: at each size one in a hundred asked for is live.
+    # Matches repeat every hundred numbers: at each size one in a hundred requested ones is live.
     spread = [size * place // _SAMPLE // 100 * 100 + place % 100 for place in range(_SAMPLE)]
     matches = [f"/cs2/v1/matches/{rest_stock.match_id(number)}" for number in spread]
     live = [f"/cs2/v1/matches/{rest_stock.match_id(number // 100 * 100)}/markets" for number in spread]
@@ -51,11 +51,13 @@ def loads(ports: Ports, raw: str, size: int, connections: int) -> dict[str, Load
     xml = headers | {"Accept": "application/xml"}
     return {
         "hello": Load(ports.hello, "/hello", {}, connections),
-        "match, kept": Load(ports.kept, matches[:100], headers, connections),
-        "match": Load(ports.anew, matches, headers, connections),
-        "first page of 50": Load(ports.anew, listing, headers, connections),
-        "page in the middle": Load(ports.anew, f"{listing}&cursor=finished.{middle}.1", headers, connections),
-        "markets as XML": Load(ports.anew, live, xml, connections),
+        "match, cached": Load(ports.cached, matches[:100], headers, connections),
+        "match": Load(ports.uncached, matches, headers, connections),
+        "first page of 50": Load(ports.uncached, listing, headers, connections),
+        "page in the middle": Load(
+            ports.uncached, f"{listing}&cursor=finished.{middle}.1", headers, connections
+        ),
+        "markets as XML": Load(ports.uncached, live, xml, connections),
     }
 
 
@@ -78,32 +80,34 @@ async def standing(size: int) -> AsyncIterator[tuple[Ports, str]]:
 
 async def measure(sizes: list[int], seconds: float, repetitions: int, connections: int) -> list[Point]:
     async with AsyncExitStack() as stack:
-        asked: dict[int, dict[str, Load]] = {}
+        by_size: dict[int, dict[str, Load]] = {}
         for size in sizes:
             found, raw = await stack.enter_async_context(standing(size))
-            asked[size] = loads(found, raw, size, connections)
+            by_size[size] = loads(found, raw, size, connections)
             print(f"{size} matches are there", flush=True)
         # Side by side: whatever else the machine does meanwhile slows all sizes alike.
-        turns = {f"{name}, {size}": asked[size][name] for name in asked[sizes[0]] for size in sizes}
+        turns = {f"{name}, {size}": by_size[size][name] for name in by_size[sizes[0]] for size in sizes}
         await compare(turns, os.getpid(), seconds, repetitions)
         for load in turns.values():
             load.close()
         return [
-            Point(size, {name: load.quickest() * 1000 for name, load in asked[size].items()})
+            Point(size, {name: load.quickest() * 1000 for name, load in by_size[size].items()})
             for size in sizes
         ]
 
 
 def drifts(points: list[Point]) -> dict[str, float]:
-    """By what was asked, its time at the last size against that at the first."""
+    """By request, its time at the last size against that at the first."""
     return {name: points[-1].millis[name] / millis for name, millis in points[0].millis.items()}
 
 
 def show(points: list[Point]) -> None:
     for point in points:
         for name, millis in point.millis.items():
-            told = f"{millis:>7.2f} ms, {millis / points[0].millis[name]:.2f} of the same at {points[0].size}"
-            print(f"{point.size:>8} matches  {name:20} {told}")
+            figures = (
+                f"{millis:>7.2f} ms, {millis / points[0].millis[name]:.2f} of the same at {points[0].size}"
+            )
+            print(f"{point.size:>8} matches  {name:20} {figures}")
 
 
 @click.command()

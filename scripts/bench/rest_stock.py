@@ -72,8 +72,8 @@ def _rounds(numbers: range) -> Lines:
 
 
 def _events(numbers: range) -> Lines:
-    told = [event for number in range(1, ROUNDS + 1) for event in timeline(number)][:EVENTS]
-    bodies = [(one.id, one.round, _encode(one).decode()) for one in told]
+    events = [event for number in range(1, ROUNDS + 1) for event in timeline(number)][:EVENTS]
+    bodies = [(one.id, one.round, _encode(one).decode()) for one in events]
     for number in numbers:
         for fact, place, body in bodies:
             yield (match_id(number), fact, 1, place, "f", body)

@@ -40,7 +40,7 @@ from scripts.bench.auth import database, processor_seconds
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000
 _SELECT = "SELECT match_id, type_id, specifiers, status, odds FROM market WHERE status IN (1, -1)"
 PROCESSOR = "of the processor"
-Ask = Callable[[], Awaitable[None]]
+Request = Callable[[], Awaitable[None]]
 
 
 def serve(settings: Settings, ports: "multiprocessing.Queue[int]") -> None:
@@ -75,10 +75,10 @@ def offers(count: int) -> list[Market]:
 
 async def fill(settings: Settings, count: int, each: int) -> tuple[str, list[int]]:
     """`count` live matches with `each` open markets; a bookmaker's key, and the matches' numbers."""
-    asked = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    properties = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)
+        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
         numbers = []
         for _ in range(count):
             numbers.append(await matches.next_number(tx))
@@ -98,9 +98,9 @@ def digest(numbers: list[int], each: int) -> bytes:
     )
 
 
-async def millis(ask: Ask) -> float:
+async def millis(request: Request) -> float:
     begun = time.perf_counter()
-    await ask()
+    await request()
     return (time.perf_counter() - begun) * 1000
 
 
@@ -125,13 +125,13 @@ async def compare(
     async def select() -> None:
         await connection.fetch(_SELECT)
 
-    ways: dict[str, Ask] = {"selfcheck": check, "a GET for each match": read_each, "bare SELECT": select}
+    ways: dict[str, Request] = {"selfcheck": check, "a GET for each match": read_each, "bare SELECT": select}
     seen: dict[str, list[float]] = {name: [] for name in (*ways, PROCESSOR)}
     for _ in range(repetitions + 1):
-        for name, ask in ways.items():
+        for name, request in ways.items():
             used = processor_seconds(server)
-            seen[name].append(await millis(ask))
-            if ask is check:
+            seen[name].append(await millis(request))
+            if request is check:
                 seen[PROCESSOR].append((processor_seconds(server) - used) * 1000)
     return {name: statistics.median(figures[1:]) for name, figures in seen.items()}
 

@@ -36,15 +36,15 @@ class Gap(msgspec.Struct, frozen=True):
 
 def gaps(path: Path, home: str, away: str, terms: IngestConfig) -> Iterator[Gap]:
     """The silences of a log that is played at its own pace."""
-    match, heard = Match(UUID(int=1), 1, home, away, ""), None
+    match, previous = Match(UUID(int=1), 1, home, away, ""), None
     for second, lines in groupby(read_log(path), key=lambda line: int(line.at)):
-        if heard is not None:
-            seconds = second - heard
+        if previous is not None:
+            seconds = second - previous
             suspends = seconds * 1000 > silence.bound(match, terms)
             yield Gap(silence.moment(match), seconds, _priced(match), suspends)
         body = "".join(f"{line.text}\n" for line in lines)
         match, _ = fold(match, cs2log.read(body, second * 1000).facts)
-        heard = second
+        previous = second
 
 
 def _priced(match: Match) -> bool:

@@ -5,7 +5,7 @@
 `--cold` begins each time with a copy of the checkout that has no `.venv` and no `var`, so packages are
 installed too (from where pip is set up to find them); without it, what is installed is there and the demo
 has run before. The reference in the same run is the bare start of Python with the same packages loaded, which
-tells a busy machine from a slow start. Each demo is ended afterwards.
+distinguishes a busy machine from a slow start. Each demo is ended afterwards.
 """
 
 import os

@@ -4,11 +4,11 @@
         [--plot docs]
 
 One process is the service, another the reference: a server made with the `websockets` library that calls
-`broadcast()` for each of the very frames that the service has just sent. They are asked in turn, in the same
-run; the clients, all of them here, count bytes and note when they come. Matches are simulated and played on
-between any two ticks. Figures are medians. `--check` fails when our frames/s fall below the reference's.
-Uses the servers that the settings lead to, or starts its own (`scripts/services.py`); works in a database of
-its own, which it removes.
+`broadcast()` for each of the very frames that the service has just sent. They send in turn, in the same run;
+the clients, all of them here, count bytes and record when they arrive. Matches are simulated and played
+between any two ticks. Figures are medians. `--check` fails when our frames/s fall below the reference's. Uses
+the servers that the settings lead to, or starts its own (`scripts/services.py`); works in a database of its
+own, which it removes.
 """
 
 import statistics
@@ -77,8 +77,8 @@ class Games:
         while len(self._playing) < wanted:
             seed = len(self._playing)
             log = [line.text for line in simulate(MatchPlan(home, away, seed, system_clock(), brief=True))[0]]
-            asked = NewMatch(allow_unrated=True, home=home.name, away=away.name, event="Bench", best_of=3)
-            match = await creation.create_match(self._store, asked, system_clock(), CONFIG.margin)
+            new = NewMatch(allow_unrated=True, home=home.name, away=away.name, event="Bench", best_of=3)
+            match = await creation.create_match(self._store, new, system_clock(), CONFIG.margin)
             self._playing.append((match, log))
             await self._play(match, log, BEGUN)
 
@@ -105,10 +105,10 @@ class Bench(msgspec.Struct, frozen=True):
 
 
 async def key(store: Store, settings: Settings) -> str:
-    asked = KeyProperties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
+    properties = KeyProperties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", asked, secret=settings.secret_key, by="bench", now=1)
+        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
 
 
@@ -132,17 +132,17 @@ class Side(msgspec.Struct, frozen=True):
     audience: Audience
 
     async def send(self, frames: Sequence[str]) -> tuple[Figure, Sent]:
-        """Have it send these, and wait until everybody has heard."""
-        sent = await self.process.ask(frames)
-        return figure(sent, await self.audience.heard(sent.sizes), len(self.audience)), sent
+        """Have it send these, and wait until every client has received them."""
+        sent = await self.process.send(frames)
+        return figure(sent, await self.audience.received(sent.sizes), len(self.audience)), sent
 
-    async def news(self, games: Games) -> tuple[Figure, Sent]:
-        """Play on until there is something to tell, and have it sent."""
+    async def send_changes(self, games: Games) -> tuple[Figure, Sent]:
+        """Play on until something has changed, and have it sent."""
         while True:
             await games.play()
-            sent = await self.process.ask(())
+            sent = await self.process.send(())
             if sent.sizes:
-                return figure(sent, await self.audience.heard(sent.sizes), len(self.audience)), sent
+                return figure(sent, await self.audience.received(sent.sizes), len(self.audience)), sent
 
 
 @asynccontextmanager
@@ -187,7 +187,7 @@ async def compare(bench: Bench, clients: int, repetitions: int) -> float:
         side(broadcasting, bench.settings, "/", clients) as reference,
     ):
         for _ in range(repetitions):
-            one, sent = await mine.news(bench.games)
+            one, sent = await mine.send_changes(bench.games)
             other, _ = await reference.send(sent.frames)
             ours.append(one)
             theirs.append(other)
@@ -199,7 +199,7 @@ async def cost(bench: Bench, clients: int, repetitions: int) -> float:
     found: list[Figure] = []
     async with side(serving, bench.settings, bench.path, clients) as ours:
         for _ in range(repetitions):
-            found.append((await ours.news(bench.games))[0])
+            found.append((await ours.send_changes(bench.games))[0])
     return median(found).cpu
 
 
@@ -246,7 +246,7 @@ def main(clients: int, matches: int, lines: int, repetitions: int, plot: Path | 
     with services.running(services.BENCHMARKS):
         share = uvloop.run(run(clients, matches, lines, repetitions, plot))
     if check and share < 1:
-        raise SystemExit(f"{share:.2f} of the reference's frames/s, 1 is promised")
+        raise SystemExit(f"{share:.2f} of the reference's frames/s, the goal is 1")
 
 
 if __name__ == "__main__":

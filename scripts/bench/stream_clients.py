@@ -16,13 +16,13 @@ _HEAD = ("Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade", "Sec-We
 
 
 class Listener(asyncio.Protocol):
-    """One client, which shakes hands by itself. `log` has the bytes heard so far and when."""
+    """One client, which does the handshake itself. `log` has the bytes received so far and when."""
 
     def __init__(self, request: bytes) -> None:
         self._request = request
         self._head = b""
         self.open = asyncio.get_running_loop().create_future()
-        self.heard = 0
+        self.received = 0
         self.log: list[tuple[int, float]] = []
         self.transport: asyncio.BaseTransport | None = None
 
@@ -40,8 +40,8 @@ class Listener(asyncio.Protocol):
                 return
             data = self._head.partition(_END)[2]
             self.open.set_result(None)
-        self.heard += len(data)
-        self.log.append((self.heard, time.perf_counter()))
+        self.received += len(data)
+        self.log.append((self.received, time.perf_counter()))
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self.open.done():
@@ -53,7 +53,7 @@ def _itself(one: Listener) -> Listener:
 
 
 class Audience:
-    """Clients that are all told the same."""
+    """Clients that all receive the same."""
 
     def __init__(self, listeners: list[Listener]) -> None:
         self._listeners = listeners
@@ -64,7 +64,7 @@ class Audience:
 
     @classmethod
     async def gathered(cls, port: int, path: str, clients: int) -> Self:
-        """So many clients, connected, when none of them hears anything any more."""
+        """So many clients, connected, once none of them receives anything more."""
         loop = asyncio.get_running_loop()
         listeners: list[Listener] = []
         for begin in range(0, clients, _AT_ONCE):
@@ -79,32 +79,32 @@ class Audience:
         await audience._silent()
         return audience
 
-    async def heard(self, sizes: Sequence[int]) -> list[tuple[float, int]]:
-        """Wait until all have heard frames of these sizes; when each frame was whole, at each client."""
+    async def received(self, sizes: Sequence[int]) -> list[tuple[float, int]]:
+        """Wait until all have received frames of these sizes; when each was complete, at each client."""
         ends = list(accumulate(sizes))
         deadline = time.perf_counter() + 60
         while any(
-            one.heard - mark < ends[-1] for one, mark in zip(self._listeners, self._marks, strict=True)
+            one.received - mark < ends[-1] for one, mark in zip(self._listeners, self._marks, strict=True)
         ):
             if time.perf_counter() > deadline:
-                raise RuntimeError("some clients were not told everything")
+                raise RuntimeError("some clients did not receive everything")
             await asyncio.sleep(0.01)
         arrived: list[tuple[float, int]] = []
         for index, one in enumerate(self._listeners):
-            counts = [heard - self._marks[index] for heard, _ in one.log]
+            counts = [size - self._marks[index] for size, _ in one.log]
             arrived += [(one.log[bisect_left(counts, end)][1], end) for end in ends]
-            self._marks[index] = one.heard
+            self._marks[index] = one.received
             one.log.clear()
         return arrived
 
     async def _silent(self) -> None:
         """Wait until what is sent on connecting has come, and forget it."""
         before = -1
-        while (now := sum(one.heard for one in self._listeners)) != before:
+        while (now := sum(one.received for one in self._listeners)) != before:
             before = now
             await asyncio.sleep(0.5)
         for index, one in enumerate(self._listeners):
-            self._marks[index] = one.heard
+            self._marks[index] = one.received
             one.log.clear()
 
     def leave(self) -> None:

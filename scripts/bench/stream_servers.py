@@ -1,4 +1,4 @@
-"""The two servers that are compared, each in a process of its own that sends when it is told to."""
+"""The two servers that are compared, each in a process of its own that sends on command."""
 
 import asyncio
 import multiprocessing
@@ -34,7 +34,7 @@ class Sent(msgspec.Struct, frozen=True):
 
 
 class Process:
-    """A server in a process of its own, and the way to tell it to send."""
+    """A server in a process of its own, and the pipe that commands it to send."""
 
     def __init__(self, run: Callable[[Settings, Pipe], None], settings: Settings) -> None:
         context = multiprocessing.get_context("spawn")
@@ -51,7 +51,7 @@ class Process:
         self._process.terminate()
         await asyncio.to_thread(self._process.join, 10)
 
-    async def ask(self, frames: Sequence[str]) -> Sent:
+    async def send(self, frames: Sequence[str]) -> Sent:
         """Have it send: what is new, or these frames."""
         self._pipe.send(list(frames))
         answer: Sent = await asyncio.to_thread(self._pipe.recv)
@@ -59,7 +59,7 @@ class Process:
 
 
 def serving(settings: Settings, pipe: Pipe) -> None:
-    """The service, which looks for changes only when it is told to."""
+    """The service, which polls for changes only on command."""
     logging.configure("bench", level="ERROR")
     slow = {"stream_poll_all_millis": _NEVER, "stream_connections": 100_000, "alive_seconds": _NEVER}
     uvloop.run(_serve(msgspec.structs.replace(settings, **slow), pipe))

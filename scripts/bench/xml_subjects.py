@@ -24,7 +24,7 @@ SCHEMAS = Path(__file__).parents[2] / "schemas"
 XSDATA = "xsdata XmlSerializer, native writer"
 LXML = "lxml build + tostring"
 OURS = "ours, generated writer"
-KEPT = "ours, fragments kept"
+CACHED = "ours, fragments cached"
 JSON = "msgspec.json.encode"
 
 EVENT, PRODUCT, STAMP = "od:match:4711", 2, 1_900_000_000_123
@@ -146,10 +146,10 @@ def subjects(count: int, directory: Path) -> dict[str, Callable[[], bytes]]:
         XSDATA: lambda: native.render(twin).encode(),
         "xsdata XmlSerializer, lxml writer": lambda: by_lxml.render(twin).encode(),
         LXML: lambda: build_with_lxml(node),
-        "ours, from domain values, nothing kept": lambda: from_nothing(offers),
+        "ours, from domain values, nothing cached": lambda: from_nothing(offers),
         OURS: lambda: models.write_odds_change(node),
-        "ours, fragments kept, markets read anew": lambda: envelope(again),
-        KEPT: lambda: envelope(offers),
+        "ours, fragments cached, markets read again": lambda: envelope(again),
+        CACHED: lambda: envelope(offers),
         JSON: lambda: msgspec.json.encode(node),
     }
     canonical = etree.tostring(etree.fromstring(document), method="c14n")
