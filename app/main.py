@@ -1,4 +1,4 @@
-"""The web process: settings → connections → routes. Everything a request passes stands in `create_app`."""
+"""The web process: settings → connections → routes. `create_app` lists everything that a request passes."""
 
 import asyncio
 import sys
@@ -61,23 +61,23 @@ from app.wire.views.meta import ALERTS
 #: Everything that is served over HTTP; the documents are made from it.
 ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
-#: How long the event loop waits at most for what is done beside it in Python; by itself 5 ms, at each step.
+#: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
 _SWITCH_SECONDS = 0.0005
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
-    """The application; it connects when it starts and lets go of everything when it stops."""
+    """The application; it connects when it starts and disconnects when it stops."""
     parts = Parts(settings, clock)
     provided = {
-        "rest": handed(lambda: parts.rest),
-        "sink": handed(lambda: parts.sink),
-        "recoveries": handed(lambda: parts.recoveries),
-        "facade": handed(lambda: parts.facade),
-        "ops": handed(lambda: parts.operators),
-        "board": handed(lambda: parts.board),
-        "stream_server": handed(lambda: parts.stream_server),
-        "openapi_documents": handed(lambda: parts.openapi_documents),
-        "asyncapi_document": handed(lambda: parts.asyncapi_document),
+        "rest": provide(lambda: parts.rest),
+        "sink": provide(lambda: parts.sink),
+        "recoveries": provide(lambda: parts.recoveries),
+        "facade": provide(lambda: parts.facade),
+        "ops": provide(lambda: parts.operators),
+        "board": provide(lambda: parts.board),
+        "stream_server": provide(lambda: parts.stream_server),
+        "openapi_documents": provide(lambda: parts.openapi_documents),
+        "asyncapi_document": provide(lambda: parts.asyncapi_document),
     }
     products = str(settings.producer_id), PRODUCER
     parts.openapi_documents = generate_documents(ROUTES, frozenset(provided), products)
@@ -97,7 +97,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(parts.unauthenticated_limiter)},
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
-        lifespan=[parts.opened],
+        lifespan=[parts.lifespan],
         logging_config=None,
         openapi_config=None,
     )
@@ -108,7 +108,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
 
 
 class Parts:
-    """What the routes work with, from start to stop."""
+    """The dependencies of the routes, from start to stop."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
@@ -128,8 +128,8 @@ class Parts:
         self.asyncapi_document = asyncapi_document(settings)
 
     @asynccontextmanager
-    async def opened(self, _: Litestar) -> AsyncIterator[None]:
-        """Connect; in reverse order, let go."""
+    async def lifespan(self, _: Litestar) -> AsyncIterator[None]:
+        """Connect; at the end disconnect in reverse order."""
         settings = self._settings
         async with (
             await open_store(settings.database_url, settings.database_pool_size) as store,
@@ -165,21 +165,21 @@ class Parts:
                 store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
             )
             alert_monitor = AlertMonitor(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
-            # Feed processes do this, too; a revocation must not wait for one to be started.
+            # Feed processes do this, too; a revocation must not wait until one is started.
             works: dict[str, Callable[[], Awaitable[None]]] = {
-                "hearing of keys": self.grants.run,
-                "hearing of changes": self.response_cache.run,
+                "following changes of keys": self.grants.run,
+                "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
                 "closing streams of ended keys": self.stream_server.run,
-                "admitting tenants to the broker": partial(broker_sync.run, store, management, entry),
+                "synchronising tenants with the broker": partial(broker_sync.run, store, management, entry),
             }
-            beside = [asyncio.create_task(run_forever(what, work)) for what, work in works.items()]
+            background = [asyncio.create_task(run_forever(what, work)) for what, work in works.items()]
             try:
                 yield
             finally:
-                for task in beside:
+                for task in background:
                     task.cancel()
-                await asyncio.wait(beside)
+                await asyncio.wait(background)
                 await self.stream_server.close()
 
     def _operators(self, store: Store, broker: BrokerConfig) -> OperatorDependencies:
@@ -212,8 +212,8 @@ class Parts:
         )
 
 
-def handed(part: Callable[[], object]) -> Provide:
-    """A part for the handlers that name it. Most parts are there only once the application has started."""
+def provide(part: Callable[[], object]) -> Provide:
+    """Inject a part into the handlers that name it; most parts exist only after the start."""
     return Provide(part, sync_to_thread=False)
 
 

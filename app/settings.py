@@ -1,7 +1,7 @@
-"""Every setting of every process, from the environment, read once at the top and handed down.
+"""Every setting of every process, from the environment, read once at the top and passed down.
 
-The variable's name is the field's name in capitals: `DATABASE_URL`, `FEED_LEASE_MILLIS`. A value that
-does not fit stops the process with a line that names the variable.
+The variable's name is the field's name in capitals: `DATABASE_URL`, `FEED_LEASE_MILLIS`. An invalid value
+stops the process with a line that names the variable.
 """
 
 import os
@@ -13,22 +13,22 @@ import msgspec
 from msgspec import Meta
 
 Positive = Annotated[int, Meta(ge=1)]
-#: Anybody can read it here, and with it sign log-source tokens: good enough where nobody else can reach us.
+#: Public, so that anybody could sign log-source tokens with it: only for services that others cannot reach.
 DEVELOPMENT_SECRET = "development-only-secret-key-change-me"  # noqa: S105
 
 
 class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     """Defaults fit a developer's machine; production sets `DEPLOYMENT`, the URLs and `SECRET_KEY`."""
 
-    #: Where this runs. Production refuses the secret that everybody knows; so does any `PUBLIC_URL` that
-    #: leads beyond this machine.
+    #: Where this runs. Production refuses the default `SECRET_KEY`; so does any `PUBLIC_URL` that is not this
+    #: machine.
     deployment: Literal["development", "production"] = "development"
-    #: Whether matches here are for trying things out, so that operators may have finished ones removed by
+    #: Whether matches here are only for trying out, so that operators may have finished ones removed by
     #: number (`POST /ops/v1/trim`). A demonstration sets it; nothing that is real does.
     sandbox: bool = False
     #: PostgreSQL, the truth.
     database_url: str = "postgresql://postgres@127.0.0.1:5432/matchfeed"
-    #: Connections a process keeps open to PostgreSQL.
+    #: Size of a process's connection pool to PostgreSQL.
     database_pool_size: Positive = 10
     #: Redis or Valkey: rate counters only, which may be lost.
     redis_url: str = "redis://127.0.0.1:6379/0"
@@ -36,15 +36,16 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     rabbitmq_url: str = "amqp://guest:guest@127.0.0.1:5672"
     #: RabbitMQ's management API: vhosts, users, limits, closing connections.
     rabbitmq_api_url: str = "http://guest:guest@127.0.0.1:15672"
-    #: Host and port that tenants are told to connect to.
+    #: Host and port in the AMQP URLs of tenants.
     rabbitmq_public_host: str = "127.0.0.1:5672"
-    #: How the broker finds out what a tenant may do (docs/security.md): `http` where it asks `matchfeed
-    #: broker-authorisation`, `patterns` where it is as it comes; tenants cannot name queues there.
+    #: How the broker decides what a tenant may do (docs/security.md): `http` if it sends requests to
+    #: `matchfeed broker-authorisation`, `patterns` if it is not configured for that; tenants cannot name
+    #: queues then.
     broker_authorisation: Literal["patterns", "http"] = "patterns"
     #: The vhost of our internal queues.
     rabbitmq_internal_vhost: str = "matchfeed"
-    #: The vhost of the broker's event exchange (plugin `rabbitmq_event_exchange`), which tells what queues
-    #: tenants bind.
+    #: The vhost of the broker's event exchange (plugin `rabbitmq_event_exchange`), which reports the queues
+    #: that tenants bind.
     rabbitmq_event_vhost: str = "/"
     #: Signs log-source tokens and keys the hashes of API keys; at least 32 characters.
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
@@ -54,13 +55,13 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: all is served on one port, which production refuses.
     operator_port: Annotated[int, Meta(ge=0, le=65535)] = 0
     #: Proxies (addresses or networks, separated by commas) whose `X-Forwarded-For` and `X-Forwarded-Proto`
-    #: are believed. Empty: nobody's.
+    #: are trusted. Empty: none.
     trusted_proxies: str = ""
-    #: Seconds that the head of a request may take to arrive, and as much again until that is noticed.
+    #: Seconds within which the head of a request must arrive; a late one is noticed within twice that time.
     head_seconds: Annotated[float, Meta(ge=0.1)] = 10.0
-    #: Seconds that its body may take after that.
+    #: Seconds within which its body must arrive after that.
     body_seconds: Annotated[float, Meta(ge=0.1)] = 60.0
-    #: Connections that an address may hold of one web process, streams not counted; trusted proxies may hold
+    #: Connections that an address may have to one web process, streams not counted; trusted proxies may have
     #: any number.
     connections_per_address: Positive = 512
     #: Overrides the category icon's address.
@@ -75,21 +76,21 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     recovery_window_minutes: Positive = 4320
     #: Seconds between two `alive`.
     alive_seconds: Positive = 10
-    #: A tenant's lease lives this long without renewal, in milliseconds; a stand-by takes over within 5 s.
+    #: A tenant's lease lives this long without renewal, in milliseconds; a stand-by acquires it within 5 s.
     feed_lease_millis: Positive = 3000
     #: Envelopes that may be repeated to a tenant after a crash.
     feed_window: Annotated[int, Meta(ge=1, le=64)] = 64
-    #: A tenant that could not be told for so long is moved to the present, and told that it missed something.
+    #: A tenant that could not be published to for so long is moved to the present, with a loss notice.
     feed_lag_minutes: Positive = 10
-    #: Changes are kept for so long at least: for streams that resume and tenants that lag.
+    #: The change log is retained for so long at least: for streams that resume and tenants that lag.
     change_log_minutes: Positive = 120
-    #: How often the stream looks for changes for those who watch all matches, in milliseconds.
+    #: How often the stream polls the change log for subscribers of all matches, in milliseconds.
     stream_poll_all_millis: Annotated[int, Meta(ge=100)] = 5000
-    #: How often it looks for those who watch one match, in milliseconds.
+    #: How often it polls for subscribers of one match, in milliseconds.
     stream_poll_match_millis: Annotated[int, Meta(ge=100)] = 2000
-    #: Streams that a tenant may hold of one web process.
+    #: Streams that a tenant may have to one web process.
     stream_connections: Positive = 2000
-    #: Frames that may wait for a slow reader of the stream before it is closed.
+    #: Frames that may wait for a slow client of the stream before it is closed.
     stream_backlog: Positive = 1000
     #: Origins of web pages that may connect, separated by commas, beside our own; "*" for any.
     stream_origins: str = ""
@@ -102,47 +103,50 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     silence_clutch_seconds: Positive = 20
     #: The same in freeze time and in the seconds after a round.
     silence_freeze_seconds: Positive = 12
-    #: A match's log source that says nothing for so long (seconds) gives way to another; until then others
-    #: are refused.
+    #: A match's log source that is silent for so long (seconds) is replaced by another; until then others are
+    #: refused.
     source_takeover_seconds: Positive = 120
-    #: Facts applied later than this after their arrival (milliseconds) take everything of their match off
-    #: offer, until newer ones are applied in time.
+    #: Facts applied later than this after their arrival (milliseconds) suspend every market of their
+    #: match, until newer ones are applied in time.
     fresh_millis: Positive = 2000
-    #: With no ingest worker's beat for so long (seconds), the feed process suspends every open market.
+    #: Without a heartbeat of any ingest worker for so long (seconds), the feed process suspends every open
+    #: market.
     ingest_dead_seconds: Positive = 15
     #: Margin of every book, as a fraction.
     margin: Annotated[float, Meta(ge=0, le=0.5)] = 0.06
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
-    #: Where on 127.0.0.1 the feed and the ingest process show their metrics; each needs a port of its own.
-    #: 0: nowhere.
+    #: Where on 127.0.0.1 the feed and the ingest process serve their metrics; each needs a port of its own.
+    #: 0: not at all.
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
-    #: The file that a demonstration's client reports to; the page at / shows it. Empty: none.
+    #: The file to which a demonstration's client reports; the page at / shows it. Empty: none.
     board_report: str = ""
-    #: Bytes of rendered bodies that a web process keeps; 0 keeps none.
+    #: Bytes of rendered bodies that a web process caches; 0: no cache.
     kept_bytes: Annotated[int, Meta(ge=0)] = 64 * 1024 * 1024
-    #: Log level of our own lines.
+    #: Log level of our own loggers.
     log_level: str = "INFO"
 
     @property
     def operator_url(self) -> str:
-        """Where operators' addresses are from this machine; empty where they are at the public address."""
+        """The operators' listener as seen from this machine; empty if there is none of its own."""
         return f"http://127.0.0.1:{self.operator_port}" if self.operator_port else ""
 
 
 def load(environ: dict[str, str] | None = None) -> Settings:
     """Settings of this process; raises `SystemExit` with one clear line when a variable does not fit."""
     try:
-        told = msgspec.convert(dict(os.environ if environ is None else environ), Settings, strict=False)
+        settings = msgspec.convert(dict(os.environ if environ is None else environ), Settings, strict=False)
     except msgspec.ValidationError as error:
         raise SystemExit(f"matchfeed: a setting in the environment does not fit: {error}") from error
-    _check_networks(told.trusted_proxies)
-    if told.secret_key == DEVELOPMENT_SECRET and (told.deployment == "production" or _leads_beyond(told)):
+    _check_networks(settings.trusted_proxies)
+    if settings.secret_key == DEVELOPMENT_SECRET and (
+        settings.deployment == "production" or _is_public(settings)
+    ):
         raise SystemExit(
             "matchfeed: SECRET_KEY is the one that everybody knows; set one of your own, the same for every "
             "process: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
         )
-    return told
+    return settings
 
 
 def networks(listed: str) -> list[IPv4Network | IPv6Network]:
@@ -158,13 +162,13 @@ def _check_networks(listed: str) -> None:
         raise SystemExit(f"matchfeed: TRUSTED_PROXIES lists addresses and networks: {error}") from error
 
 
-def _leads_beyond(told: Settings) -> bool:
-    """Whether others than this machine are to reach us."""
-    return not is_local(urlsplit(told.public_url).hostname or "")
+def _is_public(settings: Settings) -> bool:
+    """Whether clients on other machines shall reach us."""
+    return not is_local(urlsplit(settings.public_url).hostname or "")
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine can be meant by `host`."""
+    """Whether `host` can only be this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
-"""The background processes: `feed` tells tenants, `ingest` applies what sources say.
+"""The background processes: `feed` publishes to tenants, `ingest` applies log batches.
 
-Each runs until SIGTERM or SIGINT and then ends in good order; whatever else ends it, the next start (or
-another process) takes up where it was.
+Each runs until SIGTERM or SIGINT and then shuts down in order; after any other end the next start (or another
+process) continues where it stopped.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ log = logging.get_logger(__name__)
 
 
 async def run_feed(settings: Settings) -> None:
-    """The feed process: publishes the change log to the tenants that it holds, until told to stop."""
+    """The feed process: publishes the change log to the tenants that it has leased, until it is stopped."""
     logging.configure("feed", level=settings.log_level)
     garbage_collection.freeze_existing_objects()
     stopping = stop_on_signals()
@@ -41,15 +41,16 @@ async def run_feed(settings: Settings) -> None:
         await stack.enter_async_context(store)
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         await retry_while_unavailable("reaching the broker", management.check)
-        await _feed_lives(settings, store, management, stopping)
+        await _run_sessions(settings, store, management, stopping)
 
 
 async def run_ingest(settings: Settings) -> None:
-    """The ingest process: applies log batches, and suspends what nobody looks after, until told to stop."""
+    """The ingest process: applies log batches and suspends matches whose source is silent, until it is
+    stopped."""
     logging.configure("ingest", level=settings.log_level)
     garbage_collection.freeze_existing_objects()
     stopping = stop_on_signals()
-    terms = IngestConfig(
+    config = IngestConfig(
         margin=settings.margin,
         fresh_millis=settings.fresh_millis,
         silence_millis=settings.source_silence_seconds * 1000,
@@ -64,7 +65,7 @@ async def run_ingest(settings: Settings) -> None:
     )
     async with store:
         with metrics.serve(settings.metrics_port):
-            await worker.run(store, queues, terms, stopping)
+            await worker.run(store, queues, config, stopping)
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -75,10 +76,11 @@ def stop_on_signals() -> asyncio.Event:
     return stopping
 
 
-async def _feed_lives(
+async def _run_sessions(
     settings: Settings, store: Store, management: Management, stopping: asyncio.Event
 ) -> None:
-    """One session after another; beside them the watch over ingest, and over whom the broker lets in."""
+    """One session after another; beside them the ingest watchdog, the broker synchronisation and
+    retention."""
     terms = Terms(
         exchange=settings.exchange,
         product=settings.producer_id,
@@ -100,7 +102,7 @@ async def _feed_lives(
         dead_seconds=settings.ingest_dead_seconds,
     )
     async with asyncio.TaskGroup() as group:
-        beside = [
+        background = [
             group.create_task(watch.run()),
             group.create_task(broker_sync.run(store, management, entry)),
             group.create_task(keep_short(store, kept)),
@@ -109,6 +111,6 @@ async def _feed_lives(
             try:
                 await Session(store, management, broker, terms, watch).run(stopping)
             except Lapsed as end:
-                log.warning("beginning anew under another name", why=str(end))
-        for task in beside:
+                log.warning("starting a new session under another name", why=str(end))
+        for task in background:
             task.cancel()

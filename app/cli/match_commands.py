@@ -1,135 +1,168 @@
-"""What an operator does to a match from the command line, and the check of its settlements."""
+"""Matches: create one, list them, send a log file to one, remove old ones."""
 
-import json
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import click
-import msgspec
+import httpx
 
-from app.cli.context import opened, running, settled, show, who
-from app.commands import execution
-from app.commands.match_commands import AnyCommand, OnMarket
+from app.access import log_tokens
+from app.cli.shared import actor, async_command, command_store, load_settings, print_json
+from app.commands import creation
+from app.commands.creation import NewMatch
+from app.domain.entrants import MOST_STRENGTH
 from app.domain.ids import match_urn
-from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
-from app.kit.clock import iso_millis, iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters
-from app.kit.errors import Field, Invalid
-from app.operators.source_view import source_view
-from app.store import audit as records
-from app.store import history, markets, matches
-from app.store import match_sources as senders
-from app.trading.settlement_audit import SettlementDifference
-from app.trading.settlement_audit import audit as differences
+from app.domain.recovery import LATE_MILLIS
+from app.kit.clock import iso_seconds, system_clock
+from app.sandbox.simulator.log_sender import LogSender, read_log
+from app.sandbox.simulator.pace import Pace
+from app.store import audit, matches
+from app.store.connections import Store
+
+_PROGRESS_LINES = 500
+_DAY = 86_400_000
+_STRENGTH = click.FloatRange(0, MOST_STRENGTH)
 
 
-@click.command("order")
-@click.argument("match")
-@click.argument("command")
-@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...")
-@running
-async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None:
-    """Give COMMAND to MATCH (its UUID or od:match:<n>): the same as POST /ops/v1/matches/MATCH/commands.
+@click.group()
+def match() -> None:
+    """Matches."""
 
-    \b
-    matchfeed match order od:match:7 schedule scheduled_at=1924992000000
-    matchfeed match order od:match:7 award_map winner=team_a request_id=ticket-12
-    matchfeed match order od:match:7 settle_market market_id=13 \\
-        specifiers='map=1|round=3|team=home' result=lost reason='wrong call'
 
-    A value that is JSON is taken as such, anything else as text.
+@match.command("create")
+@click.argument("home")
+@click.argument("away")
+@click.option("--event", default="Showmatch", show_default=True, help="The tournament's name.")
+@click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
+@click.option("--in", "minutes", type=float, default=0.0, show_default=True, help="Minutes from now.")
+@click.option("--home-strength", type=_STRENGTH, default=0.0, help="On the ranking's scale, e.g. 1650.")
+@click.option("--away-strength", type=_STRENGTH, default=0.0)
+@click.option("--allow-unrated", is_flag=True, help="Offer prices although a team has no strength.")
+@click.option("--home-id", type=int, help="HOME's number, where several teams have that name.")
+@click.option("--away-id", type=int)
+@click.option("--tournament-id", type=int)
+@click.option(
+    "--rounds",
+    "max_rounds",
+    type=click.Choice(["24", "30"]),
+    help="Of a map. Default: 24, until the log says.",
+)
+@click.option(
+    "--overtime",
+    "overtime_rounds",
+    type=click.IntRange(0, 20),
+    help="Rounds of an overtime, even; 0: none. Default: 6, until the log says.",
+)
+@async_command
+async def match_create(
+    best_of: str, minutes: float, max_rounds: str | None, overtime_rounds: int | None, **fields: Any
+) -> None:
+    """Create a match between HOME and AWAY; prints where its game server must send its log.
+
+    While a team has no strength, from here or from an import, nothing is offered: `suspended` says so.
+    `matchfeed match order MATCH rate` sets strengths, or allows prices without them.
     """
-    settings = settled()
-    asked = _command({"command": command} | dict(map(_field, fields)))
-    async with opened(settings) as store:
-        after = await execution.execute(
-            store, match, asked, by=who(), now=system_clock(), margin=settings.margin
+    settings, now = load_settings(), system_clock()
+    if overtime_rounds is not None and overtime_rounds % 2:
+        raise click.BadParameter("an overtime has an even number of rounds", param_hint="--overtime")
+    new = NewMatch(
+        best_of=int(best_of),
+        scheduled_at=now + round(minutes * 60_000),
+        max_rounds=int(max_rounds) if max_rounds else None,
+        overtime_rounds=overtime_rounds,
+        **fields,
+    )
+    async with command_store(settings) as store:
+        made = await creation.create_match(store, new, now, settings.margin, by=actor())
+    sink_url = log_tokens.address(settings.secret_key, settings.public_url, made)
+    print_json(_match_view(made) | {"log_sink_url": sink_url})
+
+
+@match.command("list")
+@click.option("--status", type=click.Choice([status.value for status in Status]), multiple=True)
+@click.option("--limit", default=50, show_default=True)
+@async_command
+async def match_list(status: tuple[str, ...], limit: int) -> None:
+    """Matches, newest first."""
+    statuses = [Status(value) for value in status] or list(Status)
+    async with command_store(load_settings()) as store, store.reading() as tx:
+        print_json(
+            [
+                _match_view(each)
+                for each in await matches.listing(tx, statuses=statuses, limit=limit, newest_first=True)
+            ]
         )
-        async with store.reading() as tx:
-            book = await markets.book(tx, after.id) if isinstance(asked, OnMarket) else {}
-    click.echo(escape_control_characters(_match_line(after)))
-    if isinstance(asked, OnMarket):
-        click.echo(_market_line(book[asked.key]))
 
 
-def _match_line(match: Match) -> str:
-    said = f"{match_urn(match.number)} is {match.status} {match.score_home}:{match.score_away}"
-    if match.status in (Status.DISCOVERED, Status.UPCOMING) and match.scheduled_at is not None:
-        said += f", scheduled {iso_seconds(match.scheduled_at)}"
-    return f"{said}, suspended: {match.suspended}" if match.suspended else said
+@match.command("send-log")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--match", "ref", required=True, help="The match's UUID or od:match:<n>.")
+@click.option("--speed", type=click.FloatRange(min=0.1), default=1.0, show_default=True)
+@click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
+@async_command
+async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> None:
+    """Send the log FILE (plain or .gz) to a match as its game server would, SPEED times as fast."""
+    settings = load_settings()
+    async with command_store(settings) as store, store.reading() as tx:
+        found = await matches.by_ref(tx, ref)
+    lines = list(read_log(file))
+    url = log_tokens.address(settings.secret_key, base_url or settings.public_url, found)
+    async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
+        sender = LogSender(client, url, uuid4().hex)
+        printed = 0
+
+        def print_progress() -> None:
+            nonlocal printed
+            if sender.lines - printed >= _PROGRESS_LINES or sender.lines == len(lines):
+                printed = sender.lines
+                click.echo(f"{printed}/{len(lines)} lines, {sender.offset} bytes", err=True)
+
+        await sender.send(lines, Pace(speed), print_progress)
+    click.echo(f"sent {sender.lines} lines ({sender.offset} bytes) to {match_urn(found.number)}")
 
 
-def _market_line(market: Market) -> str:
-    said = {
-        MarketStatus.ACTIVE: f"open @{market.odds}",
-        MarketStatus.SUSPENDED: f"suspended: {market.reason}",
-        MarketStatus.INACTIVE: "not on offer any more",
-        MarketStatus.SETTLED: f"settled: {market.result}",
-        MarketStatus.CANCELLED: f"void, reason {market.void_reason_id}",
-    }[market.status]
-    return f"market {market.type_id} {market.specifiers}: {said}"
+@match.command("forget")
+@click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, help="Days since the end.")
+@async_command
+async def match_forget(days: float) -> None:
+    """Remove matches that ended more than so many days ago, for good: history, ledger, statistics and all.
 
-
-def _field(text: str) -> tuple[str, Any]:
-    name, given, value = text.partition("=")
-    if not given:
-        raise Invalid(Field((text,), "Write FIELD=VALUE.", "value_error", text))
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
-
-
-def _command(fields: dict[str, Any]) -> AnyCommand:
-    try:
-        command: AnyCommand = msgspec.convert(fields, AnyCommand)
-    except msgspec.ValidationError as error:
-        raise Invalid(Field((str(fields["command"]),), str(error), "value_error")) from error
-    return command
-
-
-@click.command("record")
-@click.argument("match")
-@click.option("--limit", default=100, show_default=True)
-@running
-async def match_record(match: str, limit: int) -> None:
-    """What operators did to MATCH, newest first."""
-    async with opened(settled()) as store, store.reading() as tx:
-        found = await records.about(tx, str((await matches.by_ref(tx, match)).id), limit)
-    show([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
-
-
-@click.command("sources")
-@click.argument("match")
-@running
-async def match_sources(match: str) -> None:
-    """Who sends MATCH's log: which is followed, and why the others are not.
-
-    `matchfeed match order MATCH follow_source source=NAME` hands the match over.
+    A match that a recovery may still replay is not removed.
     """
-    async with opened(settled()) as store, store.reading() as tx:
-        found = await matches.by_ref(tx, match)
-        known = await senders.listing(tx, found.id)
-    show([msgspec.to_builtins(source_view(found, each)) for each in known])
+    settings = load_settings()
+    millis = round(days * _DAY)
+    least = settings.recovery_window_minutes * 60_000 + 2 * LATE_MILLIS  # for those that begin late
+    if millis < least:
+        raise click.ClickException(
+            f"recoveries reach back too far for that: {least / _DAY:.2f} days at least"
+        )
+    gone = 0
+    async with command_store(settings) as store:
+        before = system_clock() - millis
+        while page := await _forget(store, before, days):
+            gone += page
+    click.echo(f"{gone} matches removed")
 
 
-@click.command()
-@click.argument("match")
-@running
-async def audit(match: str) -> None:
-    """Recompute every settlement of MATCH from its stored facts; print what differs, and fail if any does."""
-    async with opened(settled()) as store, store.reading() as tx:
-        found = await matches.by_ref(tx, match)
-        ledger = await history.ledger(tx, found.id)
-        facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
-    wrong = differences(found, *facts, ledger)
-    for each in wrong:
-        click.echo(escape_control_characters(_line(each)))
-    said = f"{match_urn(found.number)}: {len(ledger)} ledger entries, {len(wrong)} differences"
-    if wrong:
-        raise click.ClickException(said)
-    click.echo(said)
+async def _forget(store: Store, before: int, days: float) -> int:
+    async with store.transaction() as tx:
+        gone = await matches.trim(tx, before)
+        await audit.add_removed(tx, gone, "match.forget", {"older_than": days}, actor(), system_clock())
+    return len(gone)
 
 
-def _line(each: SettlementDifference) -> str:
-    return f"market {each.type_id} {each.specifiers}: {each.problem}"
+def _match_view(each: Match) -> dict[str, object]:
+    return {
+        "id": str(each.id),
+        "urn": match_urn(each.number),
+        "home": each.home,
+        "away": each.away,
+        "event": each.event,
+        "best_of": each.best_of,
+        "status": each.status.value,
+        "suspended": each.suspended,
+        "score": f"{each.score_home}:{each.score_away}",
+        "scheduled_at": iso_seconds(each.scheduled_at) if each.scheduled_at else None,
+    }

@@ -16,7 +16,7 @@ import httpx
 import msgspec
 
 from app import settings as settings_of_processes
-from app.cli.demo import make_demo_tenants
+from app.cli.demo_commands import make_demo_tenants
 from app.kit import logging
 from app.kit.errors import Refusal
 from app.settings import Settings

@@ -86,7 +86,7 @@ async def test_stopped_and_taken_over(rig: Rig) -> None:
         await until("the tenants are told again", lambda: told_since(traffic, told, count))
         before = [each.repeats for each in told]
         process.go_on()
-        await until("it has noticed", lambda: process.said("beginning anew under another name"))
+        await until("it has noticed", lambda: process.said("starting a new session under another name"))
         await finished(traffic, told, len(traffic.seqs) + 50)
         print("repeated:", before)
         assert [each.repeats for each in told] == before, "the stopped process said something"

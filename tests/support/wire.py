@@ -9,7 +9,7 @@ import httpx
 import uvicorn
 from litestar import Litestar
 
-from app.cli.processes import server_config
+from app.cli.process_commands import server_config
 from app.settings import Settings
 
 _PATIENCE_SECONDS = 10

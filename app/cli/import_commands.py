@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from app.cli.context import opened, running, settled, who
+from app.cli.shared import actor, async_command, command_store, load_settings
 from app.ingest.reference import importing, openfootball, profiles
 from app.ingest.reference.rows import Row
 from app.kit.clock import system_clock
@@ -16,26 +16,26 @@ _FILES = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.group("import")
 def imports() -> None:
-    """Take reference data from files; the formats stand in docs/imports.md."""
+    """Import reference data from files; docs/imports.md describes the formats."""
 
 
 @imports.command("soccer")
 @click.argument("files", nargs=-1, required=True, type=_FILES)
-@running
+@async_command
 async def import_soccer(files: tuple[Path, ...]) -> None:
-    """Take soccer competitors and tournaments from FILES: openfootball's seasons (.json) and profiles
+    """Import soccer competitors and tournaments from FILES: openfootball's seasons (.json) and profiles
     (.jsonl), plain or .gz."""
     rows = [row for file in files for row in _soccer(file)]
-    await _take(rows)
+    await _import(rows)
 
 
 @imports.command("cs2")
 @click.argument("files", nargs=-1, required=True, type=_FILES)
-@running
+@async_command
 async def import_cs2(files: tuple[Path, ...]) -> None:
-    """Take categories, tournaments, teams and players from FILES (.jsonl), plain or .gz."""
+    """Import categories, tournaments, teams and players from FILES (.jsonl), plain or .gz."""
     rows = [row for file in files for row in profiles.read(file.name, _body(file), profiles.CS2)]
-    await _take(rows)
+    await _import(rows)
 
 
 def _soccer(file: Path) -> list[Row]:
@@ -52,8 +52,8 @@ def _body(file: Path) -> bytes:
         raise Invalid(Field((file.name,), f"This is not what its name says: {error}", "file")) from error
 
 
-async def _take(rows: list[Row]) -> None:
-    async with opened(settled()) as store, store.transaction() as tx:
-        counts = await importing.import_rows(tx, rows, by=who(), now=system_clock())
+async def _import(rows: list[Row]) -> None:
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        counts = await importing.import_rows(tx, rows, by=actor(), now=system_clock())
     for kind, count in counts.items():
         click.echo(f"{kind}: {count}")

@@ -7,20 +7,20 @@ from typing import Any
 
 import click
 
-from app.cli.context import broker_of, opened, running, settled, who
+from app.cli.shared import actor, async_command, broker_config, command_store, load_settings
 from app.sandbox.demo_tenants import DemoTenantMaker
 from app.settings import Settings
 
 
 @click.command("demo-tenants")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (mode 600).")
-@running
+@async_command
 async def demo_tenants(output: Path | None) -> None:
     """Create the demo's tenants with keys and AMQP access; prints them, and an operator key, as JSON.
 
     Run again, it issues new keys and passwords; the demo's earlier ones no longer work.
     """
-    text = json.dumps(await make_demo_tenants(settled()), indent=1)
+    text = json.dumps(await make_demo_tenants(load_settings()), indent=1)
     if output is None:
         click.echo(text)
     else:
@@ -29,8 +29,8 @@ async def demo_tenants(output: Path | None) -> None:
 
 async def make_demo_tenants(settings: Settings) -> dict[str, Any]:
     """Create or repair the demo's tenants; what clients need to know of them, secrets included."""
-    async with opened(settings) as store, broker_of(settings) as broker:
-        return await DemoTenantMaker(store, broker, settings.secret_key, who()).make_all()
+    async with command_store(settings) as store, broker_config(settings) as broker:
+        return await DemoTenantMaker(store, broker, settings.secret_key, actor()).make_all()
 
 
 def _write_private(path: Path, text: str) -> None:

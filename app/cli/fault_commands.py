@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from app.cli.context import running, settled
+from app.cli.shared import async_command, load_settings
 from app.sandbox.demonstration import RunningDemo
 from app.sandbox.faults import FAULTS, DemoFault, FaultTarget
 from app.sandbox.healing import run_fault
@@ -27,9 +27,9 @@ def fault() -> None:
 
 def _command(name: str, chosen: DemoFault) -> click.Command:
     @click.option("--tenant", default="board", show_default=True, help="The tenant whose messages are meant.")
-    @running
+    @async_command
     async def run(tenant: str) -> None:
-        demo, settings = RunningDemo(dict(os.environ)), settled()
+        demo, settings = RunningDemo(dict(os.environ)), load_settings()
         target = FaultTarget(
             demo=demo,
             tenant=tenant,

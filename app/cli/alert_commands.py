@@ -1,29 +1,29 @@
-"""What an operator should look at, on the command line."""
+"""Alerts, on the command line."""
 
 import click
 
-from app.cli.context import opened, running, settled
+from app.cli.shared import async_command, command_store, load_settings
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
 from app.kit.control_characters import escape_control_characters
-from app.store import alerts as store
+from app.store import alerts as stored_alerts
 from app.store import matches
 from app.store.alerts import Alert, AlertKind
 from app.store.transaction import Tx
 
 
 @click.command()
-@click.option("--all", "ended", is_flag=True, help="Those that have ended, too.")
+@click.option("--all", "ended", is_flag=True, help="Ended alerts, too.")
 @click.option("--kind", type=click.Choice([kind.value for kind in AlertKind]), multiple=True)
 @click.option("--match", "ref", help="Only of this match: its UUID or od:match:<n>.")
 @click.option("--limit", default=50, show_default=True)
-@running
+@async_command
 async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int) -> None:
-    """What is wrong, newest first: since when, which kind, about what, and in words."""
-    kinds = [AlertKind(word) for word in kind] or list(AlertKind)
-    async with opened(settled()) as opened_store, opened_store.reading() as tx:
+    """Alerts for operators, newest first: since when, of which kind, about what, and the detail."""
+    kinds = [AlertKind(value) for value in kind] or list(AlertKind)
+    async with command_store(load_settings()) as store, store.reading() as tx:
         match_id = (await matches.by_ref(tx, ref)).id if ref else None
-        found = await store.listing(
+        found = await stored_alerts.listing(
             tx, kinds=kinds, match_id=match_id, ended=None if ended else False, limit=limit
         )
         urns = await _urns(tx, found)

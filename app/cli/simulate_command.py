@@ -1,4 +1,4 @@
-"""Invented matches, played into a running service."""
+"""Plays simulated matches into a running service."""
 
 import asyncio
 import signal
@@ -11,7 +11,7 @@ from uuid import uuid4
 import click
 import httpx
 
-from app.cli.context import running, settled
+from app.cli.shared import async_command, load_settings
 from app.sandbox.simulator.anomalies import COMMON, NONE, Anomalies
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.log_sender import LogSender, sink_address
@@ -28,19 +28,24 @@ from app.sandbox.simulator.series import simulate as played
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same matches.")
 @click.option("--speed", type=click.FloatRange(min=0.1), default=6.0, show_default=True)
 @click.option("--best-of", type=click.Choice(["1", "3", "5"]), default="1", show_default=True)
-@click.option("--matchday", is_flag=True, help="Never end: always some live, some upcoming, some finished.")
-@click.option("--unbooked-for", default="beta", show_default=True, help="With --matchday: '' for nobody.")
+@click.option("--matchday", is_flag=True, help="Without end: always some live, some upcoming, some finished.")
+@click.option(
+    "--unbooked-for",
+    default="beta",
+    show_default=True,
+    help="With --matchday: the tenant for which one match is unbooked; '' for none.",
+)
 @click.option(
     "--oddities/--no-oddities",
-    "odd",
+    "anomalies",
     default=True,
     show_default=True,
-    help="Restored rounds, crashed servers, pauses, silence, late lines: often, on a match day rarely.",
+    help="Restored rounds, crashed servers, pauses, silence, late lines: often, with --matchday rarely.",
 )
 @click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
-@click.option("--operator-url", help="Where operators' addresses are (default: at OPERATOR_PORT, if set).")
+@click.option("--operator-url", help="The address of the operator API (default: at OPERATOR_PORT, if set).")
 @click.option("--operator-key", envvar="MATCHFEED_OPERATOR_KEY", required=True)
-@running
+@async_command
 async def simulate(
     count: int,
     at_once: int,
@@ -49,27 +54,27 @@ async def simulate(
     best_of: str,
     matchday: bool,
     unbooked_for: str,
-    odd: bool,
+    anomalies: bool,
     base_url: str | None,
     operator_url: str | None,
     operator_key: str,
 ) -> None:
-    """Create matches between invented teams and play them as their game servers would."""
+    """Create matches between fictional teams and send their logs as game servers would."""
     async with httpx.AsyncClient(
         timeout=10, trust_env=False, limits=httpx.Limits(max_connections=50)
     ) as client:
-        settings = settled()
+        settings = load_settings()
         address = base_url or settings.public_url
         operators = operator_url or settings.operator_url
         operator = OperatorClient(client, address, operator_key, operator_url=operators)
         if matchday:
-            config = MatchDayConfig(speed=speed, seed=seed, unbooked_for=unbooked_for, anomalies=odd)
+            config = MatchDayConfig(speed=speed, seed=seed, unbooked_for=unbooked_for, anomalies=anomalies)
             await _until_stopped(MatchDay(client, operator, config, click.echo))
             return
         turns = asyncio.Semaphore(at_once)
         async with asyncio.TaskGroup() as group:
             for number in range(count):
-                plan = _plan(seed + number, int(best_of), speed, COMMON if odd else NONE)
+                plan = _plan(seed + number, int(best_of), speed, COMMON if anomalies else NONE)
                 group.create_task(_play(client, operator, plan, turns))
 
 

@@ -29,17 +29,18 @@ P = ParamSpec("P")
 _EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPError, OSError)
 
 
-def settled() -> Settings:
+def load_settings() -> Settings:
+    """The settings in the environment, as every command needs them."""
     return configuration.load()
 
 
-def who() -> str:
-    """Who gives the command, for the audit."""
+def actor() -> str:
+    """The user who runs the command, for the audit."""
     return f"cli:{getpass.getuser()}"
 
 
-def running(command: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
-    """A command's coroutine as a plain function, whose expected failures end as one line."""
+def async_command(command: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run a command's coroutine; an expected failure is printed as one line."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -57,7 +58,7 @@ def running(command: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> str:
-    """The line about the first of the failures, whatever their nesting."""
+    """The message of the first failure, however deep it is nested."""
     failure: BaseException = group
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
@@ -65,15 +66,15 @@ def _first(group: BaseExceptionGroup[BaseException]) -> str:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Store]:
-    """The store of a command, which needs few connections."""
+async def command_store(settings: Settings) -> AsyncIterator[Store]:
+    """A store with few connections: a command needs no more."""
     store = await open_store(settings.database_url, min(settings.database_pool_size, 2))
     async with store:
         yield store
 
 
 @asynccontextmanager
-async def broker_of(settings: Settings) -> AsyncIterator[BrokerConfig]:
+async def broker_config(settings: Settings) -> AsyncIterator[BrokerConfig]:
     async with Management(settings.rabbitmq_api_url) as management:
         yield BrokerConfig(
             management,
@@ -84,6 +85,6 @@ async def broker_of(settings: Settings) -> AsyncIterator[BrokerConfig]:
         )
 
 
-def show(value: Any) -> None:
+def print_json(value: Any) -> None:
     """A result as JSON on standard output."""
     click.echo(escape_control_characters(json.dumps(value, indent=2, ensure_ascii=False)))

@@ -1,4 +1,4 @@
-"""Watching a tenant's feed."""
+"""Prints a tenant's feed."""
 
 import os
 import sys
@@ -7,23 +7,23 @@ import click
 
 from app.broker.address import parse
 from app.channels.feed.tail import tail as messages
-from app.cli.context import running, settled
+from app.cli.shared import async_command, load_settings
 from app.kit.control_characters import escape_control_characters
 
 
 @click.command()
 @click.argument("tenant")
-@running
+@async_command
 async def tail(tenant: str) -> None:
-    """Print what TENANT is told over AMQP, readably, as it arrives."""
-    settings = settled()
+    """Print the messages that TENANT receives over AMQP, readably, as they arrive."""
+    settings = load_settings()
     async for message in messages(parse(settings.rabbitmq_url).url(tenant), settings.exchange):
         if not _printed(message):
             return
 
 
 def _printed(text: str) -> bool:
-    """False when nobody reads on (`| head`), which is no failure."""
+    """False when the reader of the output has ended (`| head`), which is no failure."""
     try:
         click.echo(escape_control_characters(text))
     except BrokenPipeError:

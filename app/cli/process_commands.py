@@ -1,4 +1,4 @@
-"""The services' processes, and the migrations that come before them."""
+"""The commands that run the service's processes, and the one that migrates the database."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ import uvicorn
 
 from app.broker.authorisation import application
 from app.channels.stream.transports import RawFrameProtocol
-from app.cli.context import running, settled
+from app.cli.shared import async_command, load_settings
 from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.kit import garbage_collection, logging
 from app.main import create_app
@@ -32,11 +32,11 @@ _BACKLOG = 2048
     "--operator-host",
     default="127.0.0.1",
     show_default=True,
-    help="With OPERATOR_PORT: where operators come.",
+    help="With OPERATOR_PORT: the host of the operators' listener.",
 )
 def serve(host: str, port: int, operator_host: str) -> None:
     """Run the web process: REST, streams, the log sink and the operator API."""
-    settings = settled()
+    settings = load_settings()
     _check_exposure(settings, host)
     logging.configure("web", level=settings.log_level)
     config = server_config(create_app(settings), settings)
@@ -50,12 +50,12 @@ def serve(host: str, port: int, operator_host: str) -> None:
         server = uvicorn.Server(config)
         server.run(sockets=listeners)
     if not server.started:
-        raise click.ClickException("the web process could not start; its log above says why")
+        raise click.ClickException("the web process could not start; see its log above")
 
 
 def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config:
-    """How `app` is served. Forwarded addresses count from the proxies that the settings name, by default from
-    nobody: the server's own default believes whoever comes from this machine."""
+    """How `app` is served. Forwarded addresses are trusted from the proxies that the settings name, by
+    default from none; uvicorn's own default trusts every client on this machine."""
     proxies = networks(settings.trusted_proxies)
     limits = ConnectionLimits(
         settings.head_seconds, settings.body_seconds, settings.connections_per_address, proxies
@@ -77,7 +77,7 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
 
 
 def _check_exposure(settings: Settings, host: str) -> None:
-    """Refuse to listen where others could do what only we may."""
+    """Refuse to listen where others could act as operators."""
     if settings.secret_key == DEVELOPMENT_SECRET and not is_local(host):
         raise click.ClickException(f"others can reach {host}: set SECRET_KEY to one that only you know")
     if settings.deployment == "production" and not settings.operator_port:
@@ -87,7 +87,7 @@ def _check_exposure(settings: Settings, host: str) -> None:
 
 
 def _allow_connections() -> None:
-    """As many sockets as the system lets us have: each stream holds one."""
+    """Raise the limit of open files to what the system allows: each stream is a socket."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -101,15 +101,15 @@ def _listening(host: str, port: int, named: str) -> socket.socket:
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Nobody but the broker should reach it.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Only the broker should reach it.")
 @click.option("--port", default=8091, show_default=True)
 def broker_authorisation(host: str, port: int) -> None:
-    """Answer the broker's questions about what tenants may do (docs/security.md).
+    """Decide for the broker what tenants may do (docs/security.md).
 
-    For brokers that are configured to ask, with BROKER_AUTHORISATION=http. It needs neither database nor
-    broker; while it is down, tenants that are connected go on reading, and no tenant can log in.
+    For brokers that are configured to send such requests, with BROKER_AUTHORISATION=http. It needs neither
+    database nor broker; while it is down, connected tenants continue to receive, and no tenant can log in.
     """
-    settings = settled()
+    settings = load_settings()
     logging.configure("broker-authorisation", level=settings.log_level)
     config = uvicorn.Config(
         application(settings.exchange),
@@ -125,17 +125,17 @@ def broker_authorisation(host: str, port: int) -> None:
 
 
 @click.command()
-@running
+@async_command
 async def ingest() -> None:
-    """Run the ingest process: apply what the log sink has taken."""
-    await run_ingest(settled())
+    """Run the ingest process: apply the log batches that the log sink has accepted."""
+    await run_ingest(load_settings())
 
 
 @click.command()
-@running
+@async_command
 async def migrate() -> None:
-    """Create the database when it is missing, and bring it to the present schema."""
-    settings = settled()
+    """Create the database if it is missing, and migrate it to the present schema."""
+    settings = load_settings()
     logging.configure("migrate", level=settings.log_level)
     await bring_up_to_date(settings.database_url)
     click.echo("the database is up to date")

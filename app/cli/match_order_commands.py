@@ -1,0 +1,136 @@
+"""Commands of operators on a match, their record, its log sources, and the check of its settlements."""
+
+import json
+from typing import Any
+
+import click
+import msgspec
+
+from app.cli.shared import actor, async_command, command_store, load_settings, print_json
+from app.commands import execution
+from app.commands.match_commands import AnyCommand, OnMarket
+from app.domain.ids import match_urn
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match, Status
+from app.kit.clock import iso_millis, iso_seconds, system_clock
+from app.kit.control_characters import escape_control_characters
+from app.kit.errors import Field, Invalid
+from app.operators.source_view import source_view
+from app.store import audit as records
+from app.store import history, markets, matches
+from app.store import match_sources as senders
+from app.trading.settlement_audit import SettlementDifference
+from app.trading.settlement_audit import audit as differences
+
+
+@click.command("order")
+@click.argument("match")
+@click.argument("command")
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...")
+@async_command
+async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None:
+    """Give COMMAND to MATCH (its UUID or od:match:<n>): the same as POST /ops/v1/matches/MATCH/commands.
+
+    \b
+    matchfeed match order od:match:7 schedule scheduled_at=1924992000000
+    matchfeed match order od:match:7 award_map winner=team_a request_id=ticket-12
+    matchfeed match order od:match:7 settle_market market_id=13 \\
+        specifiers='map=1|round=3|team=home' result=lost reason='wrong call'
+
+    A value that is JSON is read as JSON, anything else as text.
+    """
+    settings = load_settings()
+    order = _command({"command": command} | dict(map(_field, fields)))
+    async with command_store(settings) as store:
+        after = await execution.execute(
+            store, match, order, by=actor(), now=system_clock(), margin=settings.margin
+        )
+        async with store.reading() as tx:
+            book = await markets.book(tx, after.id) if isinstance(order, OnMarket) else {}
+    click.echo(escape_control_characters(_match_line(after)))
+    if isinstance(order, OnMarket):
+        click.echo(_market_line(book[order.key]))
+
+
+def _match_line(match: Match) -> str:
+    line = f"{match_urn(match.number)} is {match.status} {match.score_home}:{match.score_away}"
+    if match.status in (Status.DISCOVERED, Status.UPCOMING) and match.scheduled_at is not None:
+        line += f", scheduled {iso_seconds(match.scheduled_at)}"
+    return f"{line}, suspended: {match.suspended}" if match.suspended else line
+
+
+def _market_line(market: Market) -> str:
+    status = {
+        MarketStatus.ACTIVE: f"open @{market.odds}",
+        MarketStatus.SUSPENDED: f"suspended: {market.reason}",
+        MarketStatus.INACTIVE: "not on offer any more",
+        MarketStatus.SETTLED: f"settled: {market.result}",
+        MarketStatus.CANCELLED: f"void, reason {market.void_reason_id}",
+    }[market.status]
+    return f"market {market.type_id} {market.specifiers}: {status}"
+
+
+def _field(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Invalid(Field((text,), "Write FIELD=VALUE.", "value_error", text))
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _command(fields: dict[str, Any]) -> AnyCommand:
+    try:
+        command: AnyCommand = msgspec.convert(fields, AnyCommand)
+    except msgspec.ValidationError as error:
+        raise Invalid(Field((str(fields["command"]),), str(error), "value_error")) from error
+    return command
+
+
+@click.command("record")
+@click.argument("match")
+@click.option("--limit", default=100, show_default=True)
+@async_command
+async def match_record(match: str, limit: int) -> None:
+    """The record of operators' commands on MATCH, newest first."""
+    async with command_store(load_settings()) as store, store.reading() as tx:
+        found = await records.about(tx, str((await matches.by_ref(tx, match)).id), limit)
+    print_json([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
+
+
+@click.command("sources")
+@click.argument("match")
+@async_command
+async def match_sources(match: str) -> None:
+    """The sources of MATCH's log: which one is followed, and why the others are not.
+
+    `matchfeed match order MATCH follow_source source=NAME` makes it follow another.
+    """
+    async with command_store(load_settings()) as store, store.reading() as tx:
+        found = await matches.by_ref(tx, match)
+        known = await senders.listing(tx, found.id)
+    print_json([msgspec.to_builtins(source_view(found, each)) for each in known])
+
+
+@click.command()
+@click.argument("match")
+@async_command
+async def audit(match: str) -> None:
+    """Recompute every settlement of MATCH from its stored facts; print differences, and fail if there are
+    any."""
+    async with command_store(load_settings()) as store, store.reading() as tx:
+        found = await matches.by_ref(tx, match)
+        ledger = await history.ledger(tx, found.id)
+        facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
+    wrong = differences(found, *facts, ledger)
+    for each in wrong:
+        click.echo(escape_control_characters(_line(each)))
+    summary = f"{match_urn(found.number)}: {len(ledger)} ledger entries, {len(wrong)} differences"
+    if wrong:
+        raise click.ClickException(summary)
+    click.echo(summary)
+
+
+def _line(each: SettlementDifference) -> str:
+    return f"market {each.type_id} {each.specifiers}: {each.problem}"
