@@ -45,8 +45,11 @@ def parse(command: click.Command, words: list[str], name: str = "matchfeed") -> 
     if isinstance(command, click.Group):
         if not words:
             return
-        with click.Context(command, info_name=name) as context:
-            _, below, rest = command.resolve_command(context, words)
+        try:
+            with click.Context(command, info_name=name) as context:
+                _, below, rest = command.resolve_command(context, words)
+        except click.exceptions.Exit:
+            return  # `--version` prints and exits
         assert below
         parse(below, rest, words[0])
         return
