@@ -1,7 +1,7 @@
 """Alerts: what an operator should look at, from when it began until it ended.
 
-An alert is open or ended, and there is one open alert at most of a kind about one thing: a match, a tenant,
-or what `subject` names (a process, a log source of the match).
+An alert is open or ended. At most one alert of a kind is open about one thing: a match, a tenant, or what
+`subject` names (a process, a log source of the match).
 """
 
 from collections.abc import Collection
@@ -21,7 +21,7 @@ _CONFLICT = """(kind, coalesce(match_id, '00000000-0000-0000-0000-000000000000')
 
 
 class AlertKind(StrEnum):
-    """What may be wrong."""
+    """What is wrong."""
 
     SILENT_SOURCE = "silent_source"  #: the followed log source sends nothing
     RIVAL_SOURCE = "rival_source"  #: a second log source claims the match
@@ -31,15 +31,15 @@ class AlertKind(StrEnum):
     PARKED_BATCH = "parked_batch"  #: a log batch could not be applied
     TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
     TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not
-    DEAD_PROCESS = "dead_process"  #: no process of a kind has been alive for too long
+    DEAD_PROCESS = "dead_process"  #: no process of a kind has sent a heartbeat for too long
 
 
-#: A newer version may have written a kind that this one does not know.
+#: A newer version may have written a kind that this version does not know.
 _KNOWN_KINDS = {kind.value: kind for kind in AlertKind}
 
 
 class AlertSubject(msgspec.Struct, frozen=True):
-    """What an alert is about. Of a match, a tenant (its slug) and a subject at least one is given."""
+    """What an alert is about: at least one of a match, a tenant (its slug) and a subject."""
 
     kind: AlertKind
     match_id: UUID | None = None
@@ -65,7 +65,7 @@ class Alert(msgspec.Struct, frozen=True):
 
 
 async def begin(tx: Tx, about: AlertSubject, detail: str, now: int) -> bool:
-    """Open an alert, or give the open one the new detail; whether it is new."""
+    """Open an alert, or update the open one's detail; whether it is new."""
     new = await tx.value(
         f"""
         INSERT INTO alert ({_ABOUT}, detail, since) VALUES ($1, $2, $3, $4, $5, $6)
@@ -94,7 +94,7 @@ async def end(tx: Tx, about: AlertSubject, now: int) -> bool:
 
 
 async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: int) -> None:
-    """Make those that are `present`, each with its detail, the open alerts of `kind`; the others end."""
+    """Make `present`, subjects with their details, the open alerts of `kind`; end the others."""
     opened = {alert.about: alert for alert in await listing(tx, kinds=[kind], ended=False)}
     for about in opened.keys() - present.keys():
         await end(tx, about, now)
@@ -104,8 +104,8 @@ async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: i
 
 
 async def end_for_closed_matches(tx: Tx, now: int) -> None:
-    """End what is open about matches that are over. Not a format in doubt: what depends on it waits for an
-    operator, match over or not, and the alert ends with the doubt."""
+    """End the open alerts of finished and cancelled matches, except format contradictions: these wait for an
+    operator's decision, whether or not the match is over."""
     over = await tx.fetch(
         f"""
         SELECT {_ABOUT} FROM alert a WHERE ended_at IS NULL AND EXISTS (
@@ -120,13 +120,13 @@ async def end_for_closed_matches(tx: Tx, now: int) -> None:
 
 
 async def open_count(tx: Tx) -> dict[AlertKind, int]:
-    """How many alerts of each kind are open; a kind that has none is left out."""
+    """How many alerts of each kind are open; kinds without any are omitted."""
     rows = await tx.fetch("SELECT kind, count(*) AS count FROM alert WHERE ended_at IS NULL GROUP BY kind")
     return {kind: row["count"] for row in rows if (kind := _KNOWN_KINDS.get(row["kind"]))}
 
 
 async def prune(tx: Tx, before: int) -> int:
-    """Forget alerts that ended before then (ms); how many."""
+    """Delete alerts that ended before then (ms); how many."""
     return await tx.execute("DELETE FROM alert WHERE ended_at < $1", before)
 
 
@@ -138,7 +138,7 @@ async def listing(
     ended: bool | None = None,
     limit: int = 1000,
 ) -> list[Alert]:
-    """At most `limit` alerts, newest first; where given, of one match, and only open or only ended ones."""
+    """At most `limit` alerts, newest first; optionally of one match, and only open or only ended ones."""
     rows = await tx.fetch(
         f"""
         SELECT id, {_ABOUT}, detail, since, ended_at FROM alert
@@ -152,5 +152,5 @@ async def listing(
 
 
 def _named(about: AlertSubject) -> dict[str, str]:
-    said = {"match_id": about.match_id, "tenant": about.tenant, "subject": about.subject}
-    return {"kind": str(about.kind)} | {name: str(value) for name, value in said.items() if value}
+    fields = {"match_id": about.match_id, "tenant": about.tenant, "subject": about.subject}
+    return {"kind": str(about.kind)} | {name: str(value) for name, value in fields.items() if value}

@@ -1,4 +1,4 @@
-"""The record of who changed what about tenants, keys, bookings and matches; only appended to."""
+"""The audit log: who changed what about tenants, keys, bookings and matches; append-only."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -37,7 +37,7 @@ async def add(tx: Tx, record: Record) -> None:
 async def add_removed(
     tx: Tx, ids: Iterable[UUID], action: str, details: dict[str, Any], actor: str, at: int
 ) -> None:
-    """Record of each of these matches that it was removed."""
+    """Add a record of removal for each of these matches."""
     for match_id in ids:
         await add(tx, Record(at, actor, action, str(match_id), None, details))
 

@@ -1,7 +1,8 @@
-"""The signal that what is shown has changed, for those who keep renderings of it.
+"""Notifications that invalidate cached response bodies.
 
-Whoever writes a match, bookings or reference data sends it in the same transaction. For a match it carries
-a digest of its row in lists, so that a list stands while matches in it change in what it does not show.
+Every write of a match, of bookings or of reference data sends one in the same transaction. For a match it
+contains a digest of its row in lists, so that a cached list stays valid while its matches change in fields
+that lists do not show.
 """
 
 import zlib
@@ -15,24 +16,24 @@ from app.domain.match import Match
 from app.store import notifications
 from app.store.transaction import Tx
 
-CHANNEL = "shown"  #: the payload is a match's id and row, or empty: anything may have changed
+CHANNEL = "shown"  #: the payload is a match's id and row digest, or empty: anything may have changed
 
 
 class MatchInvalidation(msgspec.Struct, frozen=True):
-    """A match has changed; `row` is equal for equal rows in lists of matches, "" for a match that is gone."""
+    """A match has changed; `row` digests its row in lists of matches, "" for a removed match."""
 
     match_id: UUID
     row: str
 
     @classmethod
     def parse(cls, payload: str) -> Self | None:
-        """What a signal says; None when it means everything."""
+        """The match of a notification; None when everything is invalid."""
         match_id, _, row = payload.partition(" ")
         return cls(UUID(match_id), row) if match_id else None
 
 
 def match_payload(match: Match) -> str:
-    """What the signal says when `match` is written."""
+    """The notification's payload when `match` is written."""
     play = match.map
     row = (
         *(match.number, match.home, match.away, match.event, match.best_of, match.status.value),
@@ -43,10 +44,10 @@ def match_payload(match: Match) -> str:
 
 
 async def notify_removed(tx: Tx, match_ids: Collection[UUID]) -> None:
-    """Tell that these matches are there no more."""
+    """Notify that these matches have been removed."""
     await tx.execute("SELECT pg_notify($1, id || ' ') FROM unnest($2::uuid[]) AS id", CHANNEL, match_ids)
 
 
 async def notify_all(tx: Tx) -> None:
-    """Tell that bookings or reference data have changed."""
+    """Notify that bookings or reference data have changed."""
     await notifications.notify(tx, CHANNEL)

@@ -1,8 +1,8 @@
-"""The change log: what every channel is told from, one row a changed entity, in commit order.
+"""The change log, from which every channel publishes: one row per changed entity, in commit order.
 
-A row's `seq` is given out under one lock that is held until its transaction is visible, so that whoever
-reads up to a number has seen all below it: one integer is a safe cursor. Rows that go out in one feed
-envelope lie side by side and share `envelope_seq` (the highest of their numbers) and the stamp `at`.
+A row's `seq` is assigned under one lock that is held until its transaction is visible, so that a reader that
+has read up to a seq has read all below it: one integer is a safe cursor. Rows of one feed envelope are
+consecutive and share `envelope_seq` (the highest of their seqs) and the stamp `at`.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 
 
 class ChangeDraft(msgspec.Struct, frozen=True):
-    """A change not yet numbered.
+    """A change without a seq yet.
 
     `entity`: match, round, event, scoreboard, market or settlement; `key` names it within the match. `frame`
-    is the WebSocket frame's type or "", `message` the feed message that tells it or "". `body` is the domain
-    struct as msgspec's JSON: Market, TimelineEvent; of a match MatchSummary, or FixtureChange under
+    is the WebSocket frame's type or "", `message` the feed message that carries it or "". `body` is the
+    domain struct as msgspec's JSON: Market, TimelineEvent; of a match MatchSummary, or FixtureChange under
     `fixture_change`; of a round RoundLive when it begins, else Round; of a scoreboard nothing (`{}`), for it
     is read from the match. A settlement has its `entry` instead, whose `id` and `at` are yet to be given.
     """
@@ -40,9 +40,9 @@ class ChangeDraft(msgspec.Struct, frozen=True):
 
 
 class ChangeRow(msgspec.Struct, frozen=True):
-    """A change as told. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
-    `envelope_seq` of the match's feed envelope before this one (0 when this is the first); `arrived_at`
-    when the log lines that it follows from came to us (ms, 0 where it follows from none)."""
+    """A change in the log. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
+    `envelope_seq` of the match's previous feed envelope (0 for the first); `arrived_at` when the log lines
+    that caused it arrived (ms, 0 if none did)."""
 
     seq: int
     match_id: UUID
@@ -59,9 +59,9 @@ class ChangeRow(msgspec.Struct, frozen=True):
 
 
 class _DraftPosition(NamedTuple):
-    """Where a draft stands among those that are appended with it: its own place, that of its envelope's last
-    draft, that of the last of the envelope before it (-1: that is an earlier transaction's), and how many
-    envelopes begin before it or with it."""
+    """A draft's position among those appended with it: its own index, that of its envelope's last draft, that
+    of the previous envelope's last draft (-1: in an earlier transaction), and the number of envelopes up to
+    and including its own."""
 
     own: int
     last: int
@@ -69,9 +69,9 @@ class _DraftPosition(NamedTuple):
     envelopes: int
 
 
-#: The numbers are taken under the log's lock, which all other writers wait for, and what hangs on them (seq,
-#: stamp, a settlement's own id) is filled in here: asked for first and written then, the lock would be held
-#: for a question more.
+#: Seqs are assigned under the log's lock, which all other writers wait for, and what depends on them (seq,
+#: stamp, a settlement's own id) is computed in the same statement: with two statements the lock would be held
+#: for one round trip more.
 _APPEND = """
 WITH taken AS MATERIALIZED (
     SELECT * FROM take_change_numbers($1, $3)
@@ -139,18 +139,18 @@ gone AS (
 )
 SELECT count(*) FROM gone
 """
-_PRUNER = 7232653  #: the advisory lock of whoever prunes
+_PRUNE_LOCK = 7232653  #: the advisory lock for pruning
 _encode = msgspec.json.Encoder().encode
 
 
 async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, arrived_at: int = 0) -> Match:
-    """Number, stamp and write `drafts`: the match with its new stamp and seq. Must be the transaction's last
-    act, for every other writer waits until it has ended.
+    """Number, stamp and write `drafts`; returns the match with its new stamp and seq. Must be the
+    transaction's last statement, since every other writer waits until it has ended.
 
-    Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope
-    gets a stamp of its own, max(`now`, the match's last + 1); drafts without message get the latest stamp and
-    use none up. Settlements also go to the ledger, with `id` and `at` filled in. The first envelopes of a
-    match that is over say so, and their stamp is kept as the match's `closed_at`. Raises `NotFound` for an
+    Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope gets
+    a stamp of its own, max(`now`, the match's last + 1); drafts without a message get the latest stamp and do
+    not advance it. Settlements are also written to the ledger, with `id` and `at` filled in. The stamp of the
+    first envelopes after a match is over is stored as the match's `closed_at`. Raises `NotFound` for an
     unknown match.
     """
     if not drafts:
@@ -178,8 +178,8 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
 
 
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
-    """The changes with a higher seq than `after`, in order: the envelopes that the next `limit` rows
-    belong to, each whole (so it may be some rows more); none means that there is nothing new."""
+    """The changes with a higher seq than `after`, in order: the next `limit` rows, and the rest of the last
+    one's envelope; none when there is nothing new."""
     return [ChangeRow(**row) for row in await tx.fetch(_READ, after, limit)]
 
 
@@ -190,29 +190,30 @@ async def head(tx: Tx) -> int:
 
 
 async def tail(tx: Tx) -> int:
-    """The lowest seq still kept, 0 when there is none: a cursor below `tail - 1` may have missed some."""
+    """The lowest seq in the log, 0 when it is empty: a cursor below `tail - 1` may have missed changes."""
     seq: int = await tx.value("SELECT coalesce(min(seq), 0) FROM change")
     return seq
 
 
 async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
-    """Forget the oldest changes stamped before `before` (ms), whole envelopes only and fewer than `limit`;
-    the newest envelope always stays, so that `head` never falls. How many went: none while another process
-    is at it. Fixture changes move to where `replays` finds them until `prune_fixtures`, the newest numbers
-    of what goes on to where `watching` finds them until `prune_numbers`."""
-    if not await tx.value("SELECT pg_try_advisory_xact_lock($1)", _PRUNER):
+    """Delete the oldest changes stamped before `before` (ms), whole envelopes only and fewer than `limit`;
+    the newest envelope always stays, so that `head` never falls. How many: none while another process prunes.
+    Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
+    newest seqs of open matches' entities to `past_seq`, where `stream_queries` reads them until
+    `prune_numbers`."""
+    if not await tx.value("SELECT pg_try_advisory_xact_lock($1)", _PRUNE_LOCK):
         return 0
-    gone: int = await tx.value(_PRUNE, before, limit)
-    return gone
+    deleted: int = await tx.value(_PRUNE, before, limit)
+    return deleted
 
 
 async def prune_fixtures(tx: Tx, before: int) -> int:
-    """Forget fixture changes stamped before `before` (ms), for good. How many went."""
+    """Delete pruned fixture changes stamped before `before` (ms); how many."""
     return await tx.execute("DELETE FROM past_fixture WHERE at < $1", before)
 
 
 async def prune_numbers(tx: Tx) -> int:
-    """Forget the numbers of forgotten changes of matches that are over. How many went."""
+    """Delete the seqs of pruned changes of matches that are over; how many."""
     return await tx.execute(
         """
         DELETE FROM past_seq USING match
@@ -222,19 +223,19 @@ async def prune_numbers(tx: Tx) -> int:
 
 
 def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:
-    places: list[_DraftPosition] = []
+    positions: list[_DraftPosition] = []
     before, envelopes = -1, 0
     for (message, _), group in groupby(drafts, key=_envelope):
-        own = range(len(places), len(places) + len(list(group)))
+        own = range(len(positions), len(positions) + len(list(group)))
         if message:
             envelopes += 1
-            places += [_DraftPosition(each, own[-1], before, envelopes) for each in own]
+            positions += [_DraftPosition(each, own[-1], before, envelopes) for each in own]
             before = own[-1]
         else:
-            places += [_DraftPosition(each, each, before, envelopes) for each in own]
-    return places
+            positions += [_DraftPosition(each, each, before, envelopes) for each in own]
+    return positions
 
 
 def _envelope(draft: ChangeDraft) -> tuple[str, VoidWindow | None]:
-    """What consecutive drafts share that go into one envelope."""
+    """What consecutive drafts of one envelope share."""
     return draft.message, draft.entry.void_window if draft.entry else None

@@ -1,4 +1,4 @@
-"""The pool of connections that a process has to PostgreSQL."""
+"""A process's pool of connections to PostgreSQL."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,8 +13,8 @@ from app.store.transaction import Tx, call_translated, translate_errors
 log = get_logger(__name__)
 _ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
-#: A process that is stopped in the middle of a transaction holds locks that everyone waits for: the
-#: server ends its session after this long, and rolls back.
+#: A process that is suspended within a transaction holds locks that others wait for: the server ends its
+#: session after this time, and rolls back.
 _SESSION = {
     "application_name": "matchfeed",
     "timezone": "UTC",
@@ -29,16 +29,16 @@ def _same(value: bytes) -> bytes:
 
 
 async def prepare(connection: Any) -> None:
-    """Set a fresh connection up: `json` values are bytes, neither parsed nor decoded on the way."""
+    """Set up a new connection: `json` values are bytes, neither parsed nor decoded."""
     await connection.set_type_codec(
         "json", schema="pg_catalog", encoder=_same, decoder=_same, format="binary"
     )
 
 
-class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg tells no types
-    """A session that its users leave as they found it: nothing in the store sets, locks or listens for
-    longer than a transaction. So there is nothing to reset between two of them, which would be a question
-    more for each; a transaction whose user was cancelled as it began or ended is rolled back all the same."""
+class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg is untyped
+    """A session that needs no reset query between uses, which saves a round trip for each: nothing in the
+    store sets, locks or listens for longer than a transaction. A transaction left open by a cancelled user is
+    rolled back all the same."""
 
     def get_reset_query(self) -> str:
         return ""
@@ -51,7 +51,7 @@ class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg tells no ty
 
 @asynccontextmanager
 async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
-    """All or nothing. What goes wrong in the block itself passes as it is."""
+    """A transaction around the block. The block's own exceptions are raised unchanged."""
     await tx.execute(begin)
     try:
         yield
@@ -71,7 +71,7 @@ def _lost(connection: Any) -> bool:
 
 
 class Store:
-    """Transactions on one database. Make it with `open_store`, end it with `close`."""
+    """Transactions on one database. Open it with `open_store`, end it with `close`."""
 
     def __init__(self, database_url: str, pool: asyncpg.Pool) -> None:
         self._url = database_url
@@ -81,7 +81,8 @@ class Store:
     async def transaction(self) -> AsyncIterator[Tx]:
         """A read-write transaction (READ COMMITTED): committed at the end, rolled back on any error.
 
-        Raises `Unavailable` when the database is away, a lock is not to be had, or it asks to retry.
+        Raises `Unavailable` when the database is down, on a lock timeout, and on errors that call for a
+        retry.
         """
         async with self.reading() as tx, _atomic(tx):
             yield tx
@@ -96,23 +97,23 @@ class Store:
     async def reading(self) -> AsyncIterator[Tx]:
         """A pooled connection without a transaction: every statement sees the present.
 
-        A single statement may write, too: then no lock is left held by a process that is stopped behind it.
+        A single statement may write, too: then a process that is suspended after it holds no lock.
         """
         connection = await call_translated(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
         tx = Tx(connection)
         try:
             yield tx
         finally:
-            del tx.connection  # whoever kept the handle must not reach the connection's next user
+            del tx.connection  # a leaked handle must not reach the connection's next user
             await call_translated(self._pool.release, connection)
 
     async def check(self) -> None:
-        """Have the database answer; raises `Unavailable` when it does not."""
+        """Run a query; raises `Unavailable` when the database does not respond."""
         async with self.reading() as tx:
             await tx.value("SELECT 1")
 
     async def dedicated(self) -> asyncpg.Connection:
-        """A connection of its own, outside the pool; the caller closes it (`signals` listens on it)."""
+        """A connection outside the pool, which the caller closes (`notifications` listens on one)."""
         return await asyncpg.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
 
     async def close(self) -> None:
@@ -132,7 +133,7 @@ class Store:
 
 
 async def open_store(database_url: str, pool_size: int) -> Store:
-    """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is away."""
+    """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down."""
     async with translate_errors():
         pool = await asyncpg.create_pool(
             database_url,

@@ -1,4 +1,4 @@
-"""For rehearsals on a demonstration, never for a service that somebody depends on."""
+"""Moving a tenant's cursor by force: for demonstrations only, never for a production service."""
 
 from uuid import UUID
 
@@ -6,13 +6,13 @@ from app.store.transaction import Tx
 
 
 async def position(tx: Tx, tenant_id: UUID) -> int:
-    """Up to which change a tenant has been told."""
+    """The tenant's cursor: the seq up to which changes have been published to it."""
     seq: int | None = await tx.value("SELECT seq FROM tenant_cursor WHERE tenant_id = $1", tenant_id)
     return seq or 0
 
 
 async def skip(tx: Tx, tenant_id: UUID, to: int) -> None:
-    """Move a tenant's cursor ahead, as if it had been told; nobody may hold it at this moment."""
+    """Move a tenant's cursor ahead without publishing; no process may hold its lease."""
     await tx.execute(
         "UPDATE tenant_cursor SET seq = $2 WHERE tenant_id = $1 AND seq < $2 AND expires_at < "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",

@@ -1,6 +1,6 @@
-"""What happened in a match: finished rounds, timeline events, and the settlement ledger.
+"""The history of a match: finished rounds, timeline events, and the settlement ledger.
 
-Nothing is deleted: what no longer counts is marked void and keeps its fact number.
+Nothing is deleted: what no longer counts is marked void with its fact number unchanged.
 """
 
 from collections.abc import Collection, Iterable
@@ -43,14 +43,14 @@ AND e.id < (
 
 
 def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
-    """What writes finished rounds and timeline events; again, when one is told anew."""
-    told = (
+    """The statements that write finished rounds and timeline events, replacing those already written."""
+    inserts = (
         (_ADD_ROUNDS, [(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds]),
         (_ADD_EVENTS, [(e.id, e.map, e.round, e.void, _encode(e)) for e in events]),
     )
     return [
         Write(sql, (match_id, *(list(column) for column in zip(*rows, strict=True))))
-        for sql, rows in told
+        for sql, rows in inserts
         if rows
     ]
 
@@ -67,13 +67,13 @@ async def void(tx: Tx, match_id: UUID, ids: Collection[int]) -> None:
 
 
 async def rounds(tx: Tx, match_id: UUID) -> list[Round]:
-    """Every finished round in the order they were played, void ones too."""
+    """Every finished round in playing order, void ones too."""
     rows = await tx.fetch("SELECT void, body FROM round WHERE match_id = $1 ORDER BY id", match_id)
     return [msgspec.structs.replace(_round(row["body"]), void=row["void"]) for row in rows]
 
 
 async def timeline(tx: Tx, match_id: UUID) -> list[TimelineEvent]:
-    """Every timeline event in the order they happened, void ones too."""
+    """Every timeline event in order of occurrence, void ones too."""
     rows = await tx.fetch("SELECT void, body FROM timeline_event WHERE match_id = $1 ORDER BY id", match_id)
     return [msgspec.structs.replace(_event(row["body"]), void=row["void"]) for row in rows]
 
@@ -105,8 +105,9 @@ async def ledger_since(
     """At most `limit` entries of all matches with a higher id than `since_id`, each with its match's id and
     number.
 
-    Ids become visible in order, so the last one is a safe cursor for the next call. `finished_only` keeps
-    to finished matches, and stops before the first entry of one that may yet finish: it would be passed by.
+    Ids become visible in order, so the last one is a safe cursor for the next call. `finished_only` returns
+    entries of finished matches only, and stops before the first entry of a match that may yet finish: the
+    cursor would skip it.
     """
     rows = await tx.fetch(
         f"SELECT e.match_id, m.number, e.body FROM ledger_entry e JOIN match m ON m.id = e.match_id "

@@ -1,4 +1,4 @@
-"""Keys as they are kept: never the key, only its keyed hash. Every change is signalled with it."""
+"""Stored keys: never the key itself, only its keyed hash. Every change sends a notification."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -15,8 +15,8 @@ from app.store.transaction import Row, Tx
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about an issued key. `hint` are its first characters; `networks` the addresses it
-    may be used from (CIDR; none means any); `reference` the operator's own id of it. Times: Unix ms."""
+    """An issued key. `hint` is its first characters; `networks` the addresses that may use it (CIDR; none
+    means any); `reference` the operator's own id of it. Times in Unix ms."""
 
     id: UUID
     tenant_id: UUID
@@ -37,7 +37,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyHolder(msgspec.Struct, frozen=True):
-    """A key with the tenant that holds it, as found by `hash`."""
+    """A key with its tenant, as found by `hash`."""
 
     hash: bytes
     key: Key
@@ -53,13 +53,13 @@ FROM api_key k JOIN tenant t ON t.id = k.tenant_id
 
 
 async def by_hash(tx: Tx, digest: bytes) -> KeyHolder | None:
-    """The key with that hash and its tenant, whether they are active or not."""
+    """The key with that hash and its tenant, active or not."""
     row = await tx.row(f"{_HOLDERS} WHERE k.hash = $1", digest)
     return _holder(row) if row else None
 
 
 async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyHolder]:
-    """Those of these keys that there are, with their tenants, active or not."""
+    """Those of these keys that exist, with their tenants, active or not."""
     return [_holder(row) for row in await tx.fetch(f"{_HOLDERS} WHERE k.id = ANY($1)", list(ids))]
 
 
@@ -77,7 +77,7 @@ async def lock(tx: Tx, key_id: UUID) -> Key:
 
 
 async def by_reference(tx: Tx, tenant_id: UUID, reference: str) -> Key | None:
-    """The tenant's key that was asked for under that id."""
+    """The tenant's key that was issued under that id."""
     query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
     rows = await tx.run(query)
     return _key(rows[0]) if rows else None
@@ -92,7 +92,7 @@ async def listing(tx: Tx, tenant_id: UUID) -> list[Key]:
 
 
 async def save(tx: Tx, key: Key) -> None:
-    """Write what may change about a key: all but its id, tenant and hash."""
+    """Write the fields of a key that may change: all except its id, tenant and hash."""
     values: dict[Column | str, Any] = {
         name: value for name, value in _values(key).items() if name not in ("id", "tenant_id")
     }
@@ -101,7 +101,7 @@ async def save(tx: Tx, key: Key) -> None:
 
 
 async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
-    """Note when keys were used last (ms); no signal, for nobody's rights change by it."""
+    """Write when keys were last used (ms); without a notification, since no rights change."""
     await tx.execute(
         """
         UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)

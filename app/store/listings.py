@@ -1,4 +1,4 @@
-"""Lists of matches: rows, not whole matches, and how many there are."""
+"""Lists of matches: their rows, not whole matches, and their total."""
 
 from collections.abc import Collection
 from heapq import merge
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.domain.match import MapPlay, Match, Status
 from app.store.transaction import Row, Tx
 
-LAST = 2**63 - 1  #: the place of matches of which nobody knows when they begin
+LAST = 2**63 - 1  #: the position of matches whose start is unknown
 _COLUMNS = """id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at,
     started_at, finished_at, best_of, score_home, score_away, map_name, place"""
 _WANTED = f"SELECT {_COLUMNS} FROM match WHERE listed AND status = $1 AND place >= $2 AND place <= $3"
@@ -19,7 +19,7 @@ _BACKWARD = f"{_WANTED} AND (place, number) < ($4, $5) ORDER BY place DESC, numb
 
 
 class ListPosition(NamedTuple):
-    """Where a match stands in a list: when it begins or began (Unix ms), then its number."""
+    """A match's position in a list: when it begins or began (Unix ms), then its number."""
 
     at: int
     number: int
@@ -45,14 +45,14 @@ async def page(
     after: ListPosition | None = None,
     newest_first: bool = False,
 ) -> list[tuple[Match, ListPosition]]:
-    """At most `limit` matches in these states, in order of place, from behind `after`.
+    """At most `limit` matches in these states, in order of position, after `after`.
 
-    They are outlines: no rounds, no rosters; of maps only the name of the one being played. What is over
-    and was never played is left out.
+    They are outlines: no rounds, no rosters; of maps only the name of the current one. Matches that are over
+    and were never played are omitted.
     """
     sql = _BACKWARD if newest_first else _FORWARD
     start = after or (ListPosition(LAST, LAST) if newest_first else ListPosition(-1, 0))
-    # Where the page begins bounds the places too: the index is entered there, and nothing before is walked.
+    # The page's start bounds `place` too, so that the index scan begins there.
     first = window.first if newest_first else max(window.first, start.at)
     last = min(window.last, start.at) if newest_first else window.last
     found = [await tx.fetch(sql, status, first, last, *start, limit) for status in statuses]
@@ -61,7 +61,7 @@ async def page(
 
 
 async def total(tx: Tx, statuses: Collection[Status], window: Window) -> int:
-    """How many matches `page` would find without limit."""
+    """How many matches `page` would return without a limit."""
     wanted = list(statuses)
     found: int = await (tx.value(_ALL, wanted) if window.whole else tx.value(_SOME, wanted, *window))
     return found

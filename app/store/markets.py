@@ -1,4 +1,4 @@
-"""The present state of every market of a match."""
+"""The present state of a match's markets."""
 
 from collections.abc import Collection, Iterable
 from uuid import UUID
@@ -37,7 +37,7 @@ async def active(tx: Tx, match_id: UUID) -> list[Market]:
 
 
 async def active_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
-    """`active`, for many matches; those without any are left out."""
+    """`active`, for many matches; those without any are omitted."""
     return await _of(tx, match_ids, OPEN_MARKETS)
 
 
@@ -66,7 +66,7 @@ async def _of(tx: Tx, match_ids: Collection[UUID], statuses: str) -> dict[UUID, 
 
 
 def save_statements(match_id: UUID, markets: Iterable[Market]) -> list[Write]:
-    """What writes these markets, new or known; of two with one key the later stands."""
+    """The statement that inserts or updates these markets; of two with one key the later is written."""
     rows = [_values(market) for market in {market.key: market for market in markets}.values()]
     columns = [list(column) for column in zip(*rows, strict=True)]
     return [Write(_UPSERT, (match_id, *columns))] if rows else []

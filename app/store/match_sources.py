@@ -1,4 +1,4 @@
-"""The senders of a match's log: one is followed, the others are on record with the reason why not."""
+"""The senders of a match's log: one is followed, the others are recorded with the reason why not."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -46,17 +46,17 @@ ALL = f"""coalesce((SELECT json_agg(t) FROM (
 
 
 def decoded(rows: bytes) -> tuple[MatchSource, ...]:
-    """What `ALL` found."""
+    """The result of `ALL`."""
     return _decode(rows)
 
 
 async def listing(tx: Tx, match_id: UUID) -> tuple[MatchSource, ...]:
-    """The senders of a match's log, in the order of their coming."""
+    """The senders of a match's log, by the time when each was first seen."""
     return decoded(await tx.value(f"SELECT {ALL}", match_id))
 
 
 def save_statements(match_id: UUID, changed: Sequence[MatchSource]) -> list[Write]:
-    """What writes these senders; all of them are one statement."""
+    """The statement that writes these senders."""
     if not changed:
         return []
     write = f"""
@@ -71,7 +71,7 @@ def save_statements(match_id: UUID, changed: Sequence[MatchSource]) -> list[Writ
 
 
 async def rival_sources_gone(tx: Tx, before: int) -> list[UUID]:
-    """Matches with an open alert about rivals none of which has sent since `before` (ms)."""
+    """Matches with an open alert about rival sources none of which has sent since `before` (ms)."""
     rows = await tx.fetch(
         """
         SELECT DISTINCT match_id FROM alert a

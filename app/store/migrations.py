@@ -1,7 +1,7 @@
-"""Bring a database to the present schema: create it when it is missing, run what has not run.
+"""Migrate a database to the present schema: create it when it is missing, run the pending migrations.
 
-Piccolo runs in a process of its own, because it keeps its engine in module state and prints as it goes;
-its output is shown only when it fails.
+Piccolo runs in a process of its own, because it holds its engine in module state and prints as it runs; its
+output appears only when it fails.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ import asyncpg
 from app.kit.logging import get_logger, redact
 from app.store.transaction import translate_errors
 
-#: Where `app` lies, for Piccolo's process to find it: a checkout, or the site-packages of an installation.
+#: The directory of `app`, for Piccolo's process to import it: a checkout, or an installation's site-packages.
 _PARENT = Path(__file__).parents[2]
-_LOCK = 7232652  #: the advisory lock of whoever migrates
+_LOCK = 7232652  #: the advisory lock for migrating
 _COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed")
 log = get_logger(__name__)
 
@@ -25,8 +25,8 @@ log = get_logger(__name__)
 async def migrate(database_url: str) -> None:
     """Migrate the database at `database_url`, creating it first when it does not exist.
 
-    Safe to run again, and by several processes at once: they take turns. Raises `Unavailable` when
-    PostgreSQL is away, `RuntimeError` with Piccolo's output when a migration fails.
+    Safe to run again, and by several processes at once: a lock serialises them. Raises `Unavailable` when
+    PostgreSQL is down, `RuntimeError` with Piccolo's output when a migration fails.
     """
     async with translate_errors():
         connection = await _connect(database_url)

@@ -1,7 +1,7 @@
-"""Being told by PostgreSQL: NOTIFY, heard on a connection of its own.
+"""PostgreSQL's LISTEN and NOTIFY, on a connection of its own.
 
-A signal only says "look": what counts is in the tables. Whoever listens must be right without it, only
-slower, because signals sent while the connection was down are lost.
+A notification only says that something changed: the data is in the tables. Listeners must be correct without
+it, only slower, because notifications sent while the connection was down are lost.
 """
 
 import asyncio
@@ -24,27 +24,28 @@ log = get_logger(__name__)
 
 
 async def notify(tx: Tx, channel: str, payload: str = "") -> None:
-    """Tell the listeners of `channel`, if and when the transaction commits."""
+    """Notify the listeners of `channel`, if and when the transaction commits."""
     await tx.execute("SELECT pg_notify($1, $2)", channel, payload)
 
 
 async def listen(
     store: Store, channel: str, on_state: Callable[[bool], None] | None = None
 ) -> AsyncIterator[str]:
-    """Yield the payload of every signal on `channel`, for ever, reconnecting when the connection breaks.
+    """Yield the payload of every notification on `channel`, for ever, reconnecting when the connection
+    breaks.
 
-    After each (re)connection an empty payload is yielded: something may have been missed, look. `on_state`
-    is called with True once signals can be heard and with False as soon as they may not be. A connection
-    that dies without a word is found out within two seconds.
+    After each (re)connection an empty payload is yielded: notifications may have been missed. `on_state` is
+    called with True once notifications are received and with False as soon as they may not be. A connection
+    that dies silently is detected within two seconds.
     """
     failures = 0
     while True:
         try:
-            async with _listening(store, channel, on_state or _ignore_state) as ear:
+            async with _listening(store, channel, on_state or _ignore_state) as listener:
                 failures = 0
                 yield ""
                 while True:
-                    yield await ear.hear()
+                    yield await listener.receive()
         except Unavailable as error:
             log.warning("not listening, trying again", channel=channel, error=error.detail)
             await asyncio.sleep(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
@@ -52,25 +53,25 @@ async def listen(
 
 
 class NotifyListener:
-    """What one connection hears, until it is lost."""
+    """The notifications of one connection, until it is lost."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
-        self._heard: asyncio.Queue[str | None] = asyncio.Queue()
+        self._payloads: asyncio.Queue[str | None] = asyncio.Queue()
 
-    def told(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
-        self._heard.put_nowait(str(payload))
+    def on_notification(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
+        self._payloads.put_nowait(str(payload))
 
-    def lost(self, _connection: object) -> None:
-        self._heard.put_nowait(None)
+    def on_lost(self, _connection: object) -> None:
+        self._payloads.put_nowait(None)
 
-    async def hear(self) -> str:
+    async def receive(self) -> str:
         """The next payload; raises `Unavailable` once the connection is lost."""
         while True:
             try:
                 # Not `wait_for`: on Python 3.11 that loses a cancellation that meets a payload.
                 async with asyncio.timeout(_PROBE_SECONDS):
-                    payload = await self._heard.get()
+                    payload = await self._payloads.get()
             except TimeoutError:
                 await self._connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
                 continue
@@ -85,17 +86,17 @@ async def _listening(
 ) -> AsyncIterator[NotifyListener]:
     async with translate_errors():
         connection = await store.dedicated()
-        ear = NotifyListener(connection)
+        listener = NotifyListener(connection)
         try:
             connection.add_termination_listener(lambda _: on_state(False))
-            connection.add_termination_listener(ear.lost)
-            await connection.add_listener(channel, ear.told)
+            connection.add_termination_listener(listener.on_lost)
+            await connection.add_listener(channel, listener.on_notification)
             on_state(True)
-            yield ear
+            yield listener
         finally:
             on_state(False)
             connection.terminate()
 
 
 def _ignore_state(_: bool) -> None:
-    """Nobody asked for the state."""
+    """For callers that do not need the state."""

@@ -1,4 +1,4 @@
-"""Operators' commands by their own ids: one that is sent twice is done once."""
+"""Operators' commands by the operators' own ids: a command that is sent twice is executed once."""
 
 from uuid import UUID
 
@@ -8,20 +8,20 @@ from app.store.transaction import Tx
 
 
 class RecordedCommand(msgspec.Struct, frozen=True):
-    """A command as it was first given: `asked` is its JSON."""
+    """A command as it was first sent: `request` is its JSON."""
 
     match_id: UUID
-    asked: bytes
+    request: bytes
 
 
 async def record_once(
-    tx: Tx, holder: str, reference: str, match_id: UUID, asked: bytes, now: int
+    tx: Tx, holder: str, reference: str, match_id: UUID, request: bytes, now: int
 ) -> RecordedCommand | None:
-    """None when this is the first time that `holder` uses `reference`, else what it stood for then.
+    """None when `holder` uses `reference` for the first time, else the command that it named then.
 
     Waits for another transaction that is about to use the same one.
     """
-    taken = await tx.execute(
+    inserted = await tx.execute(
         """
         INSERT INTO operator_command (actor, reference, match_id, at, asked) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING
@@ -30,9 +30,9 @@ async def record_once(
         reference,
         match_id,
         now,
-        asked,
+        request,
     )
-    if taken:
+    if inserted:
         return None
     row = await tx.row(
         "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", holder, reference

@@ -1,4 +1,4 @@
-"""Finished matches by who met: of one team, or of two against each other."""
+"""Finished matches of one team, or of two against each other."""
 
 import msgspec
 

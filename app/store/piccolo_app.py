@@ -1,4 +1,4 @@
-"""Our one Piccolo app: which tables there are and where their migrations lie."""
+"""Our Piccolo app: its tables and the folder of its migrations."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where Piccolo's own command finds the database and our tables.
+"""The configuration of Piccolo's own command: the database and our tables.
 
 `PICCOLO_CONF=app.store.piccolo_conf piccolo migrations forwards matchfeed`, with `DATABASE_URL` set.
 """

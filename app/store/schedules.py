@@ -1,4 +1,4 @@
-"""The matches that a tenant takes, as schedules list them."""
+"""A tenant's booked matches, as schedules list them."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -27,8 +27,8 @@ GROUP BY m.number ORDER BY at, m.number
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Which matches: those in these states, and, where `since` is given, scheduled from then until before
-    `until` (Unix ms)."""
+    """Which matches: those in these states, and, with `since`, scheduled from then until before `until`
+    (Unix ms)."""
 
     statuses: tuple[Status, ...]
     since: int | None = None
@@ -38,14 +38,14 @@ class Selection(msgspec.Struct, frozen=True):
 async def listed(
     tx: Tx, tenant_id: UUID, wanted: Selection, *, start: int = 0, limit: int | None = None
 ) -> list[Match]:
-    """The tenant's matches by scheduled start, then number; `last_stamp` and `last_seq` are not told."""
+    """The tenant's matches by scheduled start, then number; `last_stamp` and `last_seq` are not set."""
     selection = (list(wanted.statuses), wanted.since, wanted.until)
     rows = await tx.fetch(_LISTED, *selection, tenant_id, limit, start)
     return [_decode(row["state"]) for row in rows]
 
 
 async def unbooked_digest(tx: Tx, tenant_id: UUID) -> str:
-    """What distinguishes this tenant's lists from others': "" for one that takes every match."""
+    """A digest of the matches that the tenant has unbooked: "" when it has booked all."""
     found: str = await tx.value(_KEPT_BACK, tenant_id)
     return found
 
@@ -53,8 +53,7 @@ async def unbooked_digest(tx: Tx, tenant_id: UUID) -> str:
 async def fixture_changes(
     tx: Tx, tenant_id: UUID, after: int, statuses: Sequence[Status]
 ) -> list[tuple[int, int]]:
-    """The numbers of the tenant's matches in these states of which the feed has told a fixture change after
-    `after` (ms), each with the moment of its latest, by that moment. The change log forgets after some days.
-    """
+    """The numbers of the tenant's matches in these states with a fixture change published after `after` (ms),
+    each with the time of its latest, by that time. The change log is pruned after some days."""
     rows = await tx.fetch(_CHANGED, after, list(statuses), tenant_id)
     return [(row["number"], row["at"]) for row in rows]

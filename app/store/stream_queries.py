@@ -1,6 +1,6 @@
-"""What the stream reads: changes as they come, and where everything stood when it began to watch.
+"""What the stream reads: the change log, and the state when a poller starts.
 
-All of it is asked for inside one `Store.snapshot`, so that state and changes belong together.
+All of it is read within one `Store.snapshot`, so that state and changes are consistent.
 """
 
 from collections.abc import Collection
@@ -27,7 +27,7 @@ async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list
 
 
 async def relevant(tx: Tx) -> list[UUID]:
-    """The matches that are live or have a market on offer or suspended."""
+    """The matches that are live or have an active or suspended market."""
     rows = await tx.fetch(
         f"""
         SELECT id FROM match WHERE status = $1
@@ -39,8 +39,8 @@ async def relevant(tx: Tx) -> list[UUID]:
 
 
 async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[EntityKey, int]:
-    """The seq of the newest change of each of these matches, by what tells it: each market by its key,
-    everything else by the kind of entity. What has no frame of its own counts as a change of the match."""
+    """The newest seq of each entity of these matches: each market by its key, everything else by kind. A
+    change without a frame of its own counts as a change of the match."""
     rows = await tx.fetch(
         """
         SELECT match_id, kind, key, max(seq) AS seq FROM (
@@ -48,7 +48,7 @@ async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[EntityKey, int]:
                 CASE entity WHEN 'market' THEN key ELSE '' END AS key
             FROM change WHERE match_id = ANY($1) AND NOT (entity = 'match' AND frame = '')
             UNION ALL SELECT match_id, seq, kind, key FROM past_seq WHERE match_id = ANY($1)
-        ) AS told GROUP BY 1, 2, 3
+        ) AS seen GROUP BY 1, 2, 3
         """,
         list(ids),
     )

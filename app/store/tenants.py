@@ -1,4 +1,4 @@
-"""Tenants and what they take: every match, except those they have given back."""
+"""Tenants and their bookings: every match is booked, except those that a tenant has unbooked."""
 
 from collections.abc import Collection
 from typing import Any
@@ -82,7 +82,7 @@ async def save(tx: Tx, tenant: Tenant) -> None:
 
 
 async def admission_pending(tx: Tx) -> list[Tenant]:
-    """The tenants with a vhost about which the broker was told otherwise than what holds now, by slug."""
+    """The tenants with a vhost whose access at the broker differs from `active`, by slug."""
     query = (
         TenantTable.select(*_COLUMNS)
         .where(TenantTable.amqp.eq(True))
@@ -93,12 +93,12 @@ async def admission_pending(tx: Tx) -> list[Tenant]:
 
 
 async def set_admitted(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
-    """Note that the broker lets the tenant in, or that it does not."""
+    """Record whether the broker accepts the tenant's logins."""
     await tx.run(TenantTable.update({TenantTable.amqp_admitted: admitted}).where(TenantTable.id == tenant_id))
 
 
 async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
-    """Let the tenant have the match again; whether that changed anything."""
+    """Book the match again; whether that changed anything."""
     query = (
         Unbooked.delete()
         .where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)
@@ -108,7 +108,7 @@ async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
 
 
 async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
-    """Keep the match from the tenant; whether that changed anything."""
+    """Unbook the match; whether that changed anything."""
     query = (
         Unbooked.insert(Unbooked(tenant_id=tenant_id, match_id=match_id))
         .on_conflict(target=(Unbooked.tenant_id, Unbooked.match_id), action="DO NOTHING")
@@ -118,18 +118,18 @@ async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
 
 
 async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UUID]:
-    """Those of `match_ids` that the tenant takes."""
+    """Those of `match_ids` that the tenant has booked."""
     if not match_ids:
         return set()
     query = Unbooked.select(Unbooked.match_id).where(
         Unbooked.tenant_id == tenant_id, Unbooked.match_id.is_in(list(match_ids))
     )
-    kept_back = await tx.run(query)
-    return set(match_ids) - {row["match_id"] for row in kept_back}
+    rows = await tx.run(query)
+    return set(match_ids) - {row["match_id"] for row in rows}
 
 
 async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
-    """Every (tenant, match) that is kept back."""
+    """Every unbooked (tenant, match)."""
     rows = await tx.run(Unbooked.select(Unbooked.tenant_id, Unbooked.match_id))
     return {(row["tenant_id"], row["match_id"]) for row in rows}
 

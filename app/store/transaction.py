@@ -26,18 +26,18 @@ _AWAY = (
     asyncpg.TransactionRollbackError,
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.ReadOnlySQLTransactionError,
-    # What the driver says when the server ended the session between two statements.
+    # The driver's error when the server ended the session between two statements.
     asyncpg.InternalClientError,
 )
 
-#: The driver has one error for a lost connection and for its wrong use; these words tell them apart.
+#: The driver has one error for a lost connection and for misuse; these words identify a lost connection.
 _LOST = ("closed", "closing", "released back")
 
 
 class Write(NamedTuple):
-    """A statement that changes rows, yet to be run, and its arguments.
+    """A statement that changes rows, with its arguments, to be run by `Tx.write`.
 
-    With `missing` it must touch a row, and return it: where there is none, these are the words of `NotFound`.
+    With `missing` it must affect a row, and return it: otherwise `NotFound` is raised with this text.
     """
 
     sql: str
@@ -48,7 +48,7 @@ class Write(NamedTuple):
 class Tx:
     """Statements on one connection; a transaction around them unless it came from `Store.reading`.
 
-    Arguments are PostgreSQL's `$1`, `$2`, …; `json` columns take and give bytes, `uuid` gives `UUID`.
+    Arguments are PostgreSQL's `$1`, `$2`, …; `json` values are bytes, `uuid` values `UUID`.
     """
 
     __slots__ = ("connection",)
@@ -70,16 +70,16 @@ class Tx:
         return await call_translated(self.connection.fetchval, sql, *args)
 
     async def execute(self, sql: str, *args: Any) -> int:
-        """Run a statement; the number of rows that it touched (0 when it does not count rows)."""
+        """Run a statement; the number of rows affected (0 when it does not count rows)."""
         tag: str = await call_translated(self.connection.execute, sql, *args)
         count = tag.rsplit(" ", 1)[-1]
         return int(count) if count.isdigit() else 0
 
     async def write(self, writes: Sequence[Write]) -> None:
-        """Run statements that change rows, all in one question to the database.
+        """Run statements that change rows in one round trip.
 
-        They become parts of one statement: none sees what another does, and no two may touch the same row.
-        Raises `NotFound` where one finds no row that must be there.
+        They are combined into one statement: none sees the others' changes, and no two may affect the same
+        row. Raises `NotFound` when one with `missing` affects no row.
         """
         if not writes:
             return
@@ -101,13 +101,13 @@ class Tx:
 
 @lru_cache(maxsize=256)
 def _combined(statements: Sequence[tuple[str, int, bool]]) -> str:
-    """One statement of several, each with its number of parameters, which are numbered through. It tells of
-    each that is marked, in their order, whether it touched a row."""
+    """One statement of several, each with its number of parameters, which are renumbered. It returns for each
+    that is marked, in order, whether it affected a row."""
     before = accumulate((count for _, count, _ in statements), initial=0)
     parts = [_renumbered(sql, shift) for (sql, _, _), shift in zip(statements, before, strict=False)]
-    asked = [at for at, (_, _, marked) in enumerate(statements) if marked]
-    told = ", ".join(f"EXISTS (SELECT FROM part{at}) AS found{at}" for at in asked)
-    return f"WITH {', '.join(f'part{at} AS ({part})' for at, part in enumerate(parts))} SELECT {told}"
+    checked = [at for at, (_, _, marked) in enumerate(statements) if marked]
+    columns = ", ".join(f"EXISTS (SELECT FROM part{at}) AS found{at}" for at in checked)
+    return f"WITH {', '.join(f'part{at} AS ({part})' for at, part in enumerate(parts))} SELECT {columns}"
 
 
 def _renumbered(sql: str, shift: int) -> str:
@@ -116,7 +116,7 @@ def _renumbered(sql: str, shift: int) -> str:
 
 @asynccontextmanager
 async def translate_errors() -> AsyncIterator[None]:
-    """Turn "the database is away, busy or told us to try again" into `Unavailable`; the rest passes."""
+    """Raise `Unavailable` when the database is down, busy or requires a retry; other errors are unchanged."""
     try:
         yield
     except _AWAY as error:
@@ -128,7 +128,7 @@ async def translate_errors() -> AsyncIterator[None]:
 
 
 async def call_translated(work: Callable[..., Awaitable[T]], *args: Any, **options: Any) -> T:
-    """The outcome of `work` on the database, its failures as `translated` has them."""
+    """The result of `work` on the database, its errors translated by `translate_errors`."""
     async with translate_errors():
         return await work(*args, **options)
 

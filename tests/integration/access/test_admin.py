@@ -141,4 +141,4 @@ async def test_a_refused_change_leaves_no_trace(store: Store, issue: Issue) -> N
             await admin.revoke_key(tx, issued.key.id, **BY)
             raise ZeroDivisionError
     assert await actions(store) == ["tenant.create", "key.issue"]
-    assert (await Grants(store, SECRET).of(issued.raw)).key_id == issued.key.id
+    assert (await Grants(store, SECRET).authorise(issued.raw)).key_id == issued.key.id

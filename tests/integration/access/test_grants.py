@@ -81,8 +81,8 @@ async def test_a_change_is_seen_by_every_process_at_once(store: Store, issue: Is
         worst = 0.0
         for _ in range(20):
             issued = await issue()
-            await one.of(issued.raw)
-            await other.of(issued.raw)
+            await one.authorise(issued.raw)
+            await other.authorise(issued.raw)
             await revoke(store, issued.key.id)
             worst = max(worst, *[await seconds_until_refused(each, issued.raw) for each in (one, other)])
     assert worst < 1
@@ -158,7 +158,7 @@ async def test_a_key_read_before_a_change_is_not_remembered_after_it(
     await read.wait()
     monkeypatch.undo()
     async with running(store) as witness:
-        await witness.of(issued.raw)
+        await witness.authorise(issued.raw)
         await revoke(store, issued.key.id)
         await seconds_until_refused(witness, issued.raw)
     other = await issue()

@@ -58,9 +58,9 @@ async def test_a_grant_read_before_a_change_of_the_key_is_not_used(
 ) -> None:
     raw = await issue("acme", bundles=("cs2.odds.basic",))
     (key,) = (await operator_api.get("/keys")).json()["data"]
-    look_up, grants_read = Grants.of, list[Any]()
+    look_up, grants_read = Grants.authorise, list[Any]()
 
-    async def of(grants: Grants, raw_key: str, address: str | None = None) -> Any:
+    async def authorise(grants: Grants, raw_key: str, address: str | None = None) -> Any:
         grant = await look_up(grants, raw_key, address)
         if raw_key == raw:
             grants_read.append(grant)
@@ -69,7 +69,7 @@ async def test_a_grant_read_before_a_change_of_the_key_is_not_used(
                 assert changed.is_success
         return grant
 
-    monkeypatch.setattr(Grants, "of", of)
+    monkeypatch.setattr(Grants, "authorise", authorise)
     path = f"/cs2/v1/stream?api_key={raw}"
     assert [(await refusal(host, path)).status_code for _ in range(2)] == [503, 403]
 
@@ -77,7 +77,7 @@ async def test_a_grant_read_before_a_change_of_the_key_is_not_used(
 async def test_a_failed_lookup_of_the_keys_is_retried(
     host: str, issue: IssueKey, operator_api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    raw, withdrawn, failures = await issue("acme", bundles=("cs2.stats",)), Grants.withdrawn, []
+    raw, withdrawn, failures = await issue("acme", bundles=("cs2.stats",)), Grants.no_longer_valid, []
 
     async def broken(grants: Grants, presented: Any) -> Any:
         if not failures:
@@ -87,7 +87,7 @@ async def test_a_failed_lookup_of_the_keys_is_retried(
 
     async with subscribed(host, raw) as client:
         await until_alive(client)
-        monkeypatch.setattr(Grants, "withdrawn", broken)
+        monkeypatch.setattr(Grants, "no_longer_valid", broken)
         assert (await operator_api.post("/revoke")).is_success
         with pytest.raises(ConnectionClosed):
             while True:
