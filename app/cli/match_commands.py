@@ -11,7 +11,7 @@ from app.access import log_tokens
 from app.cli.shared import actor, async_command, command_store, load_settings, print_json
 from app.commands import creation
 from app.commands.creation import NewMatch
-from app.domain.entrants import MOST_STRENGTH
+from app.domain.entrants import MAX_STRENGTH
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
@@ -23,7 +23,7 @@ from app.store.connections import Store
 
 _PROGRESS_LINES = 500
 _DAY = 86_400_000
-_STRENGTH = click.FloatRange(0, MOST_STRENGTH)
+_STRENGTH = click.FloatRange(0, MAX_STRENGTH)
 
 
 @click.group()

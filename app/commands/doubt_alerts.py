@@ -1,9 +1,8 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
-from app.domain.doubts import SERVER_SILENT, UNRATED
+from app.domain.doubts import SERVER_SILENT, UNFOLLOWED, UNRATED
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
-from app.domain.unfollowed import UNFOLLOWED
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.transaction import Tx

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from app.commands import market_actions
 from app.commands import match_commands as c
 from app.commands.market_actions import ManualMarketAction
-from app.domain import awards, fixture, lifecycle, rating, sides_by_hand
+from app.domain import awards, fixture, lifecycle, rating
 from app.domain.changes import Change, MatchChanged
 from app.domain.market import Result
 from app.domain.match import Match
@@ -66,7 +66,7 @@ def _(command: c.SetTeams, match: Match, now: int) -> Effect:
 @effect_of.register
 def _(command: c.Rate, match: Match, now: int) -> Effect:
     strengths = command.strength_a, command.strength_b
-    return Effect(*rating.rate(match, *strengths, allow_unrated=command.allow_unrated))
+    return Effect(*rating.set_ratings(match, *strengths, allow_unrated=command.allow_unrated))
 
 
 @effect_of.register
@@ -104,7 +104,7 @@ def _(command: c.Describe, match: Match, now: int) -> Effect:
         source_url=command.source_url,
         data_delay_seconds=command.data_delay_seconds,
     )
-    after, changes = fixture.describe(match, about)
+    after, changes = fixture.set_info(match, about)
     return Effect(replace(after, tournament_id=command.tournament_id), changes)
 
 
@@ -120,7 +120,7 @@ def _(command: c.Unsuspend, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.NameSides, match: Match, now: int) -> Effect:
-    return Effect(*sides_by_hand.name_sides(match, c.slot(command.ct), now))
+    return Effect(*fixture.set_sides(match, c.slot(command.ct), now))
 
 
 @effect_of.register

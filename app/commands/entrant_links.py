@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.domain import rating
 from app.domain.analytics import PlayerOnMap
-from app.domain.entrants import OWN, Competitor, Player
+from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player
 from app.domain.match import Match
 from app.kit.errors import Field, Invalid
 from app.store import entrants
@@ -39,10 +39,10 @@ async def resolve(tx: Tx, before: Match | None, match: Match) -> Match:
         away_id=away.id if away else match.away_id,
         tournament_id=tournament.id if tournament else match.tournament_id,
     )
-    if not rating.unrated(match):
+    if not rating.is_unrated(match):
         return match
     teams = await entrants.by_number(tx, entrants.TEAMS, (match.home_id, match.away_id))
-    return rating.rated(_with_strengths(match, teams.get(match.home_id), teams.get(match.away_id)))
+    return rating.check_ratings(_with_strengths(match, teams.get(match.home_id), teams.get(match.away_id)))
 
 
 def _with_strengths(match: Match, home: Competitor | None, away: Competitor | None) -> Match:
@@ -79,7 +79,7 @@ async def record_players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
 def _same(known: Player | None, one: PlayerOnMap) -> bool:
     if known is None:
         return False
-    return known.id <= OWN or (known.name, known.team_id) == (one.player.name, one.team_id)
+    return known.id <= MAX_FILE_NUMBER or (known.name, known.team_id) == (one.player.name, one.team_id)
 
 
 def _references(match: Match) -> dict[str, Reference]:

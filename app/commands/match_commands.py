@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from app.domain.entrants import MOST_STRENGTH
+from app.domain.entrants import MAX_STRENGTH
 from app.domain.match import Slot
 from app.domain.match_info import Veto, VideoStream
 from app.domain.settlement import VoidWindow
@@ -19,7 +19,7 @@ Words = Annotated[str, Meta(max_length=500)]
 Address = Annotated[str, Meta(pattern=r"^(https?://\S{1,1000})?$")]
 Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
 Number = Annotated[int, Meta(ge=1, le=2_147_483_647)]
-Strength = Annotated[float, Meta(ge=0, le=MOST_STRENGTH)]
+Strength = Annotated[float, Meta(ge=0, le=MAX_STRENGTH)]
 Rounds = Annotated[int, Meta(ge=2, le=100, multiple_of=2)]
 Overtime = Annotated[int, Meta(ge=0, le=20, multiple_of=2)]
 TeamName = Literal["team_a", "team_b"]
@@ -62,8 +62,8 @@ class Rate(Command, frozen=True, tag="rate"):
     """Strengths of the teams; omitted fields stay unchanged. `allow_unrated`: offer prices although a team
     has no rating; if one team is rated, its rating is used."""
 
-    strength_a: Annotated[float, Meta(gt=0, le=MOST_STRENGTH)] | None = None
-    strength_b: Annotated[float, Meta(gt=0, le=MOST_STRENGTH)] | None = None
+    strength_a: Annotated[float, Meta(gt=0, le=MAX_STRENGTH)] | None = None
+    strength_b: Annotated[float, Meta(gt=0, le=MAX_STRENGTH)] | None = None
     allow_unrated: bool = False
 
 

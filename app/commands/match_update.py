@@ -6,7 +6,7 @@ from app.commands import doubt_alerts, drafts, entrant_links
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
-from app.domain.market import Book, Market, timed
+from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.store import changes as change_log
@@ -82,7 +82,7 @@ async def _write(
     now: int,
     extra_writes: Sequence[Write] = (),
 ) -> Match:
-    changed = [timed(book.get(market.key), market, now) for market in changed]
+    changed = [with_offer_end(book.get(market.key), market, now) for market in changed]
     rows = drafts.compose(before, after, changes, book, changed, entries)
     if before is None:
         await matches.insert(tx, after)

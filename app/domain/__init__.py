@@ -2,8 +2,9 @@
 
 Frozen structs and functions over them; no clock, no I/O, no framework. Times are Unix milliseconds,
 team slots are `home` and `away` (the interface's team_a and team_b), sides are `CT` and `T`.
-A match is moved in four places: `transitions.fold` takes in what a source says and guesses nothing; the
-moves of `lifecycle`, `fixture` and `awards` are an operator's and raise `Conflict` where they are impossible.
-`scoreboard` shows and decides nothing; `analytics` counts what finished matches leave behind.
+A match changes in four modules: `transitions.fold` applies the facts of a source and never guesses; those of
+`lifecycle`, `fixture` and `awards` are an operator's, and raise `Conflict` where the match's state forbids
+them.
+`scoreboard` holds what only clients see; `analytics` computes the statistics of finished matches.
 Everything above may import this package; it imports `kit`.
 """

@@ -1,6 +1,6 @@
-"""What teams and players did on the maps of a finished match, counted from its rounds and events.
+"""Statistics of teams and players on the maps of a finished match, counted from its rounds and events.
 
-Lines hold counts only, so that those of many maps add up; rates are for whoever shows them. Void rounds
+Lines hold counts only, so that those of many maps add up; rates are computed for display. Void rounds
 and events do not count, nor do maps that were awarded without a round being played; of late events kills
 do, as on the server's scoreboard.
 """
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from app.domain.equipment_value import buy
+from app.domain.equipment_value import buy_type
 from app.domain.match import (
     MapPlay,
     Match,
@@ -31,7 +31,7 @@ RACES = (6, 9, 12)
 class TeamLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """A team's counts. A second round counts where the pistol round before it was won; a first kill where
     it is known who made it; a race counts the maps on which the team was first to have so many rounds; a
-    buy counts where it was told what all five carried, an even one where both teams bought fully."""
+    buy counts where the equipment of all five is known, an even one where both teams bought fully."""
 
     maps: int = 0
     wins: int = 0
@@ -114,9 +114,9 @@ def total(kind: type[C], lines: Iterable[C]) -> C:
 
 def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[TeamOnMap]:
     """Both teams' lines of every map that was played."""
-    told = list(rounds), list(events)
+    record = list(rounds), list(events)
     lines: list[TeamOnMap] = []
-    for play, played, happened in _maps(match, *told):
+    for play, played, happened in _maps(match, *record):
         for slot, team, team_id in _teams(match):
             line = _team_line(play, slot, played, happened, _other_deaths(match, play, played))
             lines.append(TeamOnMap(play.number, play.name, slot, team, team_id, line))
@@ -126,11 +126,11 @@ def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[Timeli
 def players_on_maps(
     match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]
 ) -> list[PlayerOnMap]:
-    """The tally of everybody who killed, died or assisted on a map that was played."""
-    told = list(rounds), list(events)
+    """The tally of each player with a kill, death or assist on a map that was played."""
+    record = list(rounds), list(events)
     teams = {slot: (team, team_id) for slot, team, team_id in _teams(match)}
     found: list[PlayerOnMap] = []
-    for play, played, happened in _maps(match, *told):
+    for play, played, happened in _maps(match, *record):
         deaths = _other_deaths(match, play, played)
         for player, slot, tally in tallies(len(played), happened, deaths):
             found.append(PlayerOnMap(play.number, play.name, player, *teams[slot], tally))
@@ -258,28 +258,28 @@ def _races(slot: Slot, played: list[Round]) -> TeamLine:
 
 
 def _buys(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
-    """What came of saving, of buying what one could, and of buying fully; pistol rounds are none of these."""
+    """Results of eco, force and full buys; pistol rounds are none of these."""
     pistols = (1, play.max_rounds // 2 + 1)
     for one in played:
         ours, theirs = one.worth if slot == "home" else one.worth[::-1]
         if ours is None or one.number in pistols:
             continue
-        won, kind = one.winner == slot, buy(ours)
+        won, kind = one.winner == slot, buy_type(ours)
         if kind != "full":
             yield TeamLine(ecos=1, ecos_won=won) if kind == "eco" else TeamLine(forces=1, forces_won=won)
         else:
-            even = theirs is not None and buy(theirs) == "full"
+            even = theirs is not None and buy_type(theirs) == "full"
             yield TeamLine(fulls=1, fulls_won=won, even_fulls=even, even_fulls_won=even and won)
 
 
 def tallies(
     rounds: int, events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]
 ) -> Iterable[tuple[Player, Slot, PlayerTally]]:
-    """Everybody's tally as the server's scoreboard has it, under the last name and for the team that they
-    were last seen with. `deaths` are those without a kill."""
+    """Each player's tally as on the server's scoreboard, under the last name and for the team that they were
+    last seen with. `deaths` are those without a kill."""
     others = [(death.player, death.slot, PlayerTally(deaths=1)) for death in deaths]
-    deeds = sorted([*others, *_deeds(list(events))], key=lambda deed: _key(deed[0]))
-    for _, group in groupby(deeds, key=lambda deed: _key(deed[0])):
+    parts = sorted([*others, *_kill_tallies(list(events))], key=lambda part: _key(part[0]))
+    for _, group in groupby(parts, key=lambda part: _key(part[0])):
         of_player = list(group)
         player, slot, _ = of_player[-1]
         seen = PlayerTally(maps=1, rounds=rounds)
@@ -291,14 +291,14 @@ def _key(player: Player) -> tuple[int, str]:
 
 
 def _seen(events: Iterable[TimelineEvent]) -> Iterable[tuple[tuple[int, str], Slot]]:
-    """Who was seen killing or dying, and for which team."""
+    """The players who killed or died, with their teams."""
     for event in events:
         for player, slot in ((event.actor, event.actor_slot), (event.target, event.target_slot)):
             if player and slot:
                 yield _key(player), slot
 
 
-def _deeds(events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
+def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
     openings = {event.id for event in _openings(events).values()}
     teams = dict(_seen(events))
     for event in events:
@@ -315,6 +315,6 @@ def _deeds(events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTa
             )
         if event.assister and event.target_slot:
             opponent = other_slot(event.target_slot)
-            # The scoreboard counts no assist on a team mate, though the log tells it.
+            # The scoreboard counts no assist on a team mate, though the log reports it.
             if teams.get(_key(event.assister), opponent) == opponent:
                 yield event.assister, opponent, PlayerTally(assists=1)

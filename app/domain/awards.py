@@ -1,27 +1,27 @@
 """Maps and matches won without being played to the end: walkover, retirement, disqualification.
 
-What was decided by then stands: rounds, events and scores stay as they were played, and the winner is
-whoever the operator names.
+What was decided by then stands: rounds, events and scores stay as they were played, and the operator
+names the winner.
 """
 
 from msgspec.structs import replace
 
 from app.domain.changes import Change
-from app.domain.lifecycle import Moved, require_open
+from app.domain.lifecycle import MatchTransition, require_open
 from app.domain.match import Match, Slot, Status
 from app.domain.series import close_map, finish_match, next_map
 
 
-def award_map(match: Match, winner: Slot, at: int) -> Moved:
-    """The map in play, else the next one, goes to `winner`; with enough maps won, so does the match."""
+def award_map(match: Match, winner: Slot, at: int) -> MatchTransition:
+    """Award the map in play, else the next one, to `winner`; with enough maps won, the match too."""
     require_open(match, "awarded a map")
     changes: list[Change] = []
     match = _close(match, winner, at, changes)
     return match, tuple(changes)
 
 
-def award_match(match: Match, winner: Slot, at: int) -> Moved:
-    """The match goes to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
+def award_match(match: Match, winner: Slot, at: int) -> MatchTransition:
+    """Award the match to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
     require_open(match, "awarded")
     changes: list[Change] = []
     if match.map is not None:

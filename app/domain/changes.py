@@ -1,4 +1,6 @@
-"""What `transitions` says happened, for trading, the change log and the stream."""
+"""What a transition changed in a match: read by trading and written to the change log.
+
+The tag of `RoundLive` is stored: its class keeps its name."""
 
 import msgspec
 
@@ -34,13 +36,13 @@ class EventAdded(Change, frozen=True):
 
 
 class EventAmended(Change, frozen=True):
-    """An event told earlier, now known better (an assist that arrived later); same id."""
+    """An event reported before, now with more data (an assist that arrived later); same id."""
 
     event: TimelineEvent
 
 
 class RoundFinished(Change, frozen=True):
-    """`timeline` is everything that happened in the round, in order, whichever batch told it."""
+    """`timeline` holds all events of the round, in order, those of earlier batches too."""
 
     round: Round
     timeline: tuple[TimelineEvent, ...] = ()
@@ -72,7 +74,7 @@ class MatchCancelled(Change, frozen=True):
 
 
 class FormatChanged(Change, frozen=True):
-    """The series or its maps are played in another format; here is the one before."""
+    """The format of the series or its maps changed; these are the values before."""
 
     best_of: int
     max_rounds: int
@@ -81,7 +83,7 @@ class FormatChanged(Change, frozen=True):
 
 class MatchChanged(Change, frozen=True):
     """Anything else that clients see or settlements rest on: pause, suspension, sides, names, schedule,
-    format, rounds that nobody saw."""
+    format, unseen rounds."""
 
 
 Changes = list[Change]  #: what a transition has changed so far; each step appends to it

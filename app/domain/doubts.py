@@ -1,48 +1,100 @@
-"""Why nothing may be offered: each doubt stands until the thing that raised it clears it."""
+"""Doubts: reasons why a match is suspended. Each stands until what raised it clears it."""
 
 from msgspec.structs import replace
 
+from app.domain.facts import Fact, RoundWon
 from app.domain.match import Doubt, Match
 
-OPERATOR = "operator"  #: the kind of a doubt that an operator raised, in words of their own
+OPERATOR = "operator"  #: the kind of a doubt that an operator raised; its reason is their text
 UNRATED = "rating"  #: the kind of the doubt that stands while a team has no rating
 SOURCE = "source"  #: the kind of a doubt that missing data raises
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
 SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
-AWAY = "log processing stands still"  #: the reason of such a doubt while it is we who stand still
+#: its reason while our own log processing has stopped
+PROCESSING_STOPPED = "log processing stands still"
 BY_OPERATOR = "suspended by an operator"
+UNFOLLOWED = "unfollowed"  #: the kind while rounds are played in the log that cannot be counted
+#: How many rounds in a row cannot be counted before `UNFOLLOWED` is raised. One is common: a knife round,
+#: or the round during which a source was attached.
+UNFOLLOWED_LIMIT = 2
 
 
 def raise_doubt(match: Match, kind: str, reason: str) -> Match:
-    """The match with this doubt standing; another reason of the same kind takes its place."""
+    """Add the doubt; it replaces one of the same kind."""
     doubt = Doubt(kind, reason)
     if doubt in match.doubts:
         return match
-    return _with(match, (*(other for other in match.doubts if other.kind != kind), doubt))
+    return _replace_doubts(match, (*(other for other in match.doubts if other.kind != kind), doubt))
 
 
 def clear_doubt(match: Match, *kinds: str) -> Match:
     if not any(doubt.kind in kinds for doubt in match.doubts):
         return match
-    return _with(match, tuple(doubt for doubt in match.doubts if doubt.kind not in kinds))
+    return _replace_doubts(match, tuple(doubt for doubt in match.doubts if doubt.kind not in kinds))
 
 
 def retain_doubts(match: Match, *kinds: str) -> Match:
-    """Only doubts of these kinds stand on: the match is over, the others mean nothing any more."""
+    """Clear all doubts but those of these kinds: the match is over, the others no longer apply."""
     return clear_doubt(match, *(doubt.kind for doubt in match.doubts if doubt.kind not in kinds))
 
 
 def log_is_doubted(match: Match) -> bool:
-    """A doubt stands that the log raised, and that its next lines may clear."""
+    """Whether a doubt stands that the log raised and that its next lines may clear."""
     return any(doubt.kind not in (OPERATOR, UNRATED) for doubt in match.doubts)
 
 
-def _with(match: Match, doubts: tuple[Doubt, ...]) -> Match:
+def _replace_doubts(match: Match, doubts: tuple[Doubt, ...]) -> Match:
     return replace(match, doubts=doubts, suspended=doubts[0].reason if doubts else "")
 
 
 def public_reason(match: Match) -> str:
-    """Why the match is suspended, in words for everybody: what an operator wrote is for operators."""
+    """Why the match is suspended, for clients: an operator's own text is replaced."""
     if match.doubts and match.doubts[0].kind == OPERATOR:
         return BY_OPERATOR
     return match.suspended
+
+
+def count_unfollowed_round(before: Match, match: Match, fact: Fact) -> Match:
+    """Update the number of rounds won in a row and not counted. `match` is `before` after `fact`."""
+    if match.over or _scores(match) != _scores(before):
+        return reset_unfollowed_rounds(match)
+    if not isinstance(fact, RoundWon) or match.warmup:
+        return match
+    if _is_counted(match, fact) or _processing_stopped(match):
+        return match
+    match = replace(match, unfollowed=match.unfollowed + 1)
+    return _raise_unfollowed(match) if match.unfollowed >= UNFOLLOWED_LIMIT else match
+
+
+def reset_unfollowed_rounds(match: Match) -> Match:
+    """The cause is gone: start counting from 0."""
+    return clear_doubt(replace(match, unfollowed=0), UNFOLLOWED) if match.unfollowed else match
+
+
+def _scores(match: Match) -> tuple[tuple[int, int, bool], ...]:
+    return tuple((play.home_score, play.away_score, play.status == "finished") for play in match.maps)
+
+
+def _is_counted(match: Match, fact: RoundWon) -> bool:
+    """Whether the line's score is counted already: a repeated line, or one from before a backup that is
+    being restored."""
+    return match.map is not None and 0 < fact.ct_score + fact.t_score <= match.map.rounds_won
+
+
+def _processing_stopped(match: Match) -> bool:
+    """Whether our own processing stands still: its rounds are judged when it has caught up."""
+    return any(doubt.reason == PROCESSING_STOPPED for doubt in match.doubts)
+
+
+def _raise_unfollowed(match: Match) -> Match:
+    others = [doubt.reason for doubt in match.doubts if doubt.kind != UNFOLLOWED]
+    why = others[0] if others else _unfollowed_reason(match)
+    return raise_doubt(match, UNFOLLOWED, f"rounds are played that cannot be counted: {why}")
+
+
+def _unfollowed_reason(match: Match) -> str:
+    if match.map is None:
+        return f"{match.loaded} has been played already" if match.loaded else "no map has begun"
+    if match.loaded not in ("", match.map.name):
+        return f"the server plays {match.loaded}, not {match.map.name}"
+    return "it is not clear which round they are"

@@ -1,8 +1,8 @@
-"""Who plays, and in what: categories, tournaments, competitors and players as values.
+"""Reference data: categories, tournaments, competitors and players.
 
 Numbers are those behind `mf:tournament:<n>`, `mf:competitor:<n>` and `mf:player:<n>`. Names are proper names,
 the same in every language. Times are Unix ms; `icon_url` is an absolute address, "" for none; `external_id`
-is the source's own name for it.
+is the source's own id.
 """
 
 import re
@@ -11,17 +11,17 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-OWN = 2_000_000_000  #: numbers above are given out by the service, those up to it come from files
-MOST_STRENGTH = 100_000.0  #: strengths lie between 0 (not rated) and this
+MAX_FILE_NUMBER = 2_000_000_000  #: numbers up to it come from files, the service assigns those above
+MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (not rated) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
-SHORT_LETTERS = 5  #: a derived abbreviation has at most so many
+MAX_ABBREVIATION = 5  #: a derived abbreviation has at most so many
 _LETTERS_OF_ONE_WORD = 3
-UNNAMED = "TBD"  #: the abbreviation of a name without letters and digits
+UNNAMED_ABBREVIATION = "TBD"  #: the abbreviation of a name without letters and digits
 _WORD = re.compile(r"[^\W_]+")
 
 
 class Category(msgspec.Struct, frozen=True):
-    """What tournaments are sorted under: a country, a region, a series."""
+    """A group of tournaments: a country, a region, a series."""
 
     id: int
     name: str
@@ -43,7 +43,7 @@ class Player(msgspec.Struct, frozen=True):
     external_id: str = ""
 
     @property
-    def known_as(self) -> str:
+    def display_name(self) -> str:
         """The civil name; the one used in the game where the civil one is unknown."""
         return self.full_name.strip() or self.name
 
@@ -68,11 +68,11 @@ class Competitor(msgspec.Struct, frozen=True):
 
     @property
     def short_name(self) -> str:
-        return self.abbreviation.strip() or abbreviated(self.name)
+        return self.abbreviation.strip() or abbreviate(self.name)
 
 
 class Tournament(msgspec.Struct, frozen=True):
-    """A tournament, with those who take part as far as they are known. `risk_tier` 1 weighs the most, 0 is
+    """A tournament, with its competitors as far as they are known. `risk_tier` 1 weighs the most, 0 is
     not rated."""
 
     id: int
@@ -93,27 +93,27 @@ class Tournament(msgspec.Struct, frozen=True):
 
     @property
     def short_name(self) -> str:
-        return self.abbreviation.strip() or abbreviated(self.name)
+        return self.abbreviation.strip() or abbreviate(self.name)
 
     @property
     def on_lan(self) -> bool | None:
-        """Whether it is played in one place; None where nobody told us."""
-        return self.is_lan or (False if self.id <= OWN else None)
+        """Whether it is played in one place; None where it is unknown."""
+        return self.is_lan or (False if self.id <= MAX_FILE_NUMBER else None)
 
 
-def abbreviated(name: str) -> str:
+def abbreviate(name: str) -> str:
     """An abbreviation derived from a name: the initials of its words with their numbers ("Northern Cup 4":
     NC4), or the first letters of its only word. It has 1 to `SHORT_LETTERS` letters and digits and is always
     the same for a name; two names may share one."""
     words = _WORD.findall(name)
     if len(words) > 1:
-        short = "".join(word if word.isdecimal() else word[0] for word in words)[:SHORT_LETTERS]
+        short = "".join(word if word.isdecimal() else word[0] for word in words)[:MAX_ABBREVIATION]
     else:
         short = "".join(words)[:_LETTERS_OF_ONE_WORD]
-    return short.upper()[:SHORT_LETTERS] or UNNAMED
+    return short.upper()[:MAX_ABBREVIATION] or UNNAMED_ABBREVIATION
 
 
-def dated(tournament: Tournament, first: int | None, last: int | None) -> Tournament:
+def with_dates(tournament: Tournament, first: int | None, last: int | None) -> Tournament:
     """The tournament with the dates that it lacks: those of its `first` and `last` match (Unix ms, None where
     no match has one). It never ends before it begins."""
     starts, ends = tournament.starts_at, tournament.ends_at

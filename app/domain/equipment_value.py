@@ -1,18 +1,17 @@
-"""What players carry into a round is worth, and what kind of buy a team's worth makes it.
+"""The value of the equipment that players carry into a round, and the buy type that it makes.
 
-Prices are the game's, in its money; the pistol that everybody begins with counts like a bought one.
+Prices are the game's, in its money; the pistol that every player starts with counts like a bought one.
 """
 
 from collections.abc import Iterable
 from typing import Literal
 
-from app.domain.loadout import plain
+from app.domain.loadout import item_name
 from app.domain.player import Side, other_side
 
 Buy = Literal["eco", "force", "full"]
-Carried = tuple[
-    int | str, Side, int | None
-]  #: who (account, or name of a bot), on which side, worth how much
+#: A player (account, or name of a bot), the side, and the value of the equipment; stored in this order.
+CarriedValue = tuple[int | str, Side, int | None]
 FORCE, FULL = 5_000, 20_000  #: a team that carries less saves; one that carries as much buys fully
 _TEAM = 5
 _FREE = ("knife", "bayonet", "c4")
@@ -35,10 +34,10 @@ _PRICES = {
 }
 
 
-def worth(items: Iterable[str]) -> int | None:
+def equipment_value(items: Iterable[str]) -> int | None:
     """What these items (in the game's spelling) cost together; None when one of them is not known."""
     total = 0
-    for item in map(plain, items):
+    for item in map(item_name, items):
         if item.startswith(_FREE):
             continue
         price = _PRICES.get(item)
@@ -48,18 +47,18 @@ def worth(items: Iterable[str]) -> int | None:
     return total
 
 
-def of_teams(carried: Iterable[Carried], home_side: Side) -> tuple[int | None, int | None]:
-    """What home and away carry; None for a team of which not exactly five players were told of."""
-    told = list(carried)
-    return _of_side(told, home_side), _of_side(told, other_side(home_side))
+def team_equipment_values(carried: Iterable[CarriedValue], home_side: Side) -> tuple[int | None, int | None]:
+    """Home's and away's value; None for a team without exactly five players with a known value."""
+    values = list(carried)
+    return _of_side(values, home_side), _of_side(values, other_side(home_side))
 
 
-def _of_side(told: Iterable[Carried], side: Side) -> int | None:
-    values = [value for _, of_side, value in told if of_side == side]
+def _of_side(carried: Iterable[CarriedValue], side: Side) -> int | None:
+    values = [value for _, of_side, value in carried if of_side == side]
     known = [value for value in values if value is not None]
     return sum(known) if len(values) == len(known) == _TEAM else None
 
 
-def buy(value: int) -> Buy:
-    """The kind of buy that a team's worth makes it."""
+def buy_type(value: int) -> Buy:
+    """The buy type of a team with equipment of this value."""
     return "eco" if value < FORCE else "force" if value < FULL else "full"

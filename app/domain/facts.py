@@ -1,6 +1,6 @@
-"""What a source can say about a match: the input of `transitions`.
+"""The facts that a source reports about a match: the input of `transitions`.
 
-`ingest` turns log lines (and operator commands) into these; nothing here knows a log's spelling.
+`ingest` parses log lines into these; nothing here depends on a log's spelling.
 `at` is when it happened, in Unix ms on our own clock (arrival time, spread by the source's seconds).
 """
 
@@ -18,7 +18,7 @@ class MapLoaded(Fact, frozen=True):
 
 
 class FormatSet(Fact, frozen=True):
-    """`mp_maxrounds` or `mp_overtime_maxrounds`, whichever is given."""
+    """`mp_maxrounds` or `mp_overtime_maxrounds`; None for the one that the line does not set."""
 
     max_rounds: int | None = None
     overtime_rounds: int | None = None
@@ -57,23 +57,23 @@ class SideSwitched(Fact, frozen=True):
 
 
 class PlayerLeft(Fact, frozen=True):
-    """A player went from the server, or to the spectators. `side` is where they were, where that is told."""
+    """A player left the server, or joined the spectators. `side` is their last one, where the line has it."""
 
     player: Player
     side: Side | None = None
 
 
 class PlayerJoined(Fact, frozen=True):
-    """A player, or a bot that stands in for one, took a side."""
+    """A player, or a bot that replaces one, joined a side."""
 
     player: Player
     side: Side
 
 
 class ItemAcquired(Fact, frozen=True):
-    """A player bought or picked something up on a side: it shows the sides while they are open.
+    """A player bought or picked up something; where sides are unknown, `side` helps to infer them.
 
-    `item` is what they have now and did not have before, in the game's spelling.
+    `item` is what they now have and did not have before, in the game's spelling; "" for none.
     """
 
     player: Player
@@ -97,7 +97,7 @@ class ItemLost(Fact, frozen=True):
 
 
 class MoneyChanged(Fact, frozen=True):
-    """What a player's money is now. The name may be missing: statistics tell the account only."""
+    """A player's money now. The name may be missing: statistics lines have the account only."""
 
     player: Player
     side: Side
@@ -134,14 +134,14 @@ class Killed(Fact, frozen=True):
 
 
 class Assisted(Fact, frozen=True):
-    """By blinding the victim, too. Of two assists of one kill the first told stands."""
+    """By blinding the victim, too. Of two assists of one kill the first reported counts."""
 
     assister: Player
     victim: Player
 
 
 class Died(Fact, frozen=True):
-    """A death nobody gets a kill for: world, bomb, suicide."""
+    """A death without a kill: world, bomb, suicide."""
 
     victim: Player
     side: Side
@@ -195,7 +195,7 @@ class Resumed(Fact, frozen=True):
 
 
 class RestoreAnnounced(Fact, frozen=True):
-    """A backup is being loaded: rounds after `round` will be void once the score told goes back."""
+    """A backup is being loaded: rounds after `round` become void once the reported score goes back."""
 
     round: int
 
@@ -219,7 +219,7 @@ class SourceRestored(Fact, frozen=True):
 
 
 class SourceResumed(Fact, frozen=True):
-    """Lines come again after a silence in which none was lost."""
+    """Lines arrive again after a silence in which none was lost."""
 
 
 class SourceChanged(Fact, frozen=True):
@@ -231,4 +231,4 @@ class RivalSourceSeen(Fact, frozen=True):
 
 
 class RivalSourcesGone(Fact, frozen=True):
-    """No other source claims the match any more, or an operator decided against those that do."""
+    """No other source sends play of this match any more, or an operator rejected those that do."""

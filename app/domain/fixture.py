@@ -1,6 +1,7 @@
-"""What an operator may say about who plays, in which format and on which maps.
+"""What an operator sets before and during play: teams, sides, format and maps.
 
-An impossible move raises Conflict, which says the present state. Saying the same again changes nothing.
+A change that the match's state forbids raises `Conflict`, which names that state. Setting the same value
+again changes nothing.
 """
 
 from collections.abc import Sequence
@@ -8,14 +9,18 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from app.domain import formats
-from app.domain.changes import MatchChanged
-from app.domain.lifecycle import Moved, require, require_open
-from app.domain.match import MapPlay, Match, Slot, Status
+from app.domain.changes import Changes, MatchChanged
+from app.domain.doubts import clear_doubt, reset_unfollowed_rounds
+from app.domain.lifecycle import MatchTransition, require, require_open
+from app.domain.match import MapPlay, Match, Side, Slot, Status
 from app.domain.match_info import MatchInfo, Veto
 from app.domain.rating import require_ratings
-from app.domain.series import series_over
-from app.domain.sides import name_side
+from app.domain.rounds import count_result
+from app.domain.series import end_map_at_pending_score, series_over
+from app.domain.sides import apply_team_line, set_home_side
 from app.kit.errors import Conflict
+
+_SIDES_UNKNOWN = ("teams", "sides")  #: the kinds of doubts that named sides clear
 
 
 def set_teams(
@@ -28,8 +33,8 @@ def set_teams(
     home_id: int | None = None,
     away_id: int | None = None,
     allow_unrated: bool = False,
-) -> Moved:
-    """Other teams play; only before play, for what is settled and said afterwards names the old ones."""
+) -> MatchTransition:
+    """Replace the teams; only before play, because later settlements and messages name the old ones."""
     require(match, "given other teams", Status.DISCOVERED, Status.UPCOMING)
     match = replace(
         match,
@@ -43,15 +48,15 @@ def set_teams(
     return require_ratings(match, allow_unrated=allow_unrated), (MatchChanged(),)
 
 
-def rename_team(match: Match, slot: Slot, name: str) -> Moved:
-    """The same team under another name; lines of the log that carry it are understood from now on."""
+def rename_team(match: Match, slot: Slot, name: str) -> MatchTransition:
+    """Rename a team; log lines with the new name are matched from now on."""
     other = match.away if slot == "home" else match.home
     if name == other:
         raise Conflict(f"match {match.number} has {other!r} on the other side")
     match = replace(match, home=name) if slot == "home" else replace(match, away=name)
     if not match.over:
-        match = name_side(match, "CT", match.team_ct)
-        match = name_side(match, "T", match.team_t)
+        match = apply_team_line(match, "CT", match.team_ct)
+        match = apply_team_line(match, "T", match.team_t)
     return match, (MatchChanged(),)
 
 
@@ -61,7 +66,7 @@ def set_format(
     best_of: int | None = None,
     max_rounds: int | None = None,
     overtime_rounds: int | None = None,
-) -> Moved:
+) -> MatchTransition:
     """Change how long the series or its maps are; what is None stays. The result must still be open,
     unless a map was played in doubt about its number of rounds."""
     in_doubt = match.status is Status.FINISHED and match.format_status.open_maps and best_of is None
@@ -78,7 +83,7 @@ def set_format(
         score = f"{match.score_home}:{match.score_away}"
         raise Conflict(f"match {match.number} stands {score}, which would decide a best of {match.best_of}")
     if max_rounds is not None or overtime_rounds is not None:
-        match = formats.set_by_operator(match)
+        match = formats.confirm_format(match)
     if not before.format_status.open_maps:
         _require_undecided(before, match)
     changed = formats.format_of(before) != formats.format_of(match)
@@ -93,13 +98,13 @@ def _require_undecided(before: Match, after: Match) -> None:
         raise Conflict(f"map {new.number} stands {score}, decided in a format of {new.max_rounds}")
 
 
-def describe(match: Match, about: MatchInfo) -> Moved:
-    """Streams, the demo, the source; possible in every state. Vetoes are left as they are."""
+def set_info(match: Match, about: MatchInfo) -> MatchTransition:
+    """Set streams, demo and source; possible in every state. Vetoes stay as they are."""
     return replace(match, about=replace(about, vetoes=match.about.vetoes)), (MatchChanged(),)
 
 
-def set_maps(match: Match, vetoes: Sequence[Veto]) -> Moved:
-    """How the maps were chosen: picks and the decider are the maps to come, in this order."""
+def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchTransition:
+    """Set the veto: its picks and the decider are the maps to come, in this order."""
     require_open(match, "given maps")
     chosen = [step for step in vetoes if step.action != "ban"]
     if len(chosen) > match.best_of:
@@ -115,6 +120,23 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> Moved:
     )
     maps += tuple(play for play in played if play.number > len(chosen))
     match = replace(match, maps=maps, about=replace(match.about, vetoes=tuple(vetoes)))
-    after = formats.in_new_format(match)
+    after = formats.apply_format(match)
     _require_undecided(match, after)
     return after, (MatchChanged(),)
+
+
+def set_sides(match: Match, ct: Slot, at: int) -> MatchTransition:
+    """`ct` plays CT now; where no map is in play, at the start of the next one. A round whose result waits
+    for the sides is counted, and a map whose end waits for them ends, at `at` (Unix ms). Raises `Conflict`
+    when the match is over."""
+    if match.over:
+        raise Conflict(f"The match is {match.status}: no sides are played any more.")
+    side: Side = "CT" if ct == "home" else "T"
+    if any(doubt.kind in _SIDES_UNKNOWN for doubt in match.doubts):
+        match = reset_unfollowed_rounds(clear_doubt(match, *_SIDES_UNKNOWN))
+    if match.map is None:
+        return replace(match, named_side=side), (MatchChanged(),)
+    changes: Changes = []
+    match = count_result(set_home_side(match, side), changes)
+    match = end_map_at_pending_score(match, at, changes)
+    return match, (*changes, MatchChanged())

@@ -1,4 +1,4 @@
-"""The steps in a match's life that the feed tells as `fixture_change`."""
+"""The transitions of a match that the feed publishes as `fixture_change`."""
 
 import msgspec
 
@@ -7,6 +7,6 @@ CANCELLATION = 3
 
 
 class FixtureChange(msgspec.Struct, frozen=True):
-    """What the change log keeps of such a step: `change_type` is KICK_OFF or CANCELLATION."""
+    """The change log's row of such a transition: `change_type` is KICK_OFF or CANCELLATION."""
 
     change_type: int

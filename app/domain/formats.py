@@ -1,7 +1,7 @@
-"""How many rounds a map has: what operators set, what the log says, and what the sides show.
+"""How many rounds a map has: set by operators, reported by the log, checked against the sides.
 
 Sides change after half of the rounds of regulation time. Where they do not, or change elsewhere, the map is
-played in another format than we take it for, and what depends on the format waits until somebody says which.
+played in another format than the match has, and what depends on the format waits until an operator sets it.
 """
 
 from msgspec.structs import replace
@@ -16,27 +16,31 @@ FORMAT = "format"  #: the kind of the doubt that a contradiction raises
 
 
 def format_of(match: Match) -> FormatChanged:
-    """The present format, as the change to another one names it."""
+    """The present format, for the change that replaces it."""
     return FormatChanged(
         best_of=match.best_of, max_rounds=match.max_rounds, overtime_rounds=match.overtime_rounds
     )
 
 
 def format_set(match: Match, fact: FormatSet, changes: Changes) -> Match:
-    """The log's own number: taken over unless an operator set another, or the map would be over by it."""
+    """Apply the log's number of rounds, unless an operator set another one or it would end the map."""
     rounds = fact.max_rounds or match.max_rounds
     overtime = fact.overtime_rounds or match.overtime_rounds
     status = match.format_status
     if (rounds, overtime) == (match.max_rounds, match.overtime_rounds):
         return (
-            match if status.sides_round else _resolved(match, replace(status, set_by=status.set_by or "log"))
+            match
+            if status.sides_round
+            else _resolve_format(match, replace(status, set_by=status.set_by or "log"))
         )
     if status.set_by == "operator" or _ends_map(match, rounds, overtime):
         ours = f"{match.max_rounds}+{match.overtime_rounds}"
-        return _contradicted(match, f"the server plays {rounds}+{overtime} rounds, the match has {ours}")
+        return _raise_format_doubt(
+            match, f"the server plays {rounds}+{overtime} rounds, the match has {ours}"
+        )
     changes.append(format_of(match))
     match = replace(match, max_rounds=rounds, overtime_rounds=overtime)
-    return _resolved(in_new_format(match), FormatStatus("log"))
+    return _resolve_format(apply_format(match), FormatStatus("log"))
 
 
 def _ends_map(match: Match, rounds: int, overtime: int) -> bool:
@@ -46,14 +50,14 @@ def _ends_map(match: Match, rounds: int, overtime: int) -> bool:
     return replace(play, max_rounds=rounds, overtime_rounds=overtime).decided and not play.decided
 
 
-def set_by_operator(match: Match) -> Match:
-    """The match, whose format an operator has just set: nothing about it is in doubt any more."""
-    playing = match.map.number if match.map else 0
-    return _resolved(in_new_format(match), FormatStatus("operator", confirmed_map=playing))
+def confirm_format(match: Match) -> Match:
+    """Mark the format as set by an operator: it is no longer in doubt."""
+    number = match.map.number if match.map else 0
+    return _resolve_format(apply_format(match), FormatStatus("operator", confirmed_map=number))
 
 
-def in_new_format(match: Match) -> Match:
-    """The match with its format on every map that has not ended or was played in doubt."""
+def apply_format(match: Match) -> Match:
+    """Apply the match's format to every map that has not ended or whose format was in doubt."""
     for play in match.maps:
         if play.status != "finished" or play.number in match.format_status.open_maps:
             new = replace(play, max_rounds=match.max_rounds, overtime_rounds=match.overtime_rounds)
@@ -61,27 +65,27 @@ def in_new_format(match: Match) -> Match:
     return match
 
 
-def check(match: Match) -> Match:
-    """Judge the format by the sides of the round in hand; every map played in doubt is open."""
+def check_format(match: Match) -> Match:
+    """Check the format against the sides of the current round; a map played in doubt is marked open."""
     play = match.map
     if play is None:
         return match
     if any(doubt.kind == FORMAT for doubt in match.doubts):
-        match = _opened(match, play.number)
+        match = _mark_open(match, play.number)
     status = match.format_status
     wrong = _sides_contradict(match, play)
     if wrong is None or status.confirmed_map == play.number:
         return match
     number = play.rounds_won + 1
     if wrong and not status.open_maps:
-        return _contradicted(match, wrong, sides_round=number)
+        return _raise_format_doubt(match, wrong, sides_round=number)
     if not wrong and status.sides_round == number:
-        return _resolved(match, replace(status, sides_round=0, open_maps=()))
+        return _resolve_format(match, replace(status, sides_round=0, open_maps=()))
     return match
 
 
 def _sides_contradict(match: Match, play: MapPlay) -> str | None:
-    """What the sides of the round in hand say against the format, "" if nothing; None if they say nothing."""
+    """How the sides of the current round contradict the format; "" if they do not, None if unknown."""
     current = match.current
     if current is None or current.number < 2 or current.phase == "over" or match.restarting:
         return None
@@ -96,20 +100,20 @@ def _sides_contradict(match: Match, play: MapPlay) -> str | None:
     return f"sides {verb} after round {last.number}: this is no map of {play.max_rounds} rounds"
 
 
-def _contradicted(match: Match, reason: str, *, sides_round: int = 0) -> Match:
+def _raise_format_doubt(match: Match, reason: str, *, sides_round: int = 0) -> Match:
     match = raise_doubt(match, FORMAT, reason)
     match = replace(match, format_status=replace(match.format_status, sides_round=sides_round))
-    return _opened(match, match.map.number) if match.map else match
+    return _mark_open(match, match.map.number) if match.map else match
 
 
-def _opened(match: Match, number: int) -> Match:
+def _mark_open(match: Match, number: int) -> Match:
     status = match.format_status
     if number in status.open_maps:
         return match
     return replace(match, format_status=replace(status, open_maps=(*status.open_maps, number)))
 
 
-def _resolved(match: Match, status: FormatStatus) -> Match:
+def _resolve_format(match: Match, status: FormatStatus) -> Match:
     status = replace(status, open_maps=(), sides_round=0)
     match = clear_doubt(match, FORMAT)
     return match if status == match.format_status else replace(match, format_status=status)

@@ -11,7 +11,7 @@ SCOREBOARD = "scoreboard.frame"
 SETTLEMENT = "bet_settlement"
 
 #: The scope that lets a frame through; `alive` needs none.
-NEEDS: dict[str, str] = {
+REQUIRED_SCOPES: dict[str, str] = {
     **dict.fromkeys((CREATED, UPDATED, FINISHED), scopes.STREAM_MATCHES),
     **dict.fromkeys(("round.started", "round.finished"), scopes.STREAM_MATCHES),
     **dict.fromkeys(

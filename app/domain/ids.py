@@ -1,4 +1,4 @@
-"""How things are named towards clients (design decision 15)."""
+"""The ids that clients see (design decision 15)."""
 
 import re
 from uuid import UUID
@@ -35,18 +35,18 @@ def match_number(text: str) -> int | None:
 
 
 def match_uuid(text: str) -> UUID | None:
-    """The UUID, or None when `text` is not of the form that is told: others would be as many names for one
-    match as somebody cares to make."""
+    """The UUID, or None when `text` is not of the published form: other spellings would give one match many
+    addresses."""
     return UUID(text) if _UUID.match(text) else None
 
 
 def entrant_number(text: str, *kinds: str) -> int | None:
-    """The number in `text`: a bare one, or the end of a URN of one of these kinds, whoever's it is
+    """The number in `text`: a bare one, or the end of a URN of one of these kinds, with any prefix
     (``mf:competitor:<n>``); None when `text` is of neither form."""
     found = _ENTRANT.match(text)
     return int(found[2]) if found and (found[1] is None or found[1] in kinds) else None
 
 
 def is_entrant_reference(text: str) -> bool:
-    """Whether `text` is a number or a URN that ends in one, whatever it is of."""
+    """Whether `text` is a number or a URN of any kind that ends in one."""
     return _ENTRANT.match(text) is not None

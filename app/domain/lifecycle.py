@@ -1,4 +1,4 @@
-"""What an operator may do to a match; an impossible move raises Conflict, which says the present state."""
+"""An operator's transitions of a match's status; `Conflict`, naming the status, where it forbids them."""
 
 from msgspec.structs import replace
 
@@ -7,29 +7,29 @@ from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, raise_doubt, r
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
-Moved = tuple[Match, tuple[Change, ...]]
+MatchTransition = tuple[Match, tuple[Change, ...]]
 
 
-def schedule(match: Match, at: int) -> Moved:
+def schedule(match: Match, at: int) -> MatchTransition:
     """Set the planned start (Unix ms); a discovered match becomes an upcoming one."""
     require(match, "scheduled", Status.DISCOVERED, Status.UPCOMING)
     return replace(match, status=Status.UPCOMING, scheduled_at=at), (MatchChanged(),)
 
 
-def cancel(match: Match, at: int) -> Moved:
-    """Call the match off, before or in play."""
+def cancel(match: Match, at: int) -> MatchTransition:
+    """Cancel the match, before or in play."""
     require_open(match, "cancelled")
     match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
     return retain_doubts(match), (MatchCancelled(),)
 
 
-def suspend(match: Match, reason: str) -> Moved:
-    """Take everything off offer until `unsuspend`, whatever the log says."""
+def suspend(match: Match, reason: str) -> MatchTransition:
+    """Suspend all offers until `unsuspend`, whatever the log reports."""
     require_open(match, "suspended")
     return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (MatchChanged(),)
 
 
-def unsuspend(match: Match) -> Moved:
+def unsuspend(match: Match) -> MatchTransition:
     """End an operator's suspension; doubts that the log raised stay."""
     require_open(match, "unsuspended")
     if not any(doubt.kind == OPERATOR for doubt in match.doubts):

@@ -1,8 +1,7 @@
-"""Who meets in a match, and in what, as entrants: so that a match can be told in full whatever is known.
+"""The tournament and the competitors of a match, complete even where reference data is missing.
 
-A team, a tournament or a player that reference data does not know has a stand-in: the match's own name for
-it, under a number made from the match's, above all numbers of reference data. Whoever reads such a number can
-request it.
+A team, a tournament or a player without reference data has a stand-in: the match's own name for it, under a
+number derived from the match's, above all numbers of reference data. Clients can request such a number.
 """
 
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.match import Match, Slot, TimelineEvent
 
-STAND_INS = 1_000_000_000_000  #: numbers of stand-ins lie above
+FIRST_STAND_IN = 1_000_000_000_000  #: numbers of stand-ins lie above
 _PLAYERS = 100_000_000_000_000  #: those of players above this: then the match's number and the account
 _ACCOUNTS = 2**32
 
@@ -32,10 +31,10 @@ def lineup(
     home: Competitor | None = None,
     away: Competitor | None = None,
 ) -> Lineup:
-    """The match's entrants: what reference data knows about them, under the names that the match has."""
-    first = STAND_INS + 2 * match.number
+    """The match's entrants: their reference data, under the names that the match has."""
+    first = FIRST_STAND_IN + 2 * match.number
     return Lineup(
-        replace(tournament or Tournament(STAND_INS + match.number, ""), name=match.event),
+        replace(tournament or Tournament(FIRST_STAND_IN + match.number, ""), name=match.event),
         replace(home or Competitor(first, ""), name=match.home),
         replace(away or Competitor(first + 1, ""), name=match.away),
     )
@@ -43,18 +42,18 @@ def lineup(
 
 def match_of_tournament(number: int) -> int | None:
     """The number of the match whose tournament has this stand-in; None for no stand-in."""
-    return number - STAND_INS if number > STAND_INS else None
+    return number - FIRST_STAND_IN if number > FIRST_STAND_IN else None
 
 
 def match_of_competitor(number: int) -> tuple[int, Slot] | None:
     """The number of the match, and which of its teams has this stand-in; None for no stand-in."""
-    match, place = divmod(number - STAND_INS, 2)
+    match, place = divmod(number - FIRST_STAND_IN, 2)
     return (match, "away" if place else "home") if match > 0 else None
 
 
 def squad(match: Match, slot: Slot, events: Iterable[TimelineEvent]) -> tuple[Player, ...]:
-    """Who has been seen playing for a team of the match, by account, as stand-ins: `events` of the match and
-    what players carry now name the seats. Bots have no account and are nobody."""
+    """A team's players seen in the match, by account, as stand-ins. Their names come from `events` and from
+    the loadouts. Bots have no account and are left out."""
     names = {
         one.account: one.name for event in events for one in (event.actor, event.target) if one is not None
     }
@@ -79,7 +78,7 @@ def match_of_player(number: int) -> tuple[int, int] | None:
     return divmod(number - _PLAYERS, _ACCOUNTS) if number > _PLAYERS else None
 
 
-def lasting(players: Iterable[Player]) -> bool:
-    """Whether there are players, none of them a stand-in: then the squad changes with reference data only."""
+def all_in_reference_data(players: Iterable[Player]) -> bool:
+    """Whether there are players and none is a stand-in: then the squad changes with reference data only."""
     numbers = [player.id for player in players]
     return bool(numbers) and max(numbers) <= _PLAYERS

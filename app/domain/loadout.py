@@ -1,4 +1,4 @@
-"""What a player has in the round being played, as far as the log tells; pure functions over a team sheet."""
+"""What each player has in the current round, as far as the log shows it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ _KITS = frozenset(("defuser", "cutters"))
 
 
 class Loadout(msgspec.Struct, frozen=True, array_like=True):
-    """`account` is 0 for a bot, which is then told apart by name. `money` is None until the log names it;
+    """`account` is 0 for a bot, which its name then identifies. `money` is None until the log reports it;
     `weapons` are as the game spells them, without `weapon_`, knives left out; `kit`: a defuser."""
 
     account: int
@@ -36,78 +36,78 @@ class Loadout(msgspec.Struct, frozen=True, array_like=True):
         return self.account or self.name
 
 
-Sheet = tuple[Loadout, ...]
+Loadouts = tuple[Loadout, ...]
 
 
-def updated(sheet: Sheet, player: Player, side: Side, **fields: Any) -> Sheet:
-    """The sheet with something new about a player, who is added when not on it."""
-    for index, known in enumerate(sheet):
+def updated(loadouts: Loadouts, player: Player, side: Side, **fields: Any) -> Loadouts:
+    """Change fields of a player's loadout; a player without one gets one."""
+    for index, known in enumerate(loadouts):
         if known.key == (player.account or player.name):
             if known.name == player.name or not player.name:
                 changed = replace(known, side=side, **fields)
             else:
                 changed = replace(known, name=player.name, side=side, **fields)
-            return sheet if changed == known else (*sheet[:index], changed, *sheet[index + 1 :])
+            return loadouts if changed == known else (*loadouts[:index], changed, *loadouts[index + 1 :])
     if not player.name:
-        return sheet
+        return loadouts
     added = Loadout(account=player.account, name=player.name, side=side, **fields)
-    return (*sheet, added)[-_MOST_PLAYERS:]
+    return (*loadouts, added)[-_MOST_PLAYERS:]
 
 
-def find(sheet: Sheet, player: Player) -> Loadout | None:
-    return next((known for known in sheet if known.key == (player.account or player.name)), None)
+def find_loadout(loadouts: Loadouts, player: Player) -> Loadout | None:
+    return next((known for known in loadouts if known.key == (player.account or player.name)), None)
 
 
-def with_item(sheet: Sheet, player: Player, side: Side, item: str) -> Sheet:
-    """The player has one thing more: a weapon, a grenade, or something to wear."""
-    known = find(sheet, player)
-    name = plain(item)
-    if worn := _worn(name):
-        return updated(sheet, player, side, **worn)
+def with_item(loadouts: Loadouts, player: Player, side: Side, item: str) -> Loadouts:
+    """The player has one more item: a weapon, a grenade, or armour."""
+    known = find_loadout(loadouts, player)
+    name = item_name(item)
+    if worn := _worn_fields(name):
+        return updated(loadouts, player, side, **worn)
     weapons = known.weapons if known else ()
     if is_knife(name) or (name in weapons and name != "flashbang") or len(weapons) >= _MOST_ITEMS:
-        return updated(sheet, player, side)
-    return updated(sheet, player, side, weapons=(*weapons, name))
+        return updated(loadouts, player, side)
+    return updated(loadouts, player, side, weapons=(*weapons, name))
 
 
-def with_items(sheet: Sheet, player: Player, side: Side, items: Iterable[str]) -> Sheet:
-    """The player has these things and no others; armour that is not named is left as it was told."""
-    names = [plain(item) for item in items]
+def with_items(loadouts: Loadouts, player: Player, side: Side, items: Iterable[str]) -> Loadouts:
+    """The player has these items and no others; armour that is not listed stays as it was."""
+    names = [item_name(item) for item in items]
     worn: dict[str, Any] = {}
     for name in names:
-        worn |= _worn(name)
-    weapons = tuple(name for name in names if not (is_knife(name) or _worn(name)))[:_MOST_ITEMS]
-    return updated(sheet, player, side, weapons=weapons, **worn)
+        worn |= _worn_fields(name)
+    weapons = tuple(name for name in names if not (is_knife(name) or _worn_fields(name)))[:_MOST_ITEMS]
+    return updated(loadouts, player, side, weapons=weapons, **worn)
 
 
-def without_item(sheet: Sheet, player: Player, item: str) -> Sheet:
-    known, name = find(sheet, player), plain(item)
+def without_item(loadouts: Loadouts, player: Player, item: str) -> Loadouts:
+    known, name = find_loadout(loadouts, player), item_name(item)
     if known is not None and name not in known.weapons:
         name = _TWINS.get(name, name)
     if known is None or name not in known.weapons:
-        return sheet
+        return loadouts
     at = known.weapons.index(name)
-    return updated(sheet, player, known.side, weapons=known.weapons[:at] + known.weapons[at + 1 :])
+    return updated(loadouts, player, known.side, weapons=known.weapons[:at] + known.weapons[at + 1 :])
 
 
-def fallen(sheet: Sheet, player: Player) -> Sheet:
-    """The player is dead and has lost everything but the money."""
-    known = find(sheet, player)
+def after_death(loadouts: Loadouts, player: Player) -> Loadouts:
+    """The player is dead and has lost all but the money."""
+    known = find_loadout(loadouts, player)
     if known is None:
-        return sheet
+        return loadouts
     lost: dict[str, Any] = {"armour": 0, "helmet": False, "kit": False, "weapons": ()}
-    return updated(sheet, player, known.side, health=0, **lost)
+    return updated(loadouts, player, known.side, health=0, **lost)
 
 
-def stood_up(sheet: Sheet, *, bare: bool) -> Sheet:
-    """Everybody lives again; `bare` at the start of a half, when nobody keeps anything."""
+def for_new_round(loadouts: Loadouts, *, bare: bool) -> Loadouts:
+    """All players are alive again; `bare` at the start of a half, when all equipment is reset."""
     if bare:
-        return tuple(Loadout(known.account, known.name, known.side) for known in sheet)
-    return tuple(replace(known, health=FULL_HEALTH) for known in sheet)
+        return tuple(Loadout(known.account, known.name, known.side) for known in loadouts)
+    return tuple(replace(known, health=FULL_HEALTH) for known in loadouts)
 
 
-def plain(item: str) -> str:
-    """``weapon_ak47``, ``item_kevlar`` and ``kevlar(100)`` by their bare names."""
+def item_name(item: str) -> str:
+    """``weapon_ak47``, ``item_kevlar`` and ``kevlar(100)`` without prefix and suffix."""
     return item.removeprefix("weapon_").removeprefix("item_").partition("(")[0].lower()
 
 
@@ -115,8 +115,8 @@ def is_knife(name: str) -> bool:
     return name.startswith("knife") or name == "bayonet"
 
 
-def _worn(name: str) -> dict[str, Any]:
-    """What wearing this changes; nothing for a weapon."""
+def _worn_fields(name: str) -> dict[str, Any]:
+    """The fields that this item sets; none for a weapon."""
     if name in _KITS:
         return {"kit": True}
     if name == "helmet":

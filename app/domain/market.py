@@ -17,7 +17,7 @@ class MarketStatus(IntEnum):
 
 
 OPEN = (MarketStatus.ACTIVE, MarketStatus.SUSPENDED)
-HELD = "held"  #: `settled_by` of an open market that neither facts nor prices may move
+HELD = "held"  #: `settled_by` of an open market that the engine must neither price nor settle
 
 
 class Result(StrEnum):
@@ -33,8 +33,8 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     `odds` are decimal odds with at most three decimals; `probability` is the model's, without margin.
     `group` ties complements: their inverse odds sum to 1 + margin. `reason` says why it is suspended.
     `result` is set while settled or voided, and `rests_on` then names the facts that it rests on.
-    `settled_by` says who settled it last, and stays after a rollback: an open market with it set is
-    being settled again, by hand only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so is
+    `settled_by` says who settled it last, and stays after a rollback: an open market with it set waits
+    to be settled again, by an operator only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so is
     `offered_until`, when it last went off offer (0: it never did).
     """
 
@@ -64,12 +64,12 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def held(self) -> bool:
-        """An operator took its settlement back and has yet to say what becomes of it."""
+        """An operator rolled its settlement back and has not settled, voided or released it yet."""
         return self.open and self.settled_by == HELD
 
 
-def timed(old: Market | None, new: Market, now: int) -> Market:
-    """`new`, with the moment (Unix ms) at which it went off offer, if that is now."""
+def with_offer_end(old: Market | None, new: Market, now: int) -> Market:
+    """`new`, with `offered_until` set to `now` (Unix ms) if it goes off offer now."""
     went = old is not None and old.status is MarketStatus.ACTIVE and new.status is not MarketStatus.ACTIVE
     return msgspec.structs.replace(new, offered_until=now) if went else new
 

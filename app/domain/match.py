@@ -1,8 +1,10 @@
-"""What is true about one match: lifecycle, maps, rounds, and the round being played.
+"""The state of one match: lifecycle, maps, rounds, and the current round.
 
 Every fact that something can rest on (a finished round, a kill, a bomb event, a map end) carries a
 running number `id`, unique within the match and never used again, so that a settlement can name it
-and anyone can recompute it. Rounds voided by a restart or a restore keep their ids and leave the score.
+and can be recomputed. Rounds voided by a restart or a restore keep their ids and leave the score.
+
+The structs are stored as JSON by field name: fields are never renamed.
 """
 
 from typing import Literal
@@ -10,7 +12,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.equipment_value import Carried
+from app.domain.equipment_value import CarriedValue
 from app.domain.loadout import Loadout
 from app.domain.match_info import MatchInfo
 from app.domain.player import Player as Player
@@ -28,7 +30,7 @@ FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that happened in a round. `at` is Unix ms on our clock line (arrival or source
     time, see `ingest`), `offset_ms` counts from the round's start. Team kills have equal slots.
-    `late`: it came after the round was decided, so it belongs to the timeline and decides nothing."""
+    `late`: it came after the round was decided; it is part of the timeline and decides nothing."""
 
     id: int
     type: FactType
@@ -65,8 +67,8 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """A finished round. `home_score`/`away_score` are rounds won after it, on this map.
 
     `events` are the fact numbers of its timeline. `gap`: data was missing while it was played, so
-    its timeline may lack something; winner, side and reason are as told. `worth` is what home and away
-    carried into it, None where that was not told of all five.
+    its timeline may lack something; winner, side and reason are as reported. `worth` is the equipment
+    value of home and away in it, None where the log did not show it for all five players.
     """
 
     id: int
@@ -98,12 +100,12 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
-    that home plays now (None until the log says). `end_id` is the fact number of the map's end.
+    that home plays now (None while unknown). `end_id` is the fact number of the map's end.
 
-    `side_before_break` is home's side before a break at which sides may change, kept until the first
-    round after it is won: the server's team lines still tell the old sides during that break.
-    `unseen` numbers the rounds that are in the score told but whose end nobody told us. `awarded`: its
-    winner was named by an operator; the score is as far as it was played.
+    `side_before_break` is home's side before a break at which sides may change, until the first
+    round after it is won: the server's team lines still name the old sides during that break.
+    `unseen` numbers the rounds that are in the reported score but whose end was not in the log. `awarded`:
+    an operator named its winner; the score is as far as it was played.
     """
 
     number: int
@@ -126,7 +128,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def counted(self) -> tuple[Round, ...]:
-        """The rounds that stand, in order."""
+        """The rounds that are not void, in order."""
         return tuple(played for played in self.rounds if not played.void)
 
     @property
@@ -140,9 +142,9 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def undecided(self) -> tuple[Round, ...]:
-        """The rounds that stand, in order, up to the one that decided the map by the rules.
+        """The rounds that are not void, in order, up to the one that decided the map by the rules.
 
-        Servers may play on after that. What those rounds count for shows the end of the map alone.
+        Servers may play on after that. Only the map's end shows whether those rounds count.
         """
         counted = self.counted
         for index, played in enumerate(counted):
@@ -156,7 +158,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RoundResult(msgspec.Struct, frozen=True):
-    """How the log says that a round ended; scores are by side, after the round."""
+    """How a round ended, by the log; scores are by side, after the round."""
 
     side: Side
     reason: WinReason
@@ -167,11 +169,12 @@ class RoundResult(msgspec.Struct, frozen=True):
 
 class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not
-    seen. `events` are this round's facts so far, in order; `carried` is what players left the buy zone with.
+    seen. `events` are this round's facts so far, in order; `carried` is the equipment with which players
+    left the buy zone.
 
     `knife`: the first round, and nothing but knives has killed: its `held` events and its result `won`
-    are told to nobody until the log shows that the round counted. `won` also waits while nobody can
-    say which team played the winning side. `break_over`: the freeze after a waiting result was seen.
+    are not published until the log shows that the round counted. `won` also waits while it is unknown
+    which team played the winning side. `break_over`: the freeze after a waiting result was seen.
     `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
     """
 
@@ -190,18 +193,18 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     dead: tuple[Player, ...] = ()
     defusers: tuple[Player, ...] = ()
     gap: bool = False
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[CarriedValue, ...] = ()
 
 
 class RosterEntry(msgspec.Struct, frozen=True):
-    """Which team a player belongs to, as seen in play; outlives reconnects and changes of name."""
+    """The team of a player, as seen in play; it survives reconnects and changes of name."""
 
     account: int
     slot: Slot
 
 
 class PendingMapEnd(msgspec.Struct, frozen=True):
-    """The score that a map ended with, told by side while nobody knows who played which."""
+    """The score by side that a map ended with, while it is unknown which team played which side."""
 
     map: int
     ct_score: int
@@ -209,7 +212,7 @@ class PendingMapEnd(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A reason not to offer anything. One of each kind at a time: `teams`, `score`, `sides`, `source`,
+    """A reason to suspend the match. One of each kind at a time: `teams`, `score`, `sides`, `source`,
     `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`."""
 
     kind: str
@@ -217,11 +220,11 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How sure the number of rounds of a map is.
+    """Where the number of rounds of a map comes from, and on which maps it is in doubt.
 
-    `set_by` says who set it, "" where it is only assumed. `open_maps` are the maps whose format is in doubt;
+    `set_by` is who set it, "" where it is only assumed. `open_maps` are the maps whose format is in doubt;
     `sides_round` is the round at whose beginning the sides contradicted it (0: the log's own number did).
-    `confirmed_map` is the map during which an operator set it last: its sides are not judged again.
+    `confirmed_map` is the map during which an operator set it last: its sides are not checked again.
     """
 
     set_by: Literal["", "log", "operator"] = ""
@@ -238,14 +241,14 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who of the map's players has left the server, and which bots stand in for them."""
+    """The map's players who left the server, and the bots that replace them."""
 
     away: tuple[TeamPlayer, ...] = ()
     bots: tuple[TeamPlayer, ...] = ()
 
 
 class OtherDeath(msgspec.Struct, frozen=True):
-    """A death in a round that is nobody's kill: a fall, the bomb, suicide."""
+    """A death without a kill: a fall, the bomb, suicide."""
 
     map: int
     round: int
@@ -259,12 +262,12 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     `score_home`/`score_away` are maps won. `pause` says why play stands still ("" when it does not).
     `suspended` says why nothing may be offered although the match goes on ("" when it may): it is the
     first of `doubts`. `loaded`, `team_ct` and `team_t` are what the server last named. `restarting`: the
-    server came up again in mid-map, and the next score told or round played shows what still counts.
+    server came up again in mid-map, and the next reported score or round shows what still counts.
     `awarded`: the winner was named by an operator. `loadouts` is the scoreboard: what each player carries
     in the round being played. `unfollowed` counts the rounds last won in a row that could not be
-    counted. `handed_over`: another log source is followed now, and has not told its score yet.
+    counted. `handed_over`: another log source is followed now, and has not reported its score yet.
     `named_side` is the side that home begins the next map on, where an operator named it. `behind`: the
-    newest facts were applied too late to price by. `other_deaths` are those that nobody has a kill for.
+    newest facts were applied too late to price by. `other_deaths` are those without a kill.
     `open_end` is the end of the map in play that waits for its sides.
     `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
     `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
@@ -328,7 +331,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MatchSummary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `<sport_event_status>` and the basic match shape need; kept with each match change."""
+    """What `<sport_event_status>` and the basic match shape need; stored with each match change."""
 
     number: int
     status: Status

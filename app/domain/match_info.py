@@ -1,4 +1,4 @@
-"""What operators say about a match beside the play: where to watch it, where it comes from, the veto."""
+"""Data about a match that operators set and play does not change: streams, source, veto."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from app.domain.player import Slot
 
 
 class Veto(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step of choosing maps; the `decider` is nobody's choice."""
+    """One step of the map veto; the `decider` is the map that remains."""
 
     action: Literal["ban", "pick", "decider"]
     map: str
@@ -24,8 +24,8 @@ class VideoStream(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MatchInfo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`external_id` is the match's name at the source, `source_url` its page there, and
-    `data_delay_seconds` how far the game server's log lies behind play."""
+    """`external_id` is the match's id at the source, `source_url` its page there, and `data_delay_seconds`
+    by how much the game server's log is delayed."""
 
     streams: tuple[VideoStream, ...] = ()
     demo_url: str = ""

@@ -1,7 +1,7 @@
-"""Who can play: players who leave the server are missed in the round in hand and in those that follow.
+"""Which players can play: one who leaves the server is missing in the current round and in those that follow.
 
 A player who comes back in a round in play counts from the next one on. Who was there before the map began
-is not known: both teams are taken to be whole until somebody leaves.
+is not known: both teams are assumed complete until a player leaves.
 """
 
 from msgspec.structs import replace
@@ -13,19 +13,19 @@ from app.domain.match import CurrentRound, Match, Player, Presence, Slot, TeamPl
 from app.domain.sides import slot_of
 from app.domain.timeline import mark_dead
 
-PLAYERS = "players"  #: the kind of the doubt that a team without anybody raises
+PLAYERS = "players"  #: the kind of the doubt that a team without players raises
 TEAM = 5
 
 
-def able(match: Match, slot: Slot) -> int:
-    """How many of a team can play the next round."""
+def available_players(match: Match, slot: Slot) -> int:
+    """How many players of a team can play the next round."""
     away = sum(member.slot == slot for member in match.presence.away)
     bots = sum(member.slot == slot for member in match.presence.bots)
     return min(TEAM, max(0, TEAM - away + bots))
 
 
-def left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
-    """Whoever leaves is missed; in a round in play as if they had died."""
+def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
+    """The player is missing from now on; in a round in play they count as dead."""
     slot = slot_of(match, fact.player, fact.side) if fact.side else None
     if match.map is None or match.warmup or slot is None:
         return match
@@ -39,10 +39,10 @@ def left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
     if current is not None and current.phase == "live":
         dead = any(_same(one, fact.player) for one in current.dead)
         return match if dead else mark_dead(match, fact.player, fact.side or "CT")
-    return _counted(match)
+    return _update_alive(match)
 
 
-def joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match:
+def player_joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match:
     slot = slot_of(match, fact.player, fact.side)
     if match.map is None or match.warmup or slot is None:
         return match
@@ -52,11 +52,11 @@ def joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match:
         presence = replace(presence, away=away)
     else:
         presence = replace(presence, bots=(*presence.bots, TeamPlayer(fact.player, slot)))
-    return _counted(replace(match, presence=presence))
+    return _update_alive(replace(match, presence=presence))
 
 
-def _counted(match: Match) -> Match:
-    """The round that has not begun is played by those who are there."""
+def _update_alive(match: Match) -> Match:
+    """Recompute the players alive of a round that is not live yet."""
     current = match.current
     if current is None or current.phase != "freeze":
         return match
@@ -64,22 +64,24 @@ def _counted(match: Match) -> Match:
 
 
 def with_available_players(match: Match, current: CurrentRound) -> CurrentRound:
-    """A round that is about to begin, with those who can play it."""
-    return replace(current, alive_home=able(match, "home"), alive_away=able(match, "away"))
+    """A round that is about to begin, with the players available for it."""
+    return replace(
+        current, alive_home=available_players(match, "home"), alive_away=available_players(match, "away")
+    )
 
 
 def reset_presence(match: Match) -> Match:
-    """Another map, or the server anew: everybody connects again."""
+    """Another map, or the server restarted: all players connect again."""
     return replace(match, presence=Presence()) if match.presence != Presence() else match
 
 
-def check(match: Match) -> Match:
-    """There is nothing to price while a team has nobody left on the server."""
+def check_presence(match: Match) -> Match:
+    """Raise a doubt while a team has no players on the server."""
     slots: tuple[Slot, Slot] = ("home", "away")
-    nobody = next((slot for slot in slots if match.map and not able(match, slot)), None)
-    if nobody is None:
+    empty = next((slot for slot in slots if match.map and not available_players(match, slot)), None)
+    if empty is None:
         return clear_doubt(match, PLAYERS)
-    team = match.home if nobody == "home" else match.away
+    team = match.home if empty == "home" else match.away
     return raise_doubt(match, PLAYERS, f"nobody of {team} is on the server")
 
 

@@ -1,21 +1,21 @@
-"""A recovery: what a tenant asked to be told again, and how far that has come."""
+"""A recovery: what a tenant requested to be replayed, and its progress."""
 
 from enum import StrEnum
 from uuid import UUID
 
 import msgspec
 
-IMPLICIT_SLOT = "global"  #: the slot of requests without a node id; no node id can be this word
+IMPLICIT_SLOT = "global"  #: the slot of requests without a node id; no node id can have this value
 SLOT_MILLIS = 600_000  #: how long a request may hold its slot
-#: A match ends by its log's time, and the feed says so when the log is applied: after an outage, much later.
-#: What recoveries replay is stored for so much longer than its time says.
+#: A match ends by its log's time, and the feed publishes it when the log is applied: after an outage, much
+#: later. Data for recoveries is stored for this much longer.
 LATE_MILLIS = 3_600_000
-MOST_ATTEMPTS = 5
-MOST_QUEUED = 64  #: event-level requests of one tenant that may wait or run at a time
+MAX_ATTEMPTS = 5
+MAX_QUEUED = 64  #: event-level requests of one tenant that may wait or run at a time
 
 
 class RecoveryKind(StrEnum):
-    """Which of the four requests it was; each tells other things again."""
+    """Which of the four requests it was; each replays other messages."""
 
     CANONICAL = "canonical"
     GLOBAL = "global"
@@ -31,8 +31,8 @@ class RecoveryState(StrEnum):
 
 
 class RecoveryRequest(msgspec.Struct, frozen=True):
-    """A request whose parameters fit. `after` in Unix ms, 0 for a full snapshot; `match_id` names the
-    match of an event-level request, which may come without a `request_id` ("") to be given one."""
+    """A request with valid parameters. `after` in Unix ms, 0 for a full snapshot; `match_id` names the
+    match of an event-level request, which may have no `request_id` (""): the service then assigns one."""
 
     kind: RecoveryKind
     request_id: str
@@ -46,11 +46,11 @@ class RecoveryRequest(msgspec.Struct, frozen=True):
 
 
 class RecoveryJob(msgspec.Struct, frozen=True):
-    """An accepted request. `token` is the slot's at acceptance: whoever has an older one than the slot has
+    """An accepted request. `token` is the slot's at acceptance: a job with an older one than the slot has
     lost it; an event-level request takes no slot and has 0. `attempts` counts the runs begun, the present one
-    included, and tells one run's writes from another's. `steps` and `steps_done` are pages of work, the end
-    (`snapshot_complete`) being the last one, `envelopes` those published before it in this run. Times in Unix
-    ms; `error` says why the last attempt failed.
+    included, and distinguishes one run's writes from another's. `steps` and `steps_done` are pages of work,
+    the end (`snapshot_complete`) being the last one, `envelopes` those published before it in this run.
+    Times in Unix ms; `error` says why the last attempt failed.
     """
 
     id: int
@@ -69,8 +69,8 @@ class RecoveryJob(msgspec.Struct, frozen=True):
 
 
 class RecoveryInFlight(msgspec.Struct, frozen=True):
-    """The request that holds a slot, which frees itself in `remaining` ms at the latest; `ending` when all
-    but its end has been told, and it is going to be free at once."""
+    """The request that holds a slot, which expires in `remaining` ms at the latest; `ending` when all but
+    `snapshot_complete` is published and the slot is about to be free."""
 
     request_id: str
     kind: RecoveryKind

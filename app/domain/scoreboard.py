@@ -1,6 +1,6 @@
-"""The scoreboard: how the players of the round being played are doing. It decides nothing.
+"""The scoreboard: the loadouts of the players in the current round. Settlements never rest on it.
 
-Kept in the match's state and small: one short row a player, forgotten with the map.
+It is part of the match's state: one row a player, deleted at the end of the map.
 """
 
 from msgspec.structs import replace
@@ -8,58 +8,58 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import loadout
 from app.domain.changes import Changes
-from app.domain.equipment_value import worth
-from app.domain.loadout import Sheet
+from app.domain.equipment_value import equipment_value
+from app.domain.loadout import Loadouts
 from app.domain.match import Match
-from app.domain.series import playing
+from app.domain.series import map_in_play
 
 
-def gained(match: Match, fact: f.ItemAcquired) -> Match:
+def add_item(match: Match, fact: f.ItemAcquired) -> Match:
     if not (fact.item and _counts(match)):
         return match
-    return _with(match, loadout.with_item(match.loadouts, fact.player, fact.side, fact.item))
+    return _with_loadouts(match, loadout.with_item(match.loadouts, fact.player, fact.side, fact.item))
 
 
 def equipped(match: Match, fact: f.Equipped, changes: Changes) -> Match:
     if not _counts(match):
         return match
-    match = _carrying(match, fact)
-    return _with(match, loadout.with_items(match.loadouts, fact.player, fact.side, fact.items))
+    match = _with_carried_value(match, fact)
+    return _with_loadouts(match, loadout.with_items(match.loadouts, fact.player, fact.side, fact.items))
 
 
-def _carrying(match: Match, fact: f.Equipped) -> Match:
-    """What a player takes into the round is told when they first leave the place where it is bought."""
+def _with_carried_value(match: Match, fact: f.Equipped) -> Match:
+    """The log shows a player's equipment for the round when they first leave the buy zone."""
     current, who = match.current, fact.player.account or fact.player.name
     if current is None or current.phase == "over" or any(carried[0] == who for carried in current.carried):
         return match
-    carried = (*current.carried, (who, fact.side, worth(fact.items)))
+    carried = (*current.carried, (who, fact.side, equipment_value(fact.items)))
     return replace(match, current=replace(current, carried=carried))
 
 
-def parted(match: Match, fact: f.ItemLost, changes: Changes) -> Match:
-    return _with(match, loadout.without_item(match.loadouts, fact.player, fact.item))
+def item_lost(match: Match, fact: f.ItemLost, changes: Changes) -> Match:
+    return _with_loadouts(match, loadout.without_item(match.loadouts, fact.player, fact.item))
 
 
-def paid(match: Match, fact: f.MoneyChanged, changes: Changes) -> Match:
+def money_changed(match: Match, fact: f.MoneyChanged, changes: Changes) -> Match:
     if not _counts(match):
         return match
-    return _with(match, loadout.updated(match.loadouts, fact.player, fact.side, money=fact.money))
+    return _with_loadouts(match, loadout.updated(match.loadouts, fact.player, fact.side, money=fact.money))
 
 
 def hurt(match: Match, fact: f.Hurt, changes: Changes) -> Match:
-    """A hit may be told after the death that it caused; nobody comes back to life by it."""
+    """A hit may be reported after the death that it caused; it does not revive the player."""
     current = match.current
     if not _counts(match) or current is None or current.phase == "freeze" or fact.victim in current.dead:
         return match
-    sheet = match.loadouts
-    return _with(
-        match, loadout.updated(sheet, fact.victim, fact.side, health=fact.health, armour=fact.armour)
+    loadouts = match.loadouts
+    return _with_loadouts(
+        match, loadout.updated(loadouts, fact.victim, fact.side, health=fact.health, armour=fact.armour)
     )
 
 
 def _counts(match: Match) -> bool:
-    return playing(match) is not None and match.current is not None
+    return map_in_play(match) is not None and match.current is not None
 
 
-def _with(match: Match, sheet: Sheet) -> Match:
-    return match if sheet is match.loadouts else replace(match, loadouts=sheet)
+def _with_loadouts(match: Match, loadouts: Loadouts) -> Match:
+    return match if loadouts is match.loadouts else replace(match, loadouts=loadouts)

@@ -1,7 +1,7 @@
-"""Two books held against each other: what a client believes is on offer, and what is; pure.
+"""Compare two books: the open markets that a client has, and ours.
 
-Books come with tens of thousands of markets, so a market is a text and its quote a number: plain values
-that the collector of garbage need not follow.
+Books have tens of thousands of markets, so a market is a text and its quote a number: the garbage collector
+does not track these.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 #: A market by its name within the match, ``13:map=1|round=3|team=home``, and its odds in thousandths:
-#: above 0 while it is active, negative while it is suspended, 0 for one suspended at odds not told.
+#: above 0 while it is active, negative while it is suspended, 0 for one suspended without known odds.
 Quotes = dict[str, int]
 
 
@@ -30,14 +30,14 @@ class QuoteDifference(NamedTuple):
 
 
 def differences(yours: Quotes, ours: Quotes) -> Iterator[QuoteDifference]:
-    """What one match's quotes of a client lack, have too many or have wrong; one for a market at most."""
-    for market, told in yours.items():
-        held = ours.get(market)
-        if held is None:
-            yield QuoteDifference(DifferenceKind.EXTRA, market, told, None)
-        elif (told > 0) is not (held > 0):
-            yield QuoteDifference(DifferenceKind.STALE, market, told, held)
-        elif told != held and told > 0:
-            yield QuoteDifference(DifferenceKind.WRONG_PRICE, market, told, held)
+    """The missing, extra and wrong quotes of a client for one match; one difference a market at most."""
+    for market, theirs in yours.items():
+        own = ours.get(market)
+        if own is None:
+            yield QuoteDifference(DifferenceKind.EXTRA, market, theirs, None)
+        elif (theirs > 0) is not (own > 0):
+            yield QuoteDifference(DifferenceKind.STALE, market, theirs, own)
+        elif theirs != own and theirs > 0:
+            yield QuoteDifference(DifferenceKind.WRONG_PRICE, market, theirs, own)
     for market in ours.keys() - yours.keys():
         yield QuoteDifference(DifferenceKind.MISSING, market, None, ours[market])

@@ -6,19 +6,19 @@ from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, 
 from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Slot, Status
-from app.domain.sides import name_side, use_named_side
+from app.domain.sides import apply_named_side, apply_team_line
 
 
-def playing(match: Match) -> MapPlay | None:
-    """The map that the server's lines are about, when play on it counts; else None."""
+def map_in_play(match: Match) -> MapPlay | None:
+    """The map in play, if the server has it loaded and is not in warm-up; else None."""
     play = match.map
     if play is None or match.warmup or match.loaded not in ("", play.name):
         return None
     return play
 
 
-def may_start(match: Match, map_name: str) -> bool:
-    """A map that has been played does not start again within the match."""
+def can_start(match: Match, map_name: str) -> bool:
+    """Whether a map can start now; one that was played does not start again within the match."""
     name = map_name or match.loaded
     return match.map is None and not match.warmup and not was_played(match, name)
 
@@ -27,15 +27,15 @@ def was_played(match: Match, name: str) -> bool:
     return bool(name) and any(play.name == name for play in match.maps if play.status == "finished")
 
 
-def unnamed(match: Match) -> bool:
-    """Whether the map in play has its name from no line of the log: it has none, or only the planned one."""
+def is_unnamed(match: Match) -> bool:
+    """Whether no log line has named the map in play yet: it has no name, or only the planned one."""
     return match.map is not None and not (match.loaded and match.map.name)
 
 
-def name_map(match: Match, name: str) -> Match:
-    """Take in the name of the map in play, where the log had not said it; its rounds are that map's."""
+def set_map_name(match: Match, name: str) -> Match:
+    """Set the name of the map in play, where the log had not named it before; its rounds are that map's."""
     play = match.map
-    if play is None or not name or not unnamed(match) or was_played(match, name):
+    if play is None or not name or not is_unnamed(match) or was_played(match, name):
         return match
     return replace(put_map(match, replace(play, name=name)), loaded=name)
 
@@ -56,9 +56,9 @@ def start_map(match: Match, map_name: str, at: int, changes: Changes) -> Match:
     )
     match = replace(put_map(match, play), loaded=map_name or match.loaded)
     changes.append(MapStarted(map=play.number))
-    match = name_side(match, "CT", match.team_ct)
-    match = name_side(match, "T", match.team_t)
-    return use_named_side(match)
+    match = apply_team_line(match, "CT", match.team_ct)
+    match = apply_team_line(match, "T", match.team_t)
+    return apply_named_side(match)
 
 
 def finish_map(match: Match, home_score: int, away_score: int, at: int, changes: Changes) -> Match:
@@ -73,7 +73,7 @@ def finish_map(match: Match, home_score: int, away_score: int, at: int, changes:
 
 
 def close_map(match: Match, play: MapPlay, at: int, changes: Changes) -> Match:
-    """`play` is the map as it ended, its winner named; it may be one that was never begun."""
+    """Finish the match's map `play`, whose winner is set; it may be one that never began."""
     play = replace(play, status="finished", finished_at=at, end_id=match.next_fact)
     match = replace(put_map(match, play), next_fact=match.next_fact + 1, current=None, pause="", loadouts=())
     match = replace(
@@ -91,13 +91,13 @@ def close_map(match: Match, play: MapPlay, at: int, changes: Changes) -> Match:
 
 
 def put_map(match: Match, play: MapPlay) -> Match:
-    """The match with this map in its place, instead of the one of the same number."""
+    """Add the map, or replace the one of the same number."""
     others = tuple(other for other in match.maps if other.number != play.number)
     return replace(match, maps=tuple(sorted((*others, play), key=lambda one: one.number)))
 
 
 def next_map(match: Match) -> MapPlay:
-    """The map to be played after those that have ended, as it was planned."""
+    """The map after those that have ended, as planned by the veto."""
     number = sum(play.status == "finished" for play in match.maps) + 1
     return next((play for play in match.maps if play.number == number), MapPlay(number=number))
 
@@ -115,8 +115,8 @@ def series_over(match: Match) -> bool:
 
 
 def finish_match(match: Match, at: int, changes: Changes, winner: Slot | None = None) -> Match:
-    """The match ends; `winner` is whoever won more maps, unless named. Of the doubts only that about the
-    format outlives it: what depends on it waits for an operator."""
+    """The match ends; `winner` is the team that won more maps, unless given. Only the doubt about the format
+    stays: what depends on it waits for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)
     changes.append(MatchFinished(winner=winner))
     match = retain_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT)
@@ -124,7 +124,7 @@ def finish_match(match: Match, at: int, changes: Changes, winner: Slot | None = 
 
 
 def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
-    """`Game Over`: the score told ends the map, unless it decides nothing. Where its sides are unknown it
+    """`Game Over`: the reported score ends the map, unless it is undecided. While sides are unknown the end
     waits for them."""
     play = match.map
     if play is None:
@@ -141,7 +141,7 @@ def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes
 
 
 def end_map_at_pending_score(match: Match, at: int, changes: Changes) -> Match:
-    """The map in play ends as it was told before its sides were known, if it was."""
+    """End the map in play with the score that waits for its sides, if there is one."""
     play, end = match.map, match.open_end
     if play is None or end is None or end.map != play.number:
         return match
@@ -149,7 +149,7 @@ def end_map_at_pending_score(match: Match, at: int, changes: Changes) -> Match:
 
 
 def _final_score(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int] | None:
-    """Home's and away's rounds: ours if they are the ones told, else the told ones by side."""
+    """Home's and away's rounds: ours if the reported score equals them, else the reported ones by side."""
     ours = (play.home_score, play.away_score)
     if ours in ((ct_score, t_score), (t_score, ct_score)):
         return ours

@@ -1,4 +1,4 @@
-"""The settlement ledger: append-only entries, each naming the facts it rests on."""
+"""The settlement ledger: append-only entries, each with the facts that it rests on."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -29,8 +29,8 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     pending → settled (won, lost) | voided; back to pending by a rollback; a changed result is always a
     rollback entry followed by a settle entry. With a `void_window` only the bets placed in it are void (or
-    void no more, when `window_rolled_back`): both statuses and the outcome are then those that the market
-    has anyway, so that the last entry of a market always shows what holds. `rests_on` are fact ids of the
+    void no more, when `window_rolled_back`): both statuses and the outcome are then the market's present
+    ones, so that the last entry of a market always shows its state. `rests_on` are fact ids of the
     match. `id` is the change log's seq and `at` the envelope's timestamp (Unix ms); both are 0 until the
     store has stamped them.
     """
@@ -56,7 +56,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def message(self) -> str:
-        """The feed message that tells this transition."""
+        """The feed message that publishes this transition."""
         if self.void_window is not None:
             return "rollback_bet_cancel" if self.window_rolled_back else "bet_cancel"
         if self.new_status is LedgerStatus.SETTLED:

@@ -1,8 +1,8 @@
-"""Which team plays which side: from team lines, scores and the players themselves, never by guess.
+"""Which team plays which side: inferred from team lines, scores and players, never guessed.
 
 Right after a half the server still names the old sides for a whole round, while its score and its
-players have already swapped. So `side_before_break` is remembered at every round after which sides
-may change, and until the next round is won the team lines that repeat it are not believed.
+players have already swapped. So `side_before_break` is set at every round after which sides
+may change, and until the next round is won team lines that repeat it are ignored.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import MapPlay, Match, Player, RosterEntry, Side, Slot, other_side
 
-Sighting = tuple[Player, Side]
+PlayerOnSide = tuple[Player, Side]
 
 
 def update_map(match: Match, play: MapPlay) -> Match:
@@ -29,7 +29,7 @@ def set_home_side(match: Match, side: Side | None) -> Match:
 
 
 def slot_on(play: MapPlay, side: Side) -> Slot | None:
-    """The team on `side` now, or None while nobody knows."""
+    """The team on `side` now, or None while it is unknown."""
     if play.home_side is None:
         return None
     return "home" if play.home_side == side else "away"
@@ -37,16 +37,16 @@ def slot_on(play: MapPlay, side: Side) -> Slot | None:
 
 def slot_of(match: Match, player: Player, side: Side) -> Slot | None:
     play = match.map
-    return (slot_on(play, side) if play else None) or seat(match, player)
+    return (slot_on(play, side) if play else None) or team_of_player(match, player)
 
 
-def seat(match: Match, player: Player) -> Slot | None:
+def team_of_player(match: Match, player: Player) -> Slot | None:
     if not player.account:
         return None
     return next((known.slot for known in match.roster if known.account == player.account), None)
 
 
-def is_break(play: MapPlay) -> bool:
+def is_side_break(play: MapPlay) -> bool:
     """Whether sides may change after the rounds played so far."""
     played, half, step = play.rounds_won, play.max_rounds // 2, play.overtime_rounds // 2
     if played < play.max_rounds:
@@ -54,20 +54,20 @@ def is_break(play: MapPlay) -> bool:
     return bool(step) and (played - play.max_rounds) % step == 0
 
 
-def name_side(match: Match, side: Side, team: str) -> Match:
-    """Take in a team line: which of our two teams is on which side."""
+def apply_team_line(match: Match, side: Side, team: str) -> Match:
+    """Apply a team line: `team` plays `side`."""
     if not team:
         return match
     match = replace(match, team_ct=team) if side == "CT" else replace(match, team_t=team)
     slot = _known_team(match, team)
     if slot is None:
-        return _unmatched(match, side)
+        return _apply_unknown_team(match, side)
     match = clear_doubt(match, "teams")
-    return _believe_line(match, side if slot == "home" else other_side(side))
+    return _set_side_from_line(match, side if slot == "home" else other_side(side))
 
 
-def use_named_side(match: Match) -> Match:
-    """Take what an operator said about the map that begins, once."""
+def apply_named_side(match: Match) -> Match:
+    """Apply the side that an operator set for the map that begins, once."""
     if match.named_side is None:
         return match
     return replace(set_home_side(match, match.named_side), named_side=None)
@@ -80,27 +80,27 @@ def _known_team(match: Match, team: str) -> Slot | None:
     return "home" if name == home else "away"
 
 
-def _unmatched(match: Match, side: Side) -> Match:
-    """One unknown name is the other team if the name opposite is known; two are a doubt."""
+def _apply_unknown_team(match: Match, side: Side) -> Match:
+    """One unknown name is the other team if the opposite name is known; two raise a doubt."""
     opposite = match.team_t if side == "CT" else match.team_ct
     if not opposite:
         return match
     slot = _known_team(match, opposite)
     if slot is None:
         return raise_doubt(match, "teams", f"unknown teams: {match.team_ct}, {match.team_t}")
-    return _believe_line(clear_doubt(match, "teams"), side if slot == "away" else other_side(side))
+    return _set_side_from_line(clear_doubt(match, "teams"), side if slot == "away" else other_side(side))
 
 
-def _believe_line(match: Match, home_side: Side) -> Match:
+def _set_side_from_line(match: Match, home_side: Side) -> Match:
     play, current = match.map, match.current
     if play is None or current is None or play.side_before_break is None or current.won is not None:
         return set_home_side(match, home_side)
-    told_new = current.phase != "over" and home_side != play.side_before_break
-    return set_home_side(match, home_side) if told_new and play.home_side is None else match
+    new_sides = current.phase != "over" and home_side != play.side_before_break
+    return set_home_side(match, home_side) if new_sides and play.home_side is None else match
 
 
 def infer_sides_from_score(match: Match, ct_score: int, t_score: int) -> Match:
-    """While the sides are open, an uneven score that equals ours one way round shows them."""
+    """While sides are unknown, an uneven score that equals ours in one order shows them."""
     play = match.map
     if play is None or play.home_side is not None or ct_score == t_score:
         return match
@@ -111,34 +111,34 @@ def infer_sides_from_score(match: Match, ct_score: int, t_score: int) -> Match:
     return match
 
 
-def witness(match: Match, sightings: Iterable[Sighting]) -> Match:
-    """Take in players seen on a side in play: known ones show the sides, new ones get a seat."""
-    match = infer_sides_from_players(match, sightings)
+def record_sightings(match: Match, seen: Iterable[PlayerOnSide]) -> Match:
+    """Apply players seen on a side in play: known ones show the sides, new ones join the roster."""
+    match = infer_sides_from_players(match, seen)
     play, current = match.map, match.current
     if play is None or current is None or play.home_side is None or current.phase != "live":
         return match
-    for player, side in sightings:
+    for player, side in seen:
         slot = slot_on(play, side)
-        if player.account and slot and seat(match, player) is None:
+        if player.account and slot and team_of_player(match, player) is None:
             match = replace(match, roster=(*match.roster, RosterEntry(player.account, slot)))
     return match
 
 
-def infer_sides_from_players(match: Match, sightings: Iterable[Sighting]) -> Match:
-    """One known player shows sides that are open; it takes one of each team to overrule known ones."""
+def infer_sides_from_players(match: Match, seen: Iterable[PlayerOnSide]) -> Match:
+    """One known player shows unknown sides; to overrule known sides one of each team is needed."""
     play = match.map
     if play is None:
         return match
-    votes = {slot: _home_side(slot, side) for player, side in sightings if (slot := seat(match, player))}
+    votes = {slot: _home_side(slot, side) for player, side in seen if (slot := team_of_player(match, player))}
     if len(set(votes.values())) != 1:
         return match
     enough = 1 if play.home_side is None else 2
     return set_home_side(match, next(iter(votes.values()))) if len(votes) >= enough else match
 
 
-def switch(match: Match, player: Player, side: Side) -> Match:
-    """A known player was moved; it counts in a break only, where everybody is."""
-    play, slot = match.map, seat(match, player)
+def switch_player(match: Match, player: Player, side: Side) -> Match:
+    """A known player was moved to the other side; that counts only in a break, where all players are."""
+    play, slot = match.map, team_of_player(match, player)
     if play is None or slot is None or play.side_before_break is None:
         return match
     return set_home_side(match, _home_side(slot, side))
@@ -149,7 +149,7 @@ def _home_side(slot: Slot, side: Side) -> Side:
 
 
 def open_sides_after_break(match: Match) -> Match:
-    """At the freeze after a possible change of sides: open, unless the players have shown it."""
+    """At the freeze after a possible change of sides they are unknown, unless players have shown them."""
     play = match.map
     if play is None or play.side_before_break is None or play.home_side != play.side_before_break:
         return match

@@ -1,10 +1,10 @@
-"""Who we tell: a tenant, and what one of its keys may see."""
+"""A tenant, and what one of its keys may see."""
 
 from uuid import UUID
 
 import msgspec
 
-RATE_LIMIT_RPM = 600  #: unless the contract says otherwise
+RATE_LIMIT_RPM = 600  #: unless the contract has another limit
 
 
 class Tenant(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class Tenant(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """What a presented key may do; the answer of `access` to every channel.
+    """What a presented key may do; `access` returns it to every channel.
 
     `finished_only` keys see finished matches and nothing else, on every channel.
     """
@@ -33,10 +33,10 @@ class Grant(msgspec.Struct, frozen=True):
 
     @property
     def holder(self) -> str:
-        """Whose key it is: an operator's own ids are one set, whichever of its keys it uses."""
+        """The owner of the key: all keys of an operator share one set of request ids."""
         return f"key:{self.tenant.slug}"
 
     @property
     def actor(self) -> str:
-        """Who did what was done with this key, as the audit names them."""
+        """The name of this key's user in the audit log."""
         return f"{self.holder}/{self.key_id}"

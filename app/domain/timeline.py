@@ -1,13 +1,13 @@
 """What happens within a round: kills, assists, the bomb. Each becomes an event with a fact number.
 
-Nobody dies twice in a round, so a repeated line adds nothing.
+A player dies once in a round, so a repeated line adds nothing.
 """
 
 from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import Changes, EventAdded, EventAmended
-from app.domain.loadout import fallen, is_knife
+from app.domain.loadout import after_death, is_knife
 from app.domain.match import (
     CurrentRound,
     FactType,
@@ -18,18 +18,18 @@ from app.domain.match import (
     Side,
     TimelineEvent,
 )
-from app.domain.sides import slot_of, update_map, witness
+from app.domain.sides import record_sightings, slot_of, update_map
 
 
 def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
-    match = witness(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
+    match = record_sightings(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
     match = mark_dead(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
         match = release_held_events(match, changes)
-    return happen(
+    return add_event(
         match,
         changes,
         "kill",
@@ -65,9 +65,9 @@ def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
 
 
 def planted(match: Match, fact: f.BombPlanted, changes: Changes) -> Match:
-    if match.current is None or _seen(match.current, "bomb_planted"):
+    if match.current is None or _has_event(match.current, "bomb_planted"):
         return match
-    return happen(match, changes, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
+    return add_event(match, changes, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
 
 
 def defuse_begun(match: Match, fact: f.DefuseBegun, changes: Changes) -> Match:
@@ -77,28 +77,28 @@ def defuse_begun(match: Match, fact: f.DefuseBegun, changes: Changes) -> Match:
 
 
 def defused(match: Match, fact: f.BombDefused, changes: Changes) -> Match:
-    if match.current is None or _seen(match.current, "bomb_defused"):
+    if match.current is None or _has_event(match.current, "bomb_defused"):
         return match
     site = bomb_site(match.current)
-    return happen(match, changes, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
+    return add_event(match, changes, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
 
 
 def exploded(match: Match, fact: f.BombExploded, changes: Changes, *, late: bool | None = None) -> Match:
-    if match.current is None or _seen(match.current, "bomb_exploded"):
+    if match.current is None or _has_event(match.current, "bomb_exploded"):
         return match
-    return happen(match, changes, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
+    return add_event(match, changes, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
 
 
 def add_bomb_event(match: Match, won: RoundResult, changes: Changes) -> Match:
-    """A round won by the bomb or by its defusal tells that event too, where no line of its own did."""
+    """Add the explosion or the defusal that a round's result implies, where no line reported it."""
     if won.reason == "bomb":
         return exploded(match, f.BombExploded(at=won.at), changes, late=False)
     current = match.current
-    if won.reason != "defuse" or current is None or _seen(current, "bomb_defused"):
+    if won.reason != "defuse" or current is None or _has_event(current, "bomb_defused"):
         return match
     alive = [player for player in current.defusers if player not in current.dead]
     actor: tuple[Player, Side] | None = (alive[0], "CT") if len(alive) == 1 else None
-    return happen(match, changes, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
+    return add_event(match, changes, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
 
 
 def bomb_site(current: CurrentRound) -> str:
@@ -107,7 +107,7 @@ def bomb_site(current: CurrentRound) -> str:
     return next((event.site for event in plants), "")
 
 
-def happen(
+def add_event(
     match: Match,
     changes: Changes,
     kind: FactType,
@@ -121,9 +121,9 @@ def happen(
     site: str = "",
     late: bool | None = None,
 ) -> Match:
-    """Add an event to the current round and tell it, or hold it back while the round may not count.
+    """Add an event to the current round and to `changes`; hold it back while the round may not count.
 
-    `late` is worked out from the round's phase unless given.
+    `late` None: it follows from the round's phase.
     """
     current = match.current
     if current is None:
@@ -156,7 +156,7 @@ def happen(
 
 
 def release_held_events(match: Match, changes: Changes) -> Match:
-    """The round is no knife round: tell what was held back."""
+    """The round is not a knife round: report the events held back."""
     current = match.current
     if current is None or not current.knife:
         return match
@@ -177,12 +177,12 @@ def mark_dead(match: Match, victim: Player, side: Side) -> Match:
             alive_home=max(0, current.alive_home - (slot == "home")),
             alive_away=max(0, current.alive_away - (slot == "away")),
         ),
-        loadouts=fallen(match.loadouts, victim),
+        loadouts=after_death(match.loadouts, victim),
     )
 
 
 def _amend(match: Match, event: TimelineEvent, changes: Changes) -> Match:
-    """Replace an event by what is known now; one told in this very fold is told once, as it is now."""
+    """Replace an event; one that this fold added itself is reported once, in its new form."""
     current = match.current
     if current is None:
         return match
@@ -207,5 +207,5 @@ def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
     return update_map(match, replace(play, rounds=(*play.rounds[:-1], last)))
 
 
-def _seen(current: CurrentRound, kind: FactType) -> bool:
+def _has_event(current: CurrentRound, kind: FactType) -> bool:
     return any(event.type == kind for event in current.events + current.held)

@@ -1,8 +1,8 @@
-"""How a match is moved by what its source says: facts in, the new state and what happened out.
+"""How the facts of a source change a match: facts in, the new state and its changes out.
 
-Nothing is guessed. A fact that makes no sense now (a repeated line, play in warm-up, anything after
-the end) changes nothing; what cannot be known raises a doubt, which suspends the offer until the log
-clears it.
+Nothing is guessed. A fact that does not fit the state (a repeated line, play in warm-up, anything after
+the end) changes nothing; what is unknown raises a doubt, which suspends the match until the log clears
+it.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,36 +13,35 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, timeline
 from app.domain.changes import Change, Changes, MatchChanged
-from app.domain.doubts import SILENT, SOURCE, clear_doubt, raise_doubt
+from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_unfollowed_round, raise_doubt
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.rounds import (
+    count_result,
     drop_uncounted_result,
     go_live,
-    judge,
-    lose_round,
     open_round,
     replay_current_round,
+    skip_rounds,
     void_all,
     void_current_round,
 )
 from app.domain.score import score_reported
 from app.domain.series import (
+    can_start,
     end_map_at_score,
     finish_map,
-    may_start,
-    name_map,
-    playing,
+    map_in_play,
+    set_map_name,
     start_map,
     was_played,
 )
-from app.domain.sides import infer_sides_from_players, name_side, switch, update_map
-from app.domain.unfollowed import count_unfollowed_round
+from app.domain.sides import apply_team_line, infer_sides_from_players, switch_player, update_map
 
-_LATE = 2_000  #: ms into a freeze in which a kill is still the last round's, told late
+_LATE_KILL_MILLIS = 2_000  #: ms into a freeze in which a kill is still a late one of the last round
 
 
 def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ...]]:
-    """Take in facts in order: the match after them, and the changes they made, in order."""
+    """Apply facts in order; returns the match after them and their changes, in order."""
     changes: Changes = []
     newest = match.last_fact_at
     for fact in facts:
@@ -50,7 +49,7 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
             break
         before = match
         match = count_unfollowed_round(before, _HANDLERS[type(fact)](match, fact, changes), fact)
-        match = presence.check(formats.check(match))
+        match = presence.check_presence(formats.check_format(match))
         newest = max(newest, fact.at)
         if match is not before and _visible(match) != _visible(before):
             changes.append(MatchChanged())
@@ -58,16 +57,16 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
 
 
 def _visible(match: Match) -> tuple[Any, ...]:
-    """What clients see, or settlements rest on, and no other change tells."""
+    """What clients see or settlements rest on and no other change reports."""
     play = match.map
     shape = (play.home_side, play.unseen, play.max_rounds, play.overtime_rounds) if play else None
     return match.pause, match.suspended, match.warmup, shape
 
 
 def map_loaded(match: Match, fact: f.MapLoaded, changes: Changes) -> Match:
-    match = replace(name_map(match, fact.name), loaded=fact.name, warmup=False)
+    match = replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False)
     play = match.map
-    if play is None or _ended(match, fact.name):
+    if play is None or _awaits_sides(match, fact.name):
         return match
     if play.name == fact.name:
         return _restarted(match)
@@ -81,13 +80,13 @@ def map_loaded(match: Match, fact: f.MapLoaded, changes: Changes) -> Match:
     )
 
 
-def _ended(match: Match, loaded: str) -> bool:
-    """Whether the map in play has ended, and only its sides are awaited: another one does not replace it."""
+def _awaits_sides(match: Match, loaded: str) -> bool:
+    """Whether the map in play has ended and waits for its sides: another map does not replace it."""
     return match.open_end is not None and match.map is not None and match.map.name not in ("", loaded)
 
 
 def _restarted(match: Match) -> Match:
-    """The server came up again on the map being played: what counts is told with the next score."""
+    """The server restarted the map in play: the next reported score shows what counts."""
     match = presence.reset_presence(match)
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
@@ -109,11 +108,11 @@ def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
     """Rounds seen before do not count, except while a server restart or restore is under way."""
     if was_played(match, fact.map_name):
         return match
-    match = name_map(match, fact.map_name)
+    match = set_map_name(match, fact.map_name)
     if match.map is not None and fact.map_name not in ("", match.map.name):
         match = map_loaded(match, f.MapLoaded(at=fact.at, name=fact.map_name), changes)
     match = replace(match, loaded=fact.map_name or match.loaded)
-    if playing(match) is None or match.restarting:
+    if map_in_play(match) is None or match.restarting:
         return _restarted(match) if match.map and match.map.rounds_won else match
     match = replace(match, open_end=None)
     unopened = _untouched(match.current)
@@ -128,7 +127,7 @@ def _untouched(current: CurrentRound | None) -> bool:
 
 
 def restart_announced(match: Match, fact: f.RestartAnnounced, changes: Changes) -> Match:
-    if playing(match) is None or _untouched(match.current):
+    if map_in_play(match) is None or _untouched(match.current):
         return match
     return raise_doubt(match, "restart", "a restart was announced")
 
@@ -141,31 +140,31 @@ def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: Changes) 
 
 
 def side_named(match: Match, fact: f.SideNamed, changes: Changes) -> Match:
-    return judge(name_side(match, fact.side, fact.team), changes)
+    return count_result(apply_team_line(match, fact.side, fact.team), changes)
 
 
 def item_acquired(match: Match, fact: f.ItemAcquired, changes: Changes) -> Match:
-    match = scoreboard.gained(match, fact)
-    play, current = playing(match), match.current
+    match = scoreboard.add_item(match, fact)
+    play, current = map_in_play(match), match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
         return match
     return infer_sides_from_players(match, ((fact.player, fact.side),))
 
 
 def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match:
-    return judge(switch(match, fact.player, fact.side), changes)
+    return count_result(switch_player(match, fact.player, fact.side), changes)
 
 
 def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
     current = match.current
-    if playing(match) is None or match.restarting:
+    if map_in_play(match) is None or match.restarting:
         return match
     if current is None:
         return open_round(match, fact.at, changes)
     if current.phase == "over":
         return _freeze_after_round(match, current, fact.at, changes)
     if current.phase == "live":
-        # Where data is missing, its end may be what is missing.
+        # Where data is missing, the missing part may be its end.
         drop = void_current_round if current.gap else replay_current_round
         return open_round(drop(match, changes), fact.at, changes)
     return replace(match, current=replace(current, opened_at=fact.at))
@@ -178,15 +177,15 @@ def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: C
 
 
 def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match:
-    if may_start(match, ""):
+    if can_start(match, ""):
         match = start_map(match, "", fact.at, changes)
-    if playing(match) is None:
+    if map_in_play(match) is None:
         return match
     if match.handed_over:
         return match
     if match.restarting:
         match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
-    match = _confirm(replace(match, open_end=None), changes)
+    match = _confirm_knife_round(replace(match, open_end=None), changes)
     if match.current is None or match.current.phase == "over":
         match = open_round(drop_uncounted_result(match), fact.at, changes)
     if match.current is None or match.current.phase == "live":
@@ -194,31 +193,31 @@ def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match
     return go_live(clear_doubt(match, "restart"), fact.at, changes)
 
 
-def _confirm(match: Match, changes: Changes) -> Match:
-    """Play went on after a first round with knives only: it counted."""
+def _confirm_knife_round(match: Match, changes: Changes) -> Match:
+    """Play went on after a first round with knife kills only: it counted."""
     current = match.current
     if current is None or current.won is None:
         return match
-    return judge(replace(match, current=replace(current, break_over=True)), changes)
+    return count_result(replace(match, current=replace(current, break_over=True)), changes)
 
 
 def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     current = match.current
-    if playing(match) is None or current is None:
+    if map_in_play(match) is None or current is None:
         return match
     if current.phase == "freeze":
-        if fact.at < current.opened_at + _LATE:
+        if fact.at < current.opened_at + _LATE_KILL_MILLIS:
             return match
         match = go_live(match, fact.at, changes)
     return timeline.killed(match, fact, changes)
 
 
 def _in_round(act: Callable[[Match, Any, Changes], Match]) -> Callable[[Match, Any, Changes], Match]:
-    """`act`, for facts that mean nothing outside a round in play."""
+    """`act`, for facts that are ignored outside a round in play."""
 
     def only_in_round(match: Match, fact: f.Fact, changes: Changes) -> Match:
         current = match.current
-        if playing(match) is None or current is None or current.phase == "freeze":
+        if map_in_play(match) is None or current is None or current.phase == "freeze":
             return match
         return act(match, fact, changes)
 
@@ -226,8 +225,8 @@ def _in_round(act: Callable[[Match, Any, Changes], Match]) -> Callable[[Match, A
 
 
 def round_won(match: Match, fact: f.RoundWon, changes: Changes) -> Match:
-    """Keep the result and count it as soon as it may be; a score already counted is a repeated line."""
-    current, play = match.current, playing(match)
+    """Store the result and count it as soon as possible; a score already counted is a repeated line."""
+    current, play = match.current, map_in_play(match)
     if play is None or current is None or current.phase == "over" or match.restarting:
         return match
     total = fact.ct_score + fact.t_score
@@ -235,16 +234,18 @@ def round_won(match: Match, fact: f.RoundWon, changes: Changes) -> Match:
         return match
     won = RoundResult(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
     if total != play.rounds_won + 1:
-        return lose_round(match, fact.ct_score, fact.t_score, changes)
-    return judge(replace(match, current=replace(current, phase="over", won=won)), changes)
+        return skip_rounds(match, fact.ct_score, fact.t_score, changes)
+    return count_result(replace(match, current=replace(current, phase="over", won=won)), changes)
 
 
 def map_ended(match: Match, fact: f.MapEnded, changes: Changes) -> Match:
-    match = name_map(match, fact.map_name)
+    match = set_map_name(match, fact.map_name)
     play = match.map
     if play is None or fact.map_name not in ("", play.name):
         return match
-    return end_map_at_score(_confirm(match, changes), fact.ct_score, fact.t_score, fact.at, changes)
+    return end_map_at_score(
+        _confirm_knife_round(match, changes), fact.ct_score, fact.t_score, fact.at, changes
+    )
 
 
 def paused(match: Match, fact: f.Paused, changes: Changes) -> Match:
@@ -271,7 +272,7 @@ def source_resumed(match: Match, fact: f.SourceResumed, changes: Changes) -> Mat
 
 
 def source_changed(match: Match, fact: f.SourceChanged, changes: Changes) -> Match:
-    """Nothing is taken back before the new source's own score shows what stands."""
+    """Nothing is voided before the new source's score shows what counts."""
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = raise_doubt(_restarted(match), "restart", "another log source is followed, its score is awaited")
@@ -286,7 +287,7 @@ def rival_sources_gone(match: Match, fact: f.RivalSourcesGone, changes: Changes)
     return clear_doubt(match, "rival")
 
 
-def unmoved(match: Match, fact: f.Fact, changes: Changes) -> Match:
+def ignored(match: Match, fact: f.Fact, changes: Changes) -> Match:
     return match
 
 
@@ -300,12 +301,12 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.RestoreAnnounced: restore_announced,
     f.SideNamed: side_named,
     f.Equipped: scoreboard.equipped,
-    f.ItemLost: scoreboard.parted,
-    f.MoneyChanged: scoreboard.paid,
+    f.ItemLost: scoreboard.item_lost,
+    f.MoneyChanged: scoreboard.money_changed,
     f.Hurt: scoreboard.hurt,
     f.SideSwitched: side_switched,
-    f.PlayerLeft: presence.left,
-    f.PlayerJoined: presence.joined,
+    f.PlayerLeft: presence.player_left,
+    f.PlayerJoined: presence.player_joined,
     f.ItemAcquired: item_acquired,
     f.FreezeStarted: freeze_started,
     f.RoundStarted: round_started,
@@ -317,7 +318,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.BombDefused: _in_round(timeline.defused),
     f.BombExploded: _in_round(timeline.exploded),
     f.RoundWon: round_won,
-    f.RoundEnded: unmoved,
+    f.RoundEnded: ignored,
     f.ScoreReported: score_reported,
     f.Paused: paused,
     f.Resumed: resumed,

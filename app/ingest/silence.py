@@ -8,7 +8,7 @@ moments.
 from typing import Literal
 
 from app.domain.match import Match
-from app.domain.sides import is_break
+from app.domain.sides import is_side_break
 from app.ingest.config import IngestConfig
 
 Moment = Literal["live", "clutch", "freeze", "break"]
@@ -26,7 +26,7 @@ def moment(match: Match) -> Moment:
         return "break"
     if current.phase == "live":
         return "live" if min(current.alive_home, current.alive_away) > 1 else "clutch"
-    return "freeze" if play.rounds_won and not is_break(play) else "break"
+    return "freeze" if play.rounds_won and not is_side_break(play) else "break"
 
 
 def bound(match: Match, config: IngestConfig) -> int:

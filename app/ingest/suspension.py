@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.commands import match_update
 from app.domain.changes import Change, MatchChanged
-from app.domain.doubts import AWAY, SERVER_SILENT, SILENT, raise_doubt
+from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import SourceLost, SourceRestored, SourceResumed
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -50,7 +50,7 @@ async def suspend_everything(store: Store, now: int) -> int:
         offered = await markets.matches_with_open(tx)
 
     async def lose(tx: Tx, match: Match) -> None:
-        await _doubt(tx, match, AWAY, now)
+        await _doubt(tx, match, PROCESSING_STOPPED, now)
 
     return await _each(store, offered, lose)
 
@@ -58,7 +58,7 @@ async def suspend_everything(store: Store, now: int) -> int:
 async def lift(store: Store, now: int, config: IngestConfig) -> int:
     """Offer matches that have not begun again after `suspend_everything`; how many."""
     async with store.reading() as tx:
-        waiting = await log_state.suspended_before_play(tx, AWAY)
+        waiting = await log_state.suspended_before_play(tx, PROCESSING_STOPPED)
 
     async def back(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])

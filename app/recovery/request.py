@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.recovery import MOST_QUEUED, RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
+from app.domain.recovery import MAX_QUEUED, RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
@@ -106,7 +106,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
             job = await recovery_jobs.queue(tx, tenant.id, request, now)
         if job is None:
             raise Conflict(
-                f"{MOST_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",
+                f"{MAX_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",
                 retry_after=_QUEUED_SECONDS,
             )
         return job

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from app.amqp.reconnect import Login
-from app.domain.recovery import MOST_ATTEMPTS, RecoveryJob, RecoveryState
+from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryState
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
@@ -161,7 +161,7 @@ class Replayer:
 
     async def _given_up(self, job: RecoveryJob) -> bool:
         """Whether the job has had its attempts, without an end, and its time."""
-        if job.attempts <= MOST_ATTEMPTS:
+        if job.attempts <= MAX_ATTEMPTS:
             return False
         async with self._store.reading() as tx:
             return not await recovery_jobs.holds_slot(tx, job)

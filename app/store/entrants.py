@@ -1,7 +1,7 @@
 """Reference data: who plays, and in what. One table a kind, all of one form: number, name, parent, value.
 
-Files bring most of it. What a match names before any file does gets a number above `OWN`, so that files may
-bring numbers of their own and every match can say who plays.
+Files bring most of it. What a match names before any file does gets a number above `MAX_FILE_NUMBER`, so that
+files may use numbers of their own and every match has its entrants.
 """
 
 from collections.abc import Collection, Iterable
@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from app.domain.entrants import OWN, Category, Competitor, Player, Tournament
+from app.domain.entrants import MAX_FILE_NUMBER, Category, Competitor, Player, Tournament
 from app.domain.soccer import SoccerCompetitor, SoccerTournament
 from app.store import cache_invalidation
 from app.store.transaction import Tx
@@ -21,7 +21,7 @@ _encode = msgspec.json.Encoder().encode
 FILTERS = {
     "parents": "parent = ANY({}::int[])",
     "tier": "body->>'tier' = {}",
-    "is_lan": f"(body->>'is_lan')::boolean = {{0}} AND ({{0}} OR id <= {OWN})",
+    "is_lan": f"(body->>'is_lan')::boolean = {{0}} AND ({{0}} OR id <= {MAX_FILE_NUMBER})",
     "starts_from": "(body->>'starts_at')::bigint >= {}",
     "region": "lower(body->>'region') = lower({})",
     "active": "(body->>'active')::boolean = {}",
@@ -59,13 +59,17 @@ async def lock(tx: Tx, table: EntrantTable[E]) -> None:
 
 async def highest(tx: Tx, table: EntrantTable[E]) -> int:
     """The highest number in use of those that files bring, 0 for none."""
-    number: int = await tx.value(f"SELECT coalesce(max(id), 0) FROM {table.name} WHERE id <= {OWN}")
+    number: int = await tx.value(
+        f"SELECT coalesce(max(id), 0) FROM {table.name} WHERE id <= {MAX_FILE_NUMBER}"
+    )
     return number
 
 
 async def next_own(tx: Tx, table: EntrantTable[E]) -> int:
-    """The next number above `OWN`; the table should be locked."""
-    number: int = await tx.value(f"SELECT coalesce(max(id), {OWN}) + 1 FROM {table.name} WHERE id > {OWN}")
+    """The next number above `MAX_FILE_NUMBER`; the table should be locked."""
+    number: int = await tx.value(
+        f"SELECT coalesce(max(id), {MAX_FILE_NUMBER}) + 1 FROM {table.name} WHERE id > {MAX_FILE_NUMBER}"
+    )
     return number
 
 
@@ -111,8 +115,11 @@ async def named(tx: Tx, table: EntrantTable[E], names: Collection[str]) -> list[
     left out once a file has brought somebody of that name."""
     rows = await tx.fetch(
         f"""
-        SELECT body FROM {table.name} AS one WHERE folded = ANY($1::text[]) AND (id <= {OWN} OR NOT EXISTS
-            (SELECT FROM {table.name} AS other WHERE other.folded = one.folded AND other.id <= {OWN}))
+        SELECT body FROM {table.name} AS one
+        WHERE folded = ANY($1::text[]) AND (id <= {MAX_FILE_NUMBER} OR NOT EXISTS (
+            SELECT FROM {table.name} AS other
+            WHERE other.folded = one.folded AND other.id <= {MAX_FILE_NUMBER}
+        ))
         ORDER BY id
         """,
         list(map(folded, names)),
@@ -164,7 +171,9 @@ def public_only(table: EntrantTable[E]) -> str:
         f"(SELECT true FROM match WHERE {column} = one.id AND status = 'finished' LIMIT 1)"
         for column in _IN_MATCHES.get(table.name, ())
     )
-    return f"({' OR '.join([f'one.id <= {OWN}', *played])})" if table.name in _IN_MATCHES else "true"
+    return (
+        f"({' OR '.join([f'one.id <= {MAX_FILE_NUMBER}', *played])})" if table.name in _IN_MATCHES else "true"
+    )
 
 
 async def under(tx: Tx, table: EntrantTable[E], parent: int) -> list[E]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Player, Tournament, dated
+from app.domain.entrants import Competitor, Player, Tournament, with_dates
 from app.domain.ids import match_urn
 from app.domain.lineup import (
     Lineup,
@@ -67,7 +67,7 @@ async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament 
         return found
     played = [status for status in statuses if status is not Status.CANCELLED]
     [dates] = await tx.fetch(_DATES, number, played)
-    return dated(found, dates["first"], dates["last"])
+    return with_dates(found, dates["first"], dates["last"])
 
 
 async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor | None:
@@ -121,7 +121,7 @@ async def _stand_in(tx: Tx, number: int, finished_only: bool) -> Tournament | No
         return None
     entered = lineup(match)
     begins = match.scheduled_at if match.started_at is None else match.started_at
-    only = dated(entered.tournament, begins, match.finished_at or begins)
+    only = with_dates(entered.tournament, begins, match.finished_at or begins)
     return replace(only, competitors=(entered.home, entered.away))
 
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from app.domain.recovery import (
     IMPLICIT_SLOT,
-    MOST_ATTEMPTS,
-    MOST_QUEUED,
+    MAX_ATTEMPTS,
+    MAX_QUEUED,
     SLOT_MILLIS,
     RecoveryInFlight,
     RecoveryJob,
@@ -72,7 +72,7 @@ WHERE j.tenant_id = $1 AND j.of_match IS NOT NULL AND (j.{_OPEN} OR j.scheduled_
 """
 _TAKE = f"""
 UPDATE recovery_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attempts = attempts + 1,
-    due_at = CASE WHEN attempts < {MOST_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
+    due_at = CASE WHEN attempts < {MAX_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
     started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0
 WHERE j.id = (
     SELECT w.id FROM recovery_job w
@@ -121,7 +121,7 @@ async def accept(
 
 async def queue(tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int) -> RecoveryJob | None:
     """Write the job of an event-level request, which waits for those of its tenant that were accepted before
-    it, and for nothing else. A request that is queued or run already is that job. None where `MOST_QUEUED`
+    it, and for nothing else. A request that is queued or run already is that job. None where `MAX_QUEUED`
     of the tenant's wait or run.
     """
     await tx.execute(_LOCK_TENANT, tenant_id)
@@ -130,7 +130,7 @@ async def queue(tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int) -> 
     for job in waiting:
         if job.request == request:
             return job
-    if len(waiting) >= MOST_QUEUED:
+    if len(waiting) >= MAX_QUEUED:
         return None
     if not request.request_id:
         used = {job.request.request_id for job in recent}
@@ -183,7 +183,7 @@ async def fail(
     """This run went wrong: run the job again after `pause` ms, or give it up for good when it has had its
     attempts, or another would be of no use (`final`). The job's state then. A run is `excused` that could not
     be told for reasons outside the job: it is not the job's last one while the job has its slot."""
-    if final or (job.attempts >= MOST_ATTEMPTS and not (excused and await holds_slot(tx, job))):
+    if final or (job.attempts >= MAX_ATTEMPTS and not (excused and await holds_slot(tx, job))):
         await _end(tx, job, RecoveryState.FAILED, error, now)
         return RecoveryState.FAILED
     await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)

@@ -6,7 +6,7 @@ In logits a round is  skill + side + money  seen from home:
   the scale of the public ranking (about 400 to 2000); 0 means that a team is not rated.
 - side: the map's bias. CT wins `ct_rate` of the rounds between even teams.
 - money: who won the rounds before, within the half. A lost pistol round means a poor second round; later
-  the winner keeps a small lead. Overtime starts with money for all.
+  the winner has a small lead. Overtime starts with money for all.
 
 All numbers here are estimates, fitted to published rates; `docs/pricing.md` describes how.
 """
@@ -24,7 +24,7 @@ _FORM_SPREAD = 0.20
 _UNKNOWN_SPREAD = 0.35
 #: What a team without a rating counts as against one with it: the middle of the scale.
 _UNKNOWN_STRENGTH = 1200.0
-#: The map's share in a side's advantage; the rest comes from money, which keeps winners ahead.
+#: The map's share in a side's advantage; the rest comes from money.
 _SIDE = 0.75
 #: Logits for having won the round before, by the number of the round within its half (from 2).
 _MONEY = (0.75, 0.78, 0.72)

@@ -39,8 +39,8 @@ def without_team(specifiers: Specifiers) -> Specifiers:
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One market type.
 
-    `family` is shared by the types whose markets complement each other (over and under). `opens` says
-    which markets are on offer in this state of the match. `price` is the probability that the market
+    `family` is shared by the types whose markets complement each other (over and under). `opens` returns
+    the markets that are on offer in this state of the match. `price` is the probability that the market
     wins. `settle` returns the settlement as soon as the facts decide, and None until then; it need not handle
     events that can no longer take place, nor cancelled matches: the engine voids those. Markets
     `without_complement` take the margin on their single price. `complement` returns the specifiers that the

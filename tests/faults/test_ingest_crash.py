@@ -78,7 +78,7 @@ async def test_no_price_stays_open_and_play_goes_on(
         else:
             ingest.pause()
         seen = await eventually(match.get, lambda seen: not offered(seen), seconds=DEAD_SECONDS + 5)
-        assert seen["status"] == "live" and seen["suspended_reason"] == doubts.AWAY
+        assert seen["status"] == "live" and seen["suspended_reason"] == doubts.PROCESSING_STOPPED
         if fault == "pause":
             ingest.resume()
         async with started("ingest", quick, tmp_path):

@@ -12,7 +12,7 @@ from app.channels.facade.path_parameters import parse_locale, parse_number
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
-from app.domain.lineup import lasting
+from app.domain.lineup import all_in_reference_data
 from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.http.response import RenderedResponse
@@ -103,7 +103,9 @@ async def competitor_profile(
         found = await lineups.competitor(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("competitor_profile")
-    return facade.respond(entrants.competitor_profile(found), MATCH_LISTS if lasting(found.players) else None)
+    return facade.respond(
+        entrants.competitor_profile(found), MATCH_LISTS if all_in_reference_data(found.players) else None
+    )
 
 
 @get("/v1/sports/{locale:str}/players/{player_id:str}/profile", opt=_PLAYER)
@@ -120,7 +122,7 @@ async def player_profile(
         found = await lineups.player(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("player_profile")
-    return facade.respond(entrants.player_profile(found), NOTHING if lasting([found]) else None)
+    return facade.respond(entrants.player_profile(found), NOTHING if all_in_reference_data([found]) else None)
 
 
 HANDLERS = (tournaments, sport_tournaments, tournament_info, competitor_profile, player_profile)

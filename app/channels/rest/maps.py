@@ -11,7 +11,7 @@ from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine
 from app.domain.catalogue import MapInfo
 from app.domain.sports import CS2
-from app.domain.time_filter import begin
+from app.domain.time_filter import window_start
 from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER
@@ -38,7 +38,7 @@ async def analytics(
     """What each known map is like, by the newest 300 times that it was played to the end."""
     now = rest.clock()
     async with rest.store.snapshot() as tx:
-        found = await map_views(tx, catalogue.load().maps, now, since=begin(time_filter, now))
+        found = await map_views(tx, catalogue.load().maps, now, since=window_start(time_filter, now))
     return Many(found, ListMeta(len(found)))
 
 

@@ -11,7 +11,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
 from app.domain import scopes
 from app.domain.ids import entrant_number
-from app.domain.time_filter import begin
+from app.domain.time_filter import window_start
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
 from app.store import entrants, statistics
@@ -69,7 +69,7 @@ async def detail(
     time_filter: Window = "3months",
 ) -> Single[PlayerDetailView]:
     """A player, and how they fared on each map."""
-    since = begin(time_filter, rest.clock())
+    since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         player = await named.player(tx, request.auth, player_id)
         teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])

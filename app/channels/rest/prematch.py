@@ -14,7 +14,7 @@ from app.domain import catalogue, scopes
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
 from app.domain.match import Match
-from app.domain.time_filter import begin
+from app.domain.time_filter import window_start
 from app.http.auth import Caller
 from app.store import entrants, lineups, past_matches, statistics
 from app.store.transaction import Tx
@@ -41,7 +41,7 @@ async def prematch(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         until = match.started_at or match.finished_at or rest.clock()
-        span = begin(time_filter, until), until
+        span = window_start(time_filter, until), until
         (lineup,) = await lineups.of(tx, [match])
         sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)
         maps = _maps(match, until)

@@ -13,7 +13,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
 from app.domain import scopes
 from app.domain.match import Match
-from app.domain.time_filter import begin
+from app.domain.time_filter import window_start
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
 from app.store import entrants, past_matches, statistics
@@ -77,7 +77,7 @@ async def detail(
     time_filter: Window = "3months",
 ) -> Single[TeamDetailView]:
     """A team, its squad, and how it fared on each map."""
-    since = begin(time_filter, rest.clock())
+    since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
@@ -93,7 +93,7 @@ async def extras(
     time_filter: Window = "3months",
 ) -> Single[ExtrasView]:
     """What is counted anew at each call: races, headshots, conversions, overtimes, venues and vetoes."""
-    since = begin(time_filter, rest.clock())
+    since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
@@ -126,7 +126,7 @@ async def head_to_head(
     limit: Annotated[int, QueryParameter(ge=1, le=50, description="Matches to show at most.")] = 10,
 ) -> Single[HeadToHeadView]:
     """Two teams' finished matches against each other, as the first sees them."""
-    since = begin(time_filter, rest.clock())
+    since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
         opponent = await named.team(tx, request.auth, opponent_id)

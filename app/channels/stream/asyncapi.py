@@ -122,7 +122,7 @@ def _message(kind: str, schema: Json) -> Json:
         "contentType": "application/json",
         "payload": schema,
     }
-    return message | ({"x-scope": frames.NEEDS[kind]} if kind in frames.NEEDS else {})
+    return message | ({"x-scope": frames.REQUIRED_SCOPES[kind]} if kind in frames.REQUIRED_SCOPES else {})
 
 
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:

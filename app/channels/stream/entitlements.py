@@ -40,7 +40,7 @@ class Entitlements(msgspec.Struct, frozen=True):
         A change that the key sees in the match resource, but has no frame of its own for, is carried by
         `match.updated`.
         """
-        if frame and frames.NEEDS[frame] in self.stream_scopes:
+        if frame and frames.REQUIRED_SCOPES[frame] in self.stream_scopes:
             return frame
         if scopes.STREAM_MATCHES in self.stream_scopes and GROUP_OF.get(kind) in self.variant.groups:
             return frames.UPDATED
@@ -57,5 +57,5 @@ class Entitlements(msgspec.Struct, frozen=True):
 def entitlements_of(grant: Grant) -> Entitlements:
     groups = fields.groups(grant.scopes)
     tenant_id = grant.tenant.id if Group.INTERNALS in groups else None
-    stream_scopes = grant.scopes & frozenset(frames.NEEDS.values())
+    stream_scopes = grant.scopes & frozenset(frames.REQUIRED_SCOPES.values())
     return Entitlements(stream_scopes, MatchVariant(groups, tenant_id), grant.finished_only)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from app.domain.entrants import MOST_STRENGTH, OWN, Competitor
+from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor
 from app.ingest.reference.rows import Kind, Row, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
@@ -51,9 +51,9 @@ async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) ->
     known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, table, numbered.keys())}
     links = await _linked(tx, rows)
     faults += [
-        fault(row.place, f"Ids above {OWN} are given out by the service.", number)
+        fault(row.place, f"Ids above {MAX_FILE_NUMBER} are given out by the service.", number)
         for number, about in numbered.items()
-        if number > OWN and number not in known
+        if number > MAX_FILE_NUMBER and number not in known
         for row in about
     ]
     for number, about in numbered.items():
@@ -78,7 +78,7 @@ async def _numbered(
     for row in rows:
         if row.id is not None:
             by_name.setdefault(folded(row.name), set()).add(row.id)
-    brought = [row.id for row in rows if row.id is not None and row.id <= OWN]
+    brought = [row.id for row in rows if row.id is not None and row.id <= MAX_FILE_NUMBER]
     following = max([await entrants.highest(tx, table), *brought]) + 1
     numbered: dict[int, list[Row]] = {}
     faults: list[Field] = []
@@ -125,8 +125,8 @@ def _merged(
     updated = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
     fields = (msgspec.to_builtins(known) if known else {}) | updated | {"id": number, "name": row.name}
     value: Entrant = msgspec.convert(fields, table.type)
-    if isinstance(value, Competitor) and not 0 <= value.strength <= MOST_STRENGTH:
-        raise msgspec.ValidationError(f"strength: expected 0 to {MOST_STRENGTH:.0f}")
+    if isinstance(value, Competitor) and not 0 <= value.strength <= MAX_STRENGTH:
+        raise msgspec.ValidationError(f"strength: expected 0 to {MAX_STRENGTH:.0f}")
     return value
 
 

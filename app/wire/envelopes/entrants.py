@@ -96,7 +96,7 @@ def _player(found: Player) -> facade.Player:
     return facade.Player(
         id=player_urn(found.id),
         name=found.name,
-        full_name=found.known_as,
+        full_name=found.display_name,
         sport=SPORT_ID,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,

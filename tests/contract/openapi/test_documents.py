@@ -12,9 +12,9 @@ import pytest
 from litestar.routes import HTTPRoute
 from openapi_spec_validator import validate
 
-from app.domain.entrants import OWN
+from app.domain.entrants import MAX_FILE_NUMBER
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
-from app.domain.lineup import STAND_INS
+from app.domain.lineup import FIRST_STAND_IN
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
@@ -87,7 +87,7 @@ def test_every_number_that_is_given_out_may_be_asked_for(everything: Any) -> Non
             name = parameter["name"]
             if name in urns and path.startswith(("/cs2/", "/v1/")):
                 seen.add(name)
-                for number in (1, OWN + 1, STAND_INS + 2 * 10**9):
+                for number in (1, MAX_FILE_NUMBER + 1, FIRST_STAND_IN + 2 * 10**9):
                     for text in (str(number), urns[name](number)):
                         assert not faults(document, parameter["schema"], text), (path, name, text)
     assert seen == set(urns)

@@ -15,7 +15,7 @@ from app.domain.match import RosterEntry, Status
 from app.settings import Settings
 from app.store import entrants
 from app.store.connections import Store
-from app.store.entrants import OWN
+from app.store.entrants import MAX_FILE_NUMBER
 from tests.support.eventually import eventually
 from tests.support.facade import APRIL_2031, PATHS, World, document, furnish
 from tests.support.web import IssueKey, serving
@@ -163,7 +163,7 @@ async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
         found = await profile(name, basic)
         assert (found.get("name"), found.get("full_name")) == (name, name)
     async with store.transaction() as tx:
-        await entrants.put(tx, entrants.PLAYERS, [Player(OWN + 1, "ember", "Em Ber", account=7)])
+        await entrants.put(tx, entrants.PLAYERS, [Player(MAX_FILE_NUMBER + 1, "ember", "Em Ber", account=7)])
     assert (await profile("ember", basic)).get("full_name") == "Em Ber"
     with pytest.raises(AssertionError, match="NOT_FOUND"):
         await profile("ember", limited)
@@ -278,9 +278,9 @@ async def test_nobody_who_sees_finished_matches_only_learns_of_others_by_their_e
     """What a match named first, and no file, is known with the match that named it."""
     world = await furnish(
         store,
-        tournament=Tournament(OWN + 1, "Hidden Cup"),
-        home=Competitor(OWN + 1, "Hidden Home"),
-        away=Competitor(OWN + 2, "Hidden Away"),
+        tournament=Tournament(MAX_FILE_NUMBER + 1, "Hidden Cup"),
+        home=Competitor(MAX_FILE_NUMBER + 1, "Hidden Home"),
+        away=Competitor(MAX_FILE_NUMBER + 2, "Hidden Away"),
     )
     async with store.transaction() as tx:
         await tx.execute("DELETE FROM match WHERE status = 'finished'")

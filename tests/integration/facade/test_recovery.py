@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
-from app.domain.recovery import MOST_QUEUED, RecoveryKind
+from app.domain.recovery import MAX_QUEUED, RecoveryKind
 from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
@@ -164,10 +164,10 @@ async def test_matches_are_queued_and_hold_up_nothing_else(ask: Asking, match: M
 
 
 async def test_a_full_queue_says_when_to_try_again(ask: Asking, match: Match) -> None:
-    for _ in range(MOST_QUEUED):
+    for _ in range(MAX_QUEUED):
         taken_on(await ask(ODDS.format(event=match.id)))
     answer = await ask(ODDS.format(event=match.id))
-    assert f"{MOST_QUEUED} event-level recoveries" in detail(answer, 409)
+    assert f"{MAX_QUEUED} event-level recoveries" in detail(answer, 409)
     assert int(answer.headers["retry-after"]) > 0
     taken_on(await ask(ALL, request_id="9"))
 

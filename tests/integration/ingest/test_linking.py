@@ -10,7 +10,7 @@ from app.commands import creation, entrant_links, execution
 from app.commands import match_commands as c
 from app.commands.creation import NewMatch
 from app.domain.analytics import PlayerOnMap, PlayerTally
-from app.domain.entrants import OWN, Competitor, Player, Tournament
+from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
 from app.domain.player import Player as Nick
 from app.kit.errors import Invalid
 from app.store import entrants, matches
@@ -31,7 +31,7 @@ async def test_names_that_nobody_bears_are_given_numbers_that_stay(store: Store)
     first = await create(store)
     again = await create(store, home="HARBOUR", away=" north  wind", event="cup ")
     assert len({first.home_id, first.away_id, again.away_id}) == 3
-    assert min(first.home_id, first.away_id, again.away_id, first.tournament_id) > OWN
+    assert min(first.home_id, first.away_id, again.away_id, first.tournament_id) > MAX_FILE_NUMBER
     assert (again.home_id, again.tournament_id) == (first.away_id, first.tournament_id)
     async with store.reading() as tx:
         teams = await entrants.some(tx, TEAMS, [first.home_id, first.away_id, again.away_id])
@@ -52,7 +52,7 @@ async def test_a_file_goes_before_what_a_match_named(store: Store) -> None:
     async with store.transaction() as tx:
         await entrants.put(tx, TEAMS, [Competitor(7, "NorthWind", strength=1600)])
     match = await create(store)
-    assert (own > OWN, match.home_id, match.home_strength) == (True, 7, 1600)
+    assert (own > MAX_FILE_NUMBER, match.home_id, match.home_strength) == (True, 7, 1600)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_who_is_not_known_is_refused_by_name(
     assert field(refused) == named
     async with store.reading() as tx:
         assert await tx.value("SELECT count(*) FROM match") == 0
-        assert await entrants.next_own(tx, TEAMS) == OWN + 1
+        assert await entrants.next_own(tx, TEAMS) == MAX_FILE_NUMBER + 1
 
 
 @pytest.mark.usefixtures("twins")
@@ -144,7 +144,7 @@ async def test_who_played_is_known_when_the_match_is_over(store: Store, server: 
     assert {(one.name, one.account, one.team_id) for one in found[1:]} == {
         (f"t{seat}", 200 + seat, match.away_id) for seat in range(1, 6)
     }
-    assert min(one.id for one in found[1:]) > OWN
+    assert min(one.id for one in found[1:]) > MAX_FILE_NUMBER
     moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
     async with store.transaction() as tx:
         await entrant_links.record_players(tx, moved)
@@ -188,4 +188,4 @@ async def test_older_matches_are_linked_by_the_migration(store: Store) -> None:
     assert {team.name for team in teams} == {"new", "Northwind", "Harbour"}
     assert (second.home_id, second.away_id) == (first.away_id, 4)
     assert [(one.id, one.name) for one in tournaments] == [(first.tournament_id, "Cup")]
-    assert second.tournament_id == first.tournament_id > OWN
+    assert second.tournament_id == first.tournament_id > MAX_FILE_NUMBER

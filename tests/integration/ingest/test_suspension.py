@@ -195,7 +195,7 @@ async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) 
     await suspension.suspend_everything(store, server.now)
     shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     await server.deliver(shot, late=CONFIG.fresh_millis + 1)
-    assert (await server.state()).suspended == doubts.AWAY
+    assert (await server.state()).suspended == doubts.PROCESSING_STOPPED
     await server.send(logs.kill(logs.CT[0], logs.T[2]))
     assert (await server.state()).suspended == ""
 

@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.domain.recovery import (
-    MOST_ATTEMPTS,
-    MOST_QUEUED,
+    MAX_ATTEMPTS,
+    MAX_QUEUED,
     RecoveryJob,
     RecoveryKind,
     RecoveryRequest,
@@ -74,7 +74,7 @@ async def test_the_next_one_runs_when_one_has_failed_for_good(store: Store, tena
     await lease(store)
     await queued(store, tenant.id, event("1"))
     second = await queued(store, tenant.id, event("2"))
-    for attempt in range(1, MOST_ATTEMPTS + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         job = await take(store, tenant.id)
         assert job and (job.request.request_id, job.attempts) == ("1", attempt)
         last = await fail(store, job)
@@ -110,7 +110,7 @@ async def test_requests_of_one_moment_are_given_ids_of_their_own(store: Store, t
 
 async def test_so_many_may_wait_and_no_more(store: Store, tenant: Tenant) -> None:
     await lease(store)
-    outcomes = await asyncio.gather(*(queue(store, tenant.id, event()) for _ in range(MOST_QUEUED + 4)))
+    outcomes = await asyncio.gather(*(queue(store, tenant.id, event()) for _ in range(MAX_QUEUED + 4)))
     assert sum(job is None for job in outcomes) == 4
     job = await take(store, tenant.id)
     assert job and await complete(store, job)
@@ -125,7 +125,7 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_a_slot_would
     async with store.transaction() as tx:
         now = await tx.value("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
         await recovery_jobs.queue(tx, tenant.id, event("1"), now)
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         async with store.transaction() as tx:
             job = await recovery_jobs.claim(tx, "feed-1", [tenant.id], (), now)
         assert job and await fail(store, job, excused=True) is RecoveryState.SCHEDULED

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.domain.recovery import (
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     RecoveryInFlight,
     RecoveryJob,
     RecoveryKind,
@@ -139,11 +139,11 @@ async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant)
     await lease(store)
     await accepted(store, tenant.id, request("7"))
     states = []
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         job = await take(store, tenant.id)
         assert job
         states.append(await fail(store, job))
-    assert states == [RecoveryState.SCHEDULED] * (MOST_ATTEMPTS - 1) + [RecoveryState.FAILED]
+    assert states == [RecoveryState.SCHEDULED] * (MAX_ATTEMPTS - 1) + [RecoveryState.FAILED]
     assert await take(store, tenant.id) is None
     async with store.reading() as tx:
         seen = await recovery_jobs.find(tx, tenant.id, "7")
@@ -156,7 +156,7 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_the_job_has_
 ) -> None:
     await lease(store)
     await accepted(store, tenant.id, request("7"))
-    for attempt in range(1, 2 * MOST_ATTEMPTS):
+    for attempt in range(1, 2 * MAX_ATTEMPTS):
         job = await take(store, tenant.id)
         assert job and job.attempts == attempt
         assert await fail(store, job, excused=True) is RecoveryState.SCHEDULED
@@ -170,7 +170,7 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_the_job_has_
 async def test_a_job_that_ended_its_processes_is_begun_seldom(store: Store, tenant: Tenant) -> None:
     await lease(store)
     await accepted(store, tenant.id, request("7"))
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         assert await take(store, tenant.id)
     assert await take(store, tenant.id) is None
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.store import entrants, history, past_matches, search, statistics
 from app.store.connections import Store
-from app.store.entrants import OWN, PLAYERS, TEAMS, TOURNAMENTS
+from app.store.entrants import MAX_FILE_NUMBER, PLAYERS, TEAMS, TOURNAMENTS
 from app.store.transaction import Row, Tx
 
 #: Rows enough that reading all of them would be the dearer way.
@@ -105,7 +105,7 @@ READS: dict[str, Read] = {
     "on lan": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, is_lan=True),
     "begins": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, starts_from=3_990),
     "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
-    "known to the public": lambda tx: entrants.public(tx, TEAMS, OWN + 1),
+    "known to the public": lambda tx: entrants.public(tx, TEAMS, MAX_FILE_NUMBER + 1),
 }
 
 

@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.entrants import (
-    OWN,
-    SHORT_LETTERS,
+    MAX_ABBREVIATION,
+    MAX_FILE_NUMBER,
     Competitor,
     Player,
     Tournament,
-    abbreviated,
-    dated,
+    abbreviate,
+    with_dates,
 )
 from app.domain.ids import competitor_urn, entrant_number, player_urn, tournament_urn
-from app.domain.time_filter import begin
+from app.domain.time_filter import window_start
 
 
 @given(st.integers(1, 10**18 - 1))
@@ -35,13 +35,13 @@ def test_nothing_else_is_a_number(text: str) -> None:
 
 def test_what_nobody_told_us_is_not_known() -> None:
     assert Tournament(1, "Cup").on_lan is False
-    assert Tournament(OWN + 1, "Cup").on_lan is None
-    assert Tournament(OWN + 1, "Cup", is_lan=True).on_lan is True
+    assert Tournament(MAX_FILE_NUMBER + 1, "Cup").on_lan is None
+    assert Tournament(MAX_FILE_NUMBER + 1, "Cup", is_lan=True).on_lan is True
 
 
 def test_windows_begin_the_earlier_the_longer_they_are() -> None:
     now = 1_800_000_000_000
-    begins = [begin(window, now) for window in ("1month", "3months", "6months", "12months", "all")]
+    begins = [window_start(window, now) for window in ("1month", "3months", "6months", "12months", "all")]
     assert begins == sorted(begins, reverse=True) and begins[0] == now - 30 * 86_400_000 and begins[-1] == 0
 
 
@@ -59,22 +59,22 @@ def test_windows_begin_the_earlier_the_longer_they_are() -> None:
     ],
 )
 def test_an_abbreviation_is_derived_from_the_name(name: str, short: str) -> None:
-    assert abbreviated(name) == short
+    assert abbreviate(name) == short
     assert Competitor(1, name).short_name == Tournament(1, name).short_name == short
 
 
 @given(st.text())
 def test_a_derived_abbreviation_is_never_empty_and_short_and_always_the_same(name: str) -> None:
-    short = abbreviated(name)
-    assert 1 <= len(short) <= SHORT_LETTERS
-    assert short.isalnum() and short == abbreviated(f"  {name} ")
+    short = abbreviate(name)
+    assert 1 <= len(short) <= MAX_ABBREVIATION
+    assert short.isalnum() and short == abbreviate(f"  {name} ")
 
 
 @given(st.text(st.characters(categories=["Lu", "Nd"]), min_size=1), st.text())
 def test_what_a_file_brought_goes_before_what_is_derived(brought: str, name: str) -> None:
     assert Competitor(1, name, brought).short_name == Tournament(1, name, brought).short_name == brought
-    assert Player(1, name, brought).known_as == brought
-    assert Player(1, name).known_as == name
+    assert Player(1, name, brought).display_name == brought
+    assert Player(1, name).display_name == name
 
 
 _moments = st.none() | st.integers(0, 10)
@@ -88,7 +88,7 @@ def test_a_tournament_has_the_dates_of_its_matches_where_nobody_gave_any(
     if starts is not None and ends is not None and ends < starts:
         return
     given = Tournament(1, "Northern Cup", starts_at=starts, ends_at=ends)
-    found = dated(given, min(played, default=None), max(played, default=None))
+    found = with_dates(given, min(played, default=None), max(played, default=None))
     assert starts in (None, found.starts_at) and ends in (None, found.ends_at)
     if played:
         assert found.starts_at is not None and found.ends_at is not None

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.domain import facts as f
 from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import EventAdded, RoundFinished
-from app.domain.equipment_value import buy, of_teams, worth
+from app.domain.equipment_value import buy_type, equipment_value, team_equipment_values
 from app.domain.match import Slot
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server
@@ -96,23 +96,24 @@ def counted(line: TeamLine) -> tuple[int, ...]:
     st.lists(st.sampled_from([*WEAPONS.values()]), max_size=3),
     st.lists(st.sampled_from([*GRENADES]), max_size=4),
 )
-def test_prices_are_those_that_the_simulator_knows(weapons: list[object], grenades: list[str]) -> None:
+def test_prices_are_those_of_the_simulator(weapons: list[object], grenades: list[str]) -> None:
     bought = [weapon for weapon in WEAPONS.values() if weapon in weapons and weapon.price]
     items = [f"weapon_{weapon.name}" for weapon in bought] + [f"weapon_{name}" for name in grenades]
-    assert worth(items) == sum(weapon.price for weapon in bought) + sum(GRENADES[name] for name in grenades)
-    assert worth([*items, "weapon_new"]) is None
+    price = sum(weapon.price for weapon in bought) + sum(GRENADES[name] for name in grenades)
+    assert equipment_value(items) == price
+    assert equipment_value([*items, "weapon_new"]) is None
     for gear, price in GEAR.items():
-        assert worth([gear]) == price
+        assert equipment_value([gear]) == price
 
 
 @pytest.mark.parametrize(
     ("value", "kind"), [(0, "eco"), (4999, "eco"), (5000, "force"), (19_999, "force"), (20_000, "full")]
 )
 def test_a_buy_is_what_the_team_carries(value: int, kind: str) -> None:
-    assert buy(value) == kind
+    assert buy_type(value) == kind
 
 
 def test_sides_change_and_teams_do_not() -> None:
     carried = [(number, side, 100 * n) for n, side in enumerate(("CT", "T"), 1) for number in range(5)]
-    assert of_teams(carried, "CT") == (500, 1000)
-    assert of_teams(carried, "T") == (1000, 500)
+    assert team_equipment_values(carried, "CT") == (500, 1000)
+    assert team_equipment_values(carried, "T") == (1000, 500)

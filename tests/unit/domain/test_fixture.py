@@ -87,7 +87,7 @@ def test_what_is_said_about_a_match_keeps_its_vetoes() -> None:
     about = MatchInfo(
         streams=(VideoStream("https://example.test/one"),), demo_url="https://example.test/demo"
     )
-    match, _ = fixture.describe(match, about)
+    match, _ = fixture.set_info(match, about)
     assert match.about.demo_url and match.about.vetoes == CHOSEN
 
 

@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, RoundFinished
-from app.domain.doubts import AWAY, SILENT, raise_doubt
+from app.domain.doubts import PROCESSING_STOPPED, SILENT, UNFOLLOWED, UNFOLLOWED_LIMIT, raise_doubt
 from app.domain.match import MapPlay, Slot, Status
-from app.domain.unfollowed import ENOUGH, UNFOLLOWED
 from tests.unit.domain.play import Server, new_match
 
 WINNERS: tuple[Slot, ...] = (*("home", "away") * 5, "home")  #: eleven rounds of the first half
@@ -91,17 +90,17 @@ def test_a_planned_name_gives_way_to_the_servers() -> None:
 def test_two_rounds_that_cannot_be_counted_are_a_doubt_until_one_is() -> None:
     server = Server(map_name="de_nuke")
     server.report(f.RoundStarted(at=server.later()))  # nobody says which team plays which side
-    for seen in range(1, ENOUGH + 1):
+    for seen in range(1, UNFOLLOWED_LIMIT + 1):
         server.go_live()
         server.report(server.won_fact("home"))
         server.freeze()
         kinds = {doubt.kind for doubt in server.match.doubts}
-        assert (UNFOLLOWED in kinds) == (seen >= ENOUGH)
+        assert (UNFOLLOWED in kinds) == (seen >= UNFOLLOWED_LIMIT)
     assert server.changes_of(RoundFinished) == []
     server.team_lines()
     server.status()
     server.rounds("home")
-    assert server.match.map is not None and server.match.map.home_score == ENOUGH + 1
+    assert server.match.map is not None and server.match.map.home_score == UNFOLLOWED_LIMIT + 1
     assert (server.match.doubts, server.match.unfollowed) == ((), 0)
 
 
@@ -115,7 +114,7 @@ def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
     server.start_play()
     server.rounds("away", "home")
     server.report(f.WarmupStarted(at=server.later()))
-    for _ in range(ENOUGH):
+    for _ in range(UNFOLLOWED_LIMIT):
         server.report(f.RoundWon(at=server.later(), side="CT", reason="kills", ct_score=9, t_score=9))
     assert UNFOLLOWED not in {doubt.kind for doubt in server.match.doubts}
 
@@ -123,8 +122,8 @@ def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
 def test_rounds_behind_while_our_own_processing_stood_still_are_no_doubt() -> None:
     server = Server(map_name="de_nuke")
     server.report(f.RoundStarted(at=server.later()))
-    server.match = raise_doubt(server.match, SILENT, AWAY)
-    for _ in range(ENOUGH + 1):
+    server.match = raise_doubt(server.match, SILENT, PROCESSING_STOPPED)
+    for _ in range(UNFOLLOWED_LIMIT + 1):
         server.go_live()
         server.report(server.won_fact("home"))
         server.freeze()

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.lineup import (
-    STAND_INS,
-    lasting,
+    FIRST_STAND_IN,
+    all_in_reference_data,
     lineup,
     match_of_competitor,
     match_of_player,
@@ -35,10 +35,10 @@ def test_a_stand_in_leads_back_to_its_match_and_place(number: int) -> None:
     assert (found.tournament.name, found.home.name, found.away.name) == ("Cup", "Home", "Away")
 
 
-@given(st.integers(-10, 2**31) | st.integers(STAND_INS - 10, STAND_INS + 1))
+@given(st.integers(-10, 2**31) | st.integers(FIRST_STAND_IN - 10, FIRST_STAND_IN + 1))
 def test_what_reference_data_numbers_is_no_stand_in(number: int) -> None:
     assert match_of_competitor(number) is None
-    assert match_of_tournament(min(number, STAND_INS)) is None
+    assert match_of_tournament(min(number, FIRST_STAND_IN)) is None
 
 
 @given(st.lists(numbers, min_size=2, max_size=2, unique=True))
@@ -63,10 +63,10 @@ def test_a_player_leads_back_to_match_and_account(number: int, accounts: set[int
     found = squad(playing, "home", ())
     assert [match_of_player(one.id) for one in found] == [(number, each) for each in sorted(accounts)]
     assert [one.name for one in found] == [f"p{account}" for account in sorted(accounts)]
-    assert all(STAND_INS < one.id < 2**53 for one in found)
-    assert squad(playing, "away", ()) == () and not lasting(found)
+    assert all(FIRST_STAND_IN < one.id < 2**53 for one in found)
+    assert squad(playing, "away", ()) == () and not all_in_reference_data(found)
 
 
 @given(st.integers(1, 2**31 - 1))
 def test_a_number_of_reference_data_is_no_players_stand_in(number: int) -> None:
-    assert match_of_player(number) is None and lasting([Player(number, "ember")])
+    assert match_of_player(number) is None and all_in_reference_data([Player(number, "ember")])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.match import Player
-from app.domain.presence import PLAYERS, able
+from app.domain.presence import PLAYERS, available_players
 from app.ingest.cs2log import read
 from tests.unit.domain.play import TEAMS, Server
 
@@ -88,7 +88,7 @@ def test_nothing_is_priced_against_nobody(server: Server) -> None:
 def test_on_another_map_everybody_is_there() -> None:
     server = Server()
     server.play_map("de_mirage", "home")
-    assert able(server.match, "away") == 5
+    assert available_players(server.match, "away") == 5
 
 
 @given(st.lists(st.tuples(st.sampled_from(["leave", "join", "round"]), st.integers(0, 4)), max_size=30))
@@ -105,7 +105,7 @@ def test_as_many_can_play_as_are_there(steps: list[tuple[str, int]]) -> None:
         elif what == "join":
             come_back(server, seat)
             there.add(seat)
-        assert able(server.match, "away") == len(there)
+        assert available_players(server.match, "away") == len(there)
         assert alive(server) == (5, len(there))
 
 

@@ -43,9 +43,9 @@ def test_the_reason_says_which_team_is_not_rated() -> None:
 
 
 def test_ratings_end_the_doubt_one_after_the_other() -> None:
-    match, _ = rating.rate(with_teams(0.0, 0.0), 1650.0, None, allow_unrated=False)
+    match, _ = rating.set_ratings(with_teams(0.0, 0.0), 1650.0, None, allow_unrated=False)
     assert match.suspended == "no rating of team_b"
-    match, changes = rating.rate(match, None, 1500.0, allow_unrated=False)
+    match, changes = rating.set_ratings(match, None, 1500.0, allow_unrated=False)
     assert (match.suspended, match.home_strength, match.away_strength) == ("", 1650.0, 1500.0)
     assert changes
 
@@ -55,16 +55,16 @@ def test_an_operators_suspension_and_the_doubt_end_each_by_itself() -> None:
     match, _ = lifecycle.unsuspend(match)
     assert match.suspended == "no rating of team_a and team_b"
     match, _ = lifecycle.suspend(match, "looked into")
-    match, _ = rating.rate(match, None, None, allow_unrated=True)
+    match, _ = rating.set_ratings(match, None, None, allow_unrated=True)
     assert match.suspended == "looked into"
 
 
 def test_a_match_that_is_on_sale_stays_so_when_one_team_is_rated() -> None:
-    match, _ = rating.rate(new_match(), 1650.0, None, allow_unrated=False)
+    match, _ = rating.set_ratings(new_match(), 1650.0, None, allow_unrated=False)
     assert not match.suspended
 
 
 def test_what_is_over_is_not_rated() -> None:
     over, _ = awards.award_match(new_match(), "home", 1)
     with pytest.raises(Conflict, match="is finished"):
-        rating.rate(over, 1650.0, 1600.0, allow_unrated=False)
+        rating.set_ratings(over, 1650.0, 1600.0, allow_unrated=False)

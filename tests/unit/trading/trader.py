@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain.facts import Fact
-from app.domain.market import OPEN, Book, Market, MarketStatus, timed
+from app.domain.market import OPEN, Book, Market, MarketStatus, with_offer_end
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.transitions import fold
@@ -54,9 +54,8 @@ class Trader:
         self.now = max(self.now + 1000, self.match.last_fact_at)
         reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, margin=MARGIN)
         self._note_offers(reaction)
-        self.book |= {
-            market.key: timed(self.book.get(market.key), market, self.now) for market in reaction.markets
-        }
+        for market in reaction.markets:
+            self.book[market.key] = with_offer_end(self.book.get(market.key), market, self.now)
         self.ledger += reaction.entries
         if self.checking:
             self.check(reaction, changes, quoting=quoting)

@@ -5,12 +5,12 @@ from app.domain import frames
 
 
 def test_every_frame_is_described() -> None:
-    assert DATA.keys() == {*frames.NEEDS, frames.ALIVE}
+    assert DATA.keys() == {*frames.REQUIRED_SCOPES, frames.ALIVE}
     document = stream_document()
     messages = document["components"]["messages"]
     assert {message["name"] for message in messages.values()} == DATA.keys()
     assert {message["name"]: message.get("x-scope") for message in messages.values()} == {
-        **frames.NEEDS,
+        **frames.REQUIRED_SCOPES,
         frames.ALIVE: None,
     }
     for channel in document["channels"].values():

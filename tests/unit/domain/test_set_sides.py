@@ -2,9 +2,9 @@
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, MapStarted
+from app.domain.doubts import UNFOLLOWED, UNFOLLOWED_LIMIT
+from app.domain.fixture import set_sides
 from app.domain.match import Status
-from app.domain.sides_by_hand import name_sides
-from app.domain.unfollowed import ENOUGH, UNFOLLOWED
 from tests.unit.domain.play import Server, new_match
 
 FIRST_HALF, SECOND_HALF = 12, 1
@@ -35,14 +35,14 @@ class Nameless(Server):
         self.game_over()
 
     def name(self, *, home_ct: bool) -> None:
-        self.match, changes = name_sides(self.match, "home" if home_ct else "away", self.later())
+        self.match, changes = set_sides(self.match, "home" if home_ct else "away", self.later())
         self.changes.extend(changes)
 
 
 def test_named_sides_are_no_reason_any_more_why_rounds_cannot_be_counted() -> None:
     server = Nameless()
     server.start_map()
-    server.play(ENOUGH)
+    server.play(UNFOLLOWED_LIMIT)
     assert UNFOLLOWED in {doubt.kind for doubt in server.match.doubts}
     server.name(home_ct=True)
     assert not [doubt for doubt in server.match.doubts if "which team" in doubt.reason]
