@@ -131,5 +131,5 @@ def check(consumer: Consumer, true: truth.Truth) -> None:
     assert set(settled) == offered
     assert list(told(consumer, "bet_cancel")) == []
     for (type_id, specifiers), result in settled.items():
-        expected = "1" if truth.came_true(true, type_id, specifier_values(specifiers)) else "0"
+        expected = "1" if truth.is_won(true, type_id, specifier_values(specifiers)) else "0"
         assert (type_id, specifiers, result) == (type_id, specifiers, expected)

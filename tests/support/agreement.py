@@ -1,4 +1,4 @@
-"""Whether what the service says about the real match is what `truth` reads in its log."""
+"""Check the service's view of the real match against what `truth` reads in its log."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _SIDES = {"CT": "CT", "TERRORIST": "T"}
 
 def check_match(match: Any, true: truth.Truth) -> None:
     """Score, rounds and kills of the match resource."""
-    assert true.score() == (13, 2) and sorted(true.told) == [2, 13]
+    assert true.score() == (13, 2) and sorted(true.final_score) == [2, 13]
     assert (match["score_a"], match["score_b"], match["winner"]) == (1, 0, "team_a")
     (play,) = match["maps"]
     assert (play["name"], play["score_a"], play["score_b"]) == ("de_inferno", 13, 2)
@@ -23,15 +23,15 @@ def check_match(match: Any, true: truth.Truth) -> None:
 
 def _check_rounds(rounds: Any, true: truth.Truth) -> None:
     assert len(rounds) == len(true.rounds) == 15
-    for number, (said, fact) in enumerate(zip(rounds, true.rounds, strict=True), start=1):
-        assert (said["round"], said["winner"]) == (number, _TEAMS[fact.winner])
-        assert (said["winning_side"], said["win_reason"]) == (_SIDES[fact.side], fact.reason)
-        assert (said["score_a"], said["score_b"]) == true.score(number)
-        assert bool(said.get("bomb_site")) == fact.planted
+    for number, (shown, fact) in enumerate(zip(rounds, true.rounds, strict=True), start=1):
+        assert (shown["round"], shown["winner"]) == (number, _TEAMS[fact.winner])
+        assert (shown["winning_side"], shown["win_reason"]) == (_SIDES[fact.side], fact.reason)
+        assert (shown["score_a"], shown["score_b"]) == true.score(number)
+        assert bool(shown.get("bomb_site")) == fact.planted
 
 
 def _check_kills(kills: Any, true: truth.Truth) -> None:
-    said = [
+    shown = [
         (
             *(kill["round"], kill["actor"], kill["target"], kill["side"], kill["victim_side"]),
             *(kill["weapon"], kill["headshot"], kill.get("late", False)),
@@ -44,7 +44,7 @@ def _check_kills(kills: Any, true: truth.Truth) -> None:
         for late, happened in ((False, played.kills), (True, played.after))
         for k in happened
     ]
-    assert said == facts
+    assert shown == facts
     assert all(kill["actor_team"] == _TEAMS[true.team(kill["actor"])] for kill in kills)
 
 
@@ -54,7 +54,7 @@ def check_settlements(book: Book, ledger: Sequence[LedgerEntry], true: truth.Tru
     last = {entry.key: entry for entry in ledger}
     assert set(last) == set(book)
     for (type_id, specifiers), market in book.items():
-        expected = "won" if truth.came_true(true, type_id, specifier_values(specifiers)) else "lost"
+        expected = "won" if truth.is_won(true, type_id, specifier_values(specifiers)) else "lost"
         assert (type_id, specifiers, market.status) == (type_id, specifiers, MarketStatus.SETTLED), market
         assert (type_id, specifiers, market.result) == (type_id, specifiers, expected)
         assert last[market.key].outcome == expected

@@ -27,7 +27,7 @@ async def make_template(server_url: str) -> str:
 
 @asynccontextmanager
 async def copied(server_url: str, template: str) -> AsyncIterator[str]:
-    """The URL of a fresh copy of `template`, dropped afterwards whoever is still connected."""
+    """The URL of a fresh copy of `template`, dropped afterwards, open connections included."""
     name = f"{template}_{secrets.token_hex(4)}"
     await _execute(server_url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:

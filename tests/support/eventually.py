@@ -1,4 +1,4 @@
-"""Waiting for something to become so, with a deadline."""
+"""Wait for a condition, with a deadline."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,13 +8,13 @@ T = TypeVar("T")
 
 
 async def eventually(
-    look: Callable[[], Awaitable[T]], wanted: Callable[[T], object] = bool, seconds: float = 20
+    look: Callable[[], Awaitable[T]], accepted: Callable[[T], object] = bool, seconds: float = 20
 ) -> T:
-    """What `look` answers as soon as it is `wanted`; fails with its last answer when that takes too long."""
+    """The result of `look` as soon as it is `accepted`; fails with the last result after `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:
         seen = await look()
-        if wanted(seen):
+        if accepted(seen):
             return seen
         assert asyncio.get_running_loop().time() < deadline, f"still {seen!r} after {seconds} s"
         await asyncio.sleep(0.02)

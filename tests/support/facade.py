@@ -104,9 +104,9 @@ async def furnish(
     away: Competitor = AWAY,
     player: Player = PLAYER,
     linked: bool = True,
-    told: dict[str, Any] | None = None,
+    fields: dict[str, Any] | None = None,
 ) -> World:
-    """Write a world down. `told` holds fields of every match; `linked` ones name their entrants by number."""
+    """Store a world. `fields` are set on every match; `linked` ones name their entrants by number."""
     found: dict[Status, Match] = {}
     async with store.transaction() as tx:
         await entrants.put(tx, entrants.TOURNAMENTS, [tournament])
@@ -115,7 +115,7 @@ async def furnish(
         await entrants.put(tx, entrants.PLAYERS, [player])
         for status in Status:
             found[status] = _match(await matches.next_number(tx), status, tournament, home, away, linked)
-            found[status] = msgspec.structs.replace(found[status], **(told or {}))
+            found[status] = msgspec.structs.replace(found[status], **(fields or {}))
             await matches.insert(tx, found[status])
     return World(tournament, home, away, player, found)
 
@@ -161,9 +161,9 @@ def document(answer: httpx.Response, root: str, status: int = 200) -> Any:
 
 
 def detail(answer: httpx.Response, status: int) -> Any:
-    """What a refusal says: JSON, whatever was asked for."""
+    """The detail of an error response: JSON, whatever format was requested."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
-    (said,) = answer.json().values()
+    (detail,) = answer.json().values()
     assert list(answer.json()) == ["detail"]
-    return said
+    return detail

@@ -61,8 +61,8 @@ class Living:
 
     async def more(self, steps: int) -> None:
         """Wait for some more steps."""
-        wanted = self.life.steps + steps
-        while self.life.steps < wanted:
+        target = self.life.steps + steps
+        while self.life.steps < target:
             if self._task.done():
                 self._task.result()
             await asyncio.sleep(0.01)

@@ -13,8 +13,8 @@ def body(*lines: str, second: int = 0) -> bytes:
     return "".join(f"{stamp}{line}\n" for line in lines).encode()
 
 
-def told(ct_score: int, t_score: int, played: int) -> tuple[str, ...]:
-    """What the server says about teams and score again and again; home begins as CT."""
+def score(ct_score: int, t_score: int, played: int) -> tuple[str, ...]:
+    """The lines about teams and score that the server repeats; home begins as CT."""
     return (
         f'MatchStatus: Team playing "CT": {HOME}',
         f'MatchStatus: Team playing "TERRORIST": {AWAY}',
@@ -27,7 +27,7 @@ def kick_off() -> tuple[str, ...]:
     return (
         f'Loading map "{MAP}"',
         f'World triggered "Match_Start" on "{MAP}"',
-        *told(0, 0, 0),
+        *score(0, 0, 0),
         "Starting Freeze period",
     )
 
@@ -45,14 +45,14 @@ def ct_win(ct_score: int, t_score: int) -> tuple[str, ...]:
     return (
         *(kill(CT[0], victim) for victim in T),
         f'Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "{ct_score}") (T "{t_score}")',
-        *told(ct_score, t_score, ct_score + t_score),
+        *score(ct_score, t_score, ct_score + t_score),
         'World triggered "Round_End"',
     )
 
 
 def freeze(ct_score: int, t_score: int) -> tuple[str, ...]:
     """Freeze time before the next round."""
-    return ("Starting Freeze period", *told(ct_score, t_score, ct_score + t_score))
+    return ("Starting Freeze period", *score(ct_score, t_score, ct_score + t_score))
 
 
 def cut(text: bytes, size: int) -> Sequence[bytes]:

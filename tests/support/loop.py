@@ -24,21 +24,21 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
 
     @contextmanager
-    def kept(self, opened: AbstractAsyncContextManager[T]) -> Iterator[T]:
-        """What `opened` gives, entered and left by one task of the loop."""
-        given: Future[T] = Future()
-        task = asyncio.run_coroutine_threadsafe(self._keep(opened, given), self._loop)
-        task.add_done_callback(lambda _: given.done() or given.set_exception(RuntimeError("not opened")))
+    def opened(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:
+        """Enter `context`, in one task of the loop that also leaves it."""
+        value: Future[T] = Future()
+        task = asyncio.run_coroutine_threadsafe(self._hold(context, value), self._loop)
+        task.add_done_callback(lambda _: value.done() or value.set_exception(RuntimeError("not opened")))
         try:
-            yield given.result(90)
+            yield value.result(90)
         finally:
             self._loop.call_soon_threadsafe(self._over.set)
             task.result(90)
 
-    async def _keep(self, opened: AbstractAsyncContextManager[T], given: "Future[T]") -> None:
+    async def _hold(self, context: AbstractAsyncContextManager[T], value: "Future[T]") -> None:
         self._over = asyncio.Event()
-        async with opened as value:
-            given.set_result(value)
+        async with context as entered:
+            value.set_result(entered)
             await self._over.wait()
 
     def __exit__(

@@ -1,6 +1,6 @@
 """A rule of the test run, as a plugin: no async fixture outlives a test, so every test has its own loop.
 
-Where one does, all tests until its end share the event loop and the runner that anyio keeps in it, and what
+Where one does, all tests until its end share the event loop and its anyio runner, and what
 ends the runner in one of them (a stray exception, a stray cancellation) fails every test after it. What must
 live longer runs in `support.loop`.
 """

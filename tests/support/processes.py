@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Process:
-    """One `matchfeed` process; `log` is what it said."""
+    """One `matchfeed` process; `log` is its output."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self._process, self.log = process, log

@@ -13,7 +13,7 @@ from app.settings import Settings
 
 @asynccontextmanager
 async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
-    """The settings, with a vhost for internal queues that nobody else uses, gone afterwards."""
+    """The settings, with a vhost of their own for internal queues, deleted afterwards."""
     name = f"matchfeed-test-{secrets.token_hex(4)}"
     async with Management(settings.rabbitmq_api_url) as management:
         await management.put_vhost(name)

@@ -12,7 +12,7 @@ LINES_A_BODY = 25
 
 
 class RealMatch:
-    """Sends the log's bodies one after another; `get` reads what the service says about the match."""
+    """Sends the log's bodies one after another; `get` reads the match from the service."""
 
     def __init__(
         self, client: httpx.AsyncClient, headers: dict[str, str], made: dict[str, Any], log: str

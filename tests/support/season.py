@@ -1,4 +1,4 @@
-"""Simulated matches that were really played: their logs go through ingest, their truth is kept beside."""
+"""Simulated matches: their logs go through ingest, and their ground truth is available."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ class Played(NamedTuple):
 async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, share: float = 1.0) -> Played:
     """Create the plan's match and play its log, or the first `share` of it, `lines` at a time."""
     log, truth = simulate(plan)
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True,
         home=plan.home.name,
         away=plan.away.name,
@@ -36,7 +36,7 @@ async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, sh
         best_of=plan.best_of,
         scheduled_at=plan.begin,
     )
-    match = await creation.create_match(store, asked, plan.begin, IngestConfig().margin)
+    match = await creation.create_match(store, new_match, plan.begin, IngestConfig().margin)
     log = log[: round(len(log) * share)]
     for start in range(0, len(log), lines):
         some = log[start : start + lines]

@@ -1,4 +1,4 @@
-"""Matches on which markets open, settle, are voided and taken back, written as ingest writes them."""
+"""Matches on which markets open, settle, are voided and rolled back, stored as ingest stores them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -33,8 +33,8 @@ def _now() -> int:
 
 
 class Story:
-    """Everything is written through the store, one transaction a call, at what `now` tells in milliseconds;
-    `at` is the last stamp given."""
+    """Everything is written through the store, one transaction a call, at `now()` (ms); `at` is the last
+    timestamp."""
 
     def __init__(self, store: Store, now: Callable[[], int] = _now) -> None:
         self.store, self._now = store, now
@@ -48,7 +48,7 @@ class Story:
         return match
 
     async def announce(self, status: Status = Status.UPCOMING) -> Match:
-        """A match that is told of from its beginning."""
+        """A match in the change log from its beginning."""
         async with self.store.transaction() as tx:
             number = await matches.next_number(tx)
             match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
@@ -79,7 +79,7 @@ class Story:
     async def void_bets(
         self, match: Match, window: VoidWindow, *offers: Market, rolled_back: bool = False
     ) -> None:
-        """Void the bets of a window on these markets, or take that back; the markets stay as they are."""
+        """Void the bets of a window on these markets, or roll that back; the markets stay as they are."""
         async with self.store.reading() as tx:
             book = await markets.book(tx, match.id)
         about = [book[offered.key] for offered in offers]
@@ -88,7 +88,7 @@ class Story:
                 *market.key,
                 *[_ledger_status(market)] * 2,
                 market.result,
-                "told by the test",
+                "by the test",
                 void_window=window,
                 window_rolled_back=rolled_back,
             )
@@ -113,7 +113,7 @@ class Story:
         for offered in offers:
             before = _ledger_status(book[offered.key])
             entries.append(
-                LedgerEntry(offered.type_id, offered.specifiers, before, to, result, "told by the test")
+                LedgerEntry(offered.type_id, offered.specifiers, before, to, result, "by the test")
             )
             ended.append(replace(offered, status=_STATUS[to], result=result))
         await self._write(match, markets_changed=ended, entries=entries)
@@ -141,5 +141,5 @@ class Story:
 
 
 def _ledger_status(market: Market) -> LedgerStatus:
-    known = {status: told for told, status in _STATUS.items()}
+    known = {status: ledger for ledger, status in _STATUS.items()}
     return known.get(market.status, LedgerStatus.PENDING)

@@ -1,4 +1,4 @@
-"""What a client writes to the broker, byte by byte: a proxy on loopback that keeps it, and a reader for the
+"""What a client writes to the broker, byte by byte: a proxy on loopback that records it, and a reader for the
 headers of what was published."""
 
 import asyncio
@@ -37,17 +37,17 @@ class Tap:
             yield self
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        kept = bytearray()
-        self.written.append(kept)
+        recorded = bytearray()
+        self.written.append(recorded)
         there, back = await asyncio.open_connection(*self._there)
         with suppress(ConnectionError):
-            await asyncio.gather(_pass(reader, back, kept), _pass(there, writer, bytearray()))
+            await asyncio.gather(_pass(reader, back, recorded), _pass(there, writer, bytearray()))
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kept: bytearray) -> None:
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, recorded: bytearray) -> None:
     try:
         while data := await reader.read(65_536):
-            kept += data
+            recorded += data
             writer.write(data)
             await writer.drain()
     finally:

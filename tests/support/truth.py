@@ -1,7 +1,7 @@
 """What happened in the real log, read by a few regular expressions that share nothing with our parser.
 
 Good for that one log only: one map that was played to the end, no overtime, no restored round. The rounds
-that count are those after the last start of play before the game was over; teams are told apart by who
+that count are those after the last start of play before the game was over; teams are identified by who
 played on which side in the first half.
 """
 
@@ -55,11 +55,11 @@ class Round:
 
 @dataclass(frozen=True)
 class Truth:
-    """The rounds in order, who plays for home, and the server's own last word on the score."""
+    """The rounds in order, who plays for home, and the server's last reported score."""
 
     rounds: list[Round]
     home: frozenset[str]
-    told: tuple[int, int]
+    final_score: tuple[int, int]
 
     def score(self, rounds: int | None = None) -> tuple[int, int]:
         """Rounds won by home and away, after so many rounds."""
@@ -108,95 +108,95 @@ def _rounds(lines: list[str]) -> list[Round]:
             assert int(won[3]) + int(won[4]) == len(rounds)
             kills = rounds[-1].after
         elif kill := _KILL.search(line):
-            said = kill.groupdict()
-            headshot = "headshot" in said.pop("how")
-            kills.append(Kill(headshot=headshot, **said))
+            fields = kill.groupdict()
+            headshot = "headshot" in fields.pop("how")
+            kills.append(Kill(headshot=headshot, **fields))
         elif "Planted_The_Bomb" in line:
             rounds[-1].planted = True
     return rounds
 
 
-Says = Mapping[str, str]
+Specifiers = Mapping[str, str]
 
 
-def came_true(truth: Truth, type_id: int, says: Says) -> bool:
-    """Whether the proposition of a market came true; `says` are its specifiers."""
-    return _TYPES[type_id](truth, says)
+def is_won(truth: Truth, type_id: int, specifiers: Specifiers) -> bool:
+    """Whether a market with these specifiers wins."""
+    return _TYPES[type_id](truth, specifiers)
 
 
-def _round(truth: Truth, says: Says) -> Round:
-    return truth.rounds[int(says["round"]) - 1]
+def _round(truth: Truth, specifiers: Specifiers) -> Round:
+    return truth.rounds[int(specifiers["round"]) - 1]
 
 
-def _of(says: Says, score: tuple[int, int]) -> tuple[int, int]:
+def _of(specifiers: Specifiers, score: tuple[int, int]) -> tuple[int, int]:
     """The score as the named team sees it."""
-    return score if says["team"] == "home" else (score[1], score[0])
+    return score if specifiers["team"] == "home" else (score[1], score[0])
 
 
-def _ahead(truth: Truth, says: Says) -> bool:
-    ours, theirs = _of(says, truth.score())
-    return ours + float(says.get("handicap", 0)) > theirs
+def _ahead(truth: Truth, specifiers: Specifiers) -> bool:
+    ours, theirs = _of(specifiers, truth.score())
+    return ours + float(specifiers.get("handicap", 0)) > theirs
 
 
-def _maps(truth: Truth, says: Says) -> tuple[int, int]:
+def _maps(truth: Truth, specifiers: Specifiers) -> tuple[int, int]:
     home, away = truth.score()
-    return _of(says, (int(home > away), int(away > home)))
+    return _of(specifiers, (int(home > away), int(away > home)))
 
 
-def _map_handicap(truth: Truth, says: Says) -> bool:
-    ours, theirs = _maps(truth, says)
-    return ours + float(says["handicap"]) > theirs
+def _map_handicap(truth: Truth, specifiers: Specifiers) -> bool:
+    ours, theirs = _maps(truth, specifiers)
+    return ours + float(specifiers["handicap"]) > theirs
 
 
-def _race(truth: Truth, says: Says) -> bool:
+def _race(truth: Truth, specifiers: Specifiers) -> bool:
     for count in range(1, len(truth.rounds) + 1):
         score = truth.score(count)
-        if max(score) == int(says["target"]):
-            return _of(says, score)[0] == int(says["target"])
-    raise AssertionError("nobody got there: the market should be void")
+        if max(score) == int(specifiers["target"]):
+            return _of(specifiers, score)[0] == int(specifiers["target"])
+    raise AssertionError("no team reached the target: the market should be void")
 
 
-def _pistol(truth: Truth, says: Says) -> bool:
-    return truth.rounds[0 if says["half"] == "1" else 12].winner == says["team"]
+def _pistol(truth: Truth, specifiers: Specifiers) -> bool:
+    return truth.rounds[0 if specifiers["half"] == "1" else 12].winner == specifiers["team"]
 
 
-def _opening(truth: Truth, says: Says) -> Kill:
-    return _round(truth, says).fair[0]
+def _opening(truth: Truth, specifiers: Specifiers) -> Kill:
+    return _round(truth, specifiers).fair[0]
 
 
-def _over(count: float, says: Says) -> bool:
-    return count > float(says["threshold"])
+def _over(count: float, specifiers: Specifiers) -> bool:
+    return count > float(specifiers["threshold"])
 
 
-_TYPES: dict[int, Callable[[Truth, Says], bool]] = {
-    1: lambda truth, says: _maps(truth, says) == (1, 0),
+_TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
+    1: lambda truth, specifiers: _maps(truth, specifiers) == (1, 0),
     2: _map_handicap,
-    3: lambda truth, says: _over(1, says),
-    4: lambda truth, says: not _over(1, says),
-    5: lambda truth, says: (says["home_maps"], says["away_maps"]) == ("1", "0"),
+    3: lambda truth, specifiers: _over(1, specifiers),
+    4: lambda truth, specifiers: not _over(1, specifiers),
+    5: lambda truth, specifiers: (specifiers["home_maps"], specifiers["away_maps"]) == ("1", "0"),
     6: _ahead,
     7: _ahead,
-    8: lambda truth, says: _over(len(truth.rounds), says),
-    9: lambda truth, says: not _over(len(truth.rounds), says),
-    10: lambda truth, says: truth.score(24) == (12, 12),
+    8: lambda truth, specifiers: _over(len(truth.rounds), specifiers),
+    9: lambda truth, specifiers: not _over(len(truth.rounds), specifiers),
+    10: lambda truth, specifiers: truth.score(24) == (12, 12),
     11: _race,
     12: _pistol,
-    13: lambda truth, says: _round(truth, says).winner == says["team"],
-    14: lambda truth, says: truth.team(_opening(truth, says).killer) == says["team"],
-    15: lambda truth, says: _opening(truth, says).headshot,
-    16: lambda truth, says: any(kill.weapon == "awp" for kill in _round(truth, says).fair),
-    17: lambda truth, says: _round(truth, says).planted,
-    18: lambda truth, says: _round(truth, says).reason == "defuse",
-    19: lambda truth, says: _over(len(_round(truth, says).fair), says),
-    20: lambda truth, says: not _over(len(_round(truth, says).fair), says),
-    21: lambda truth, says: _round(truth, says).reason == "bomb",
-    22: lambda truth, says: _of(says, truth.score(12))[0] > 6,
-    23: lambda truth, says: truth.score(12) == (6, 6),
-    24: lambda truth, says: all(_pistol(truth, {**says, "half": half}) for half in "12"),
-    25: lambda truth, says: _over(_of(says, truth.score())[0], says),
-    26: lambda truth, says: not _over(_of(says, truth.score())[0], says),
-    27: lambda truth, says: len(truth.rounds) % 2 == 1,
-    28: lambda truth, says: len(truth.rounds) % 2 == 0,
-    29: lambda truth, says: _round(truth, says).reason == "time",
-    30: lambda truth, says: _round(truth, says).reason == "kills",
+    13: lambda truth, specifiers: _round(truth, specifiers).winner == specifiers["team"],
+    14: lambda truth, specifiers: truth.team(_opening(truth, specifiers).killer) == specifiers["team"],
+    15: lambda truth, specifiers: _opening(truth, specifiers).headshot,
+    16: lambda truth, specifiers: any(kill.weapon == "awp" for kill in _round(truth, specifiers).fair),
+    17: lambda truth, specifiers: _round(truth, specifiers).planted,
+    18: lambda truth, specifiers: _round(truth, specifiers).reason == "defuse",
+    19: lambda truth, specifiers: _over(len(_round(truth, specifiers).fair), specifiers),
+    20: lambda truth, specifiers: not _over(len(_round(truth, specifiers).fair), specifiers),
+    21: lambda truth, specifiers: _round(truth, specifiers).reason == "bomb",
+    22: lambda truth, specifiers: _of(specifiers, truth.score(12))[0] > 6,
+    23: lambda truth, specifiers: truth.score(12) == (6, 6),
+    24: lambda truth, specifiers: all(_pistol(truth, {**specifiers, "half": half}) for half in "12"),
+    25: lambda truth, specifiers: _over(_of(specifiers, truth.score())[0], specifiers),
+    26: lambda truth, specifiers: not _over(_of(specifiers, truth.score())[0], specifiers),
+    27: lambda truth, specifiers: len(truth.rounds) % 2 == 1,
+    28: lambda truth, specifiers: len(truth.rounds) % 2 == 0,
+    29: lambda truth, specifiers: _round(truth, specifiers).reason == "time",
+    30: lambda truth, specifiers: _round(truth, specifiers).reason == "kills",
 }

@@ -32,7 +32,7 @@ async def listening(app: Litestar, settings: Settings | None = None, *ports: int
 
 
 async def send(port: int, request: bytes) -> httpx.Response:
-    """What the server says to these bytes, whatever they are."""
+    """The server's response to these bytes, valid or not."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(request)

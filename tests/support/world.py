@@ -100,10 +100,10 @@ def _plan(home: FictionalTeam, away: FictionalTeam, now: int, *, seed: int) -> M
 
 
 async def _match(store: Store, home: FictionalTeam, away: FictionalTeam, now: int) -> Match:
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now
     )
-    return await creation.create_match(store, asked, now, CONFIG.margin)
+    return await creation.create_match(store, new_match, now, CONFIG.margin)
 
 
 async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: float = 1.0) -> None:

@@ -56,7 +56,7 @@ class Served(msgspec.Struct, frozen=True):
 
 @pytest.fixture(scope="module")
 def served(services: Services, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Loop() as loop, loop.kept(_served(services, template, tmp_path_factory.mktemp("served"))) as found:
+    with Loop() as loop, loop.opened(_served(services, template, tmp_path_factory.mktemp("served"))) as found:
         yield found
 
 

@@ -57,8 +57,8 @@ Story = Callable[[GameServer], Awaitable[End]]
 
 
 async def attached_in_warm_up(server: GameServer) -> End:
-    await server.send('World triggered "Warmup_Start"', *logs.told(0, 0, -1), *logs.live())
-    await server.send(logs.kill(logs.CT[0], logs.T[0]), *logs.told(0, 0, -1))
+    await server.send('World triggered "Warmup_Start"', *logs.score(0, 0, -1), *logs.live())
+    await server.send(logs.kill(logs.CT[0], logs.T[0]), *logs.score(0, 0, -1))
     await server.send('World triggered "Warmup_End"')
     await server.plays(3)
     return End((3, 0), (1, 2, 3))
@@ -66,7 +66,7 @@ async def attached_in_warm_up(server: GameServer) -> End:
 
 async def attached_in_a_knife_round(server: GameServer) -> End:
     await server.send(*(logs.kill(logs.CT[0], victim, "knife_t") for victim in logs.T))
-    await server.send('Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "1") (T "0")', *logs.told(1, 0, 1))
+    await server.send('Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "1") (T "0")', *logs.score(1, 0, 1))
     await server.send('World triggered "Restart_Round_(1_second)"')
     await server.plays(3)
     return End((3, 0), (1, 2, 3))
@@ -81,7 +81,7 @@ async def attached_in_the_middle_of_a_map(server: GameServer) -> End:
 
 async def first_line_round_start(server: GameServer) -> End:
     await server.send(*logs.live())
-    await server.send(START, *logs.told(0, 0, 0), "Starting Freeze period")
+    await server.send(START, *logs.score(0, 0, 0), "Starting Freeze period")
     await server.rounds((1, 0), (2, 0), (3, 0))
     return End((3, 0), (1, 2, 3))
 
@@ -89,7 +89,7 @@ async def first_line_round_start(server: GameServer) -> End:
 async def a_restart(server: GameServer) -> End:
     await server.plays(2)
     await server.send('World triggered "Restart_Round_(3_seconds)"')
-    await server.send(START, *logs.told(0, 0, 0), "Starting Freeze period")
+    await server.send(START, *logs.score(0, 0, 0), "Starting Freeze period")
     await server.rounds((1, 0), (2, 0), (3, 0))
     return End((3, 0), (1, 2, 3), void=2)
 
@@ -106,7 +106,7 @@ async def two_servers(server: GameServer) -> End:
 async def a_backup_restored_twice(server: GameServer) -> End:
     await server.plays(4)
     for _ in range(2):
-        await server.send(RESTORE.format(2), *logs.told(2, 0, 2), "Starting Freeze period")
+        await server.send(RESTORE.format(2), *logs.score(2, 0, 2), "Starting Freeze period")
         await server.rounds((3, 0))
     return End((3, 0), (1, 2, 3), void=3)
 

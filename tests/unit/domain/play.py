@@ -1,4 +1,4 @@
-"""Short ways to say what a server tells, for tests of the match model."""
+"""A game server's facts in few words, for tests of the match model."""
 
 from typing import TypeVar
 from uuid import UUID
@@ -22,7 +22,7 @@ def new_match(best_of: int = 1) -> Match:
 
 
 class Server:
-    """A server's account of a match, fed into `fold` as it is told; keeps every change."""
+    """A server whose facts are folded as it reports them; collects every change."""
 
     def __init__(self, match: Match | None = None, *, map_name: str = "de_mirage") -> None:
         self.match = match or new_match()
@@ -111,7 +111,7 @@ class Server:
         self.status()
 
     def round(self, slot: Slot, reason: WinReason = "kills") -> None:
-        """A whole round with two kills; the freeze before it must have been told."""
+        """A whole round with two kills; the freeze before it must have been reported."""
         self.go_live()
         self.kill(slot, 0, 0)
         self.kill(slot, 1, 1)

@@ -84,14 +84,14 @@ _moments = st.none() | st.integers(0, 10)
 def test_a_tournament_has_the_dates_of_its_matches_where_nobody_gave_any(
     starts: int | None, ends: int | None, played: list[int]
 ) -> None:
-    """Dates that were given stay; with any match both are there; it never ends before it begins."""
+    """Known dates stay; with any match both are there; it never ends before it begins."""
     if starts is not None and ends is not None and ends < starts:
         return
-    given = Tournament(1, "Northern Cup", starts_at=starts, ends_at=ends)
-    found = with_dates(given, min(played, default=None), max(played, default=None))
+    known = Tournament(1, "Northern Cup", starts_at=starts, ends_at=ends)
+    found = with_dates(known, min(played, default=None), max(played, default=None))
     assert starts in (None, found.starts_at) and ends in (None, found.ends_at)
     if played:
         assert found.starts_at is not None and found.ends_at is not None
         assert found.starts_at <= found.ends_at
     elif starts is None and ends is None:
-        assert found == given
+        assert found == known

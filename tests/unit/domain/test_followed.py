@@ -1,4 +1,4 @@
-"""A log is followed from wherever it begins, or somebody learns that it is not."""
+"""A log is followed from wherever it begins, or a doubt shows that it is not."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ def begins_with_round_start(server: Server) -> None:
 
 
 def begins_with_a_round(server: Server) -> None:
-    """A whole round before the map's name is said, with both teams named."""
+    """A whole round before a line names the map, with both teams named."""
     begins_with_round_start(server)
     server.team_lines()
     server.kill("home", 0, 0)
@@ -89,7 +89,7 @@ def test_a_planned_name_gives_way_to_the_servers() -> None:
 
 def test_two_rounds_that_cannot_be_counted_are_a_doubt_until_one_is() -> None:
     server = Server(map_name="de_nuke")
-    server.report(f.RoundStarted(at=server.later()))  # nobody says which team plays which side
+    server.report(f.RoundStarted(at=server.later()))  # no line shows which team plays which side
     for seen in range(1, UNFOLLOWED_LIMIT + 1):
         server.go_live()
         server.report(server.won_fact("home"))

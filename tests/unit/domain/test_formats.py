@@ -1,4 +1,4 @@
-"""How many rounds a map has: what the operator says, what the log says, and what the sides show."""
+"""How many rounds a map has: set by operators, reported by the log, checked against the sides."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def sight_all(server: Server) -> None:
 
 
 def play(server: Server, rounds: int) -> None:
-    """So many rounds, home winning two of three, everybody seen in each freeze."""
+    """So many rounds, home winning two of three, all players seen in each freeze."""
     for number in range(rounds):
         sight_all(server)
         server.round("away" if number % 3 == 2 else "home")

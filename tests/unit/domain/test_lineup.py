@@ -56,7 +56,7 @@ def test_what_is_known_comes_under_the_names_of_the_match() -> None:
 
 @given(st.integers(1, 10**6), st.sets(st.integers(1, 2**32 - 1), min_size=1, max_size=5))
 def test_a_player_leads_back_to_match_and_account(number: int, accounts: set[int]) -> None:
-    """Numbers stay below 2^53, which every client can read, and are nobody else's."""
+    """Numbers stay below 2^53, which every client can read, and are unique."""
     seats = tuple(RosterEntry(account, "home") for account in accounts)
     loadouts = tuple(Loadout(account, f"p{account}", "CT") for account in accounts)
     playing = replace(match(number), roster=seats, loadouts=loadouts)

@@ -1,4 +1,4 @@
-"""Who has left the server cannot play: the round in hand and the next ones have that many fewer."""
+"""Players who left the server cannot play: the current round and the next ones have that many fewer."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Whatever a source tells, in whatever order, the match stays coherent."""
+"""Whatever a source reports, in whatever order, the match stays consistent."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

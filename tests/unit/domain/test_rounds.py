@@ -152,7 +152,7 @@ def test_a_restore_over_half_time_takes_the_sides_back() -> None:
 
 @pytest.mark.parametrize(("home", "away"), [(0, 2), (0, 4)])
 def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(home: int, away: int) -> None:
-    """Home won the first round and the last two; the two between them nobody saw."""
+    """Home won the first round and the last two; the two between them were unseen."""
     server = started()
     server.rounds("home")
     server.score = {"home": 2, "away": 1}

@@ -16,18 +16,18 @@ Count = tuple[int, int, int]
 
 
 def blocks(log: str) -> Iterator[tuple[str, dict[int, Count]]]:
-    """The log in pieces that each end with a `round_stats` block, and what that block says by account."""
+    """The log in pieces that each end with a `round_stats` block, and that block's counts by account."""
     for piece in re.split(r"(?<=JSON_END)\n", log):
         rows = [found[1].split(",") for found in ROW.finditer(piece)]
-        said = {int(row[0]): (int(row[3]), int(row[4]), int(row[5])) for row in rows}
-        yield piece + "\n", {account: count for account, count in said.items() if account}
+        shown = {int(row[0]): (int(row[3]), int(row[4]), int(row[5])) for row in rows}
+        yield piece + "\n", {account: count for account, count in shown.items() if account}
 
 
 def test_what_we_count_is_what_the_server_counts(real_log: str) -> None:
     match = Match(UUID(int=1), 1, HOME, AWAY, "")
     events: dict[int, TimelineEvent] = {}
     compared: set[int] = set()
-    for number, (piece, said) in enumerate(blocks(real_log)):
+    for number, (piece, shown) in enumerate(blocks(real_log)):
         match, changes = fold(match, cs2log.read(piece, number * 1_000_000).facts)
         for change in changes:
             if isinstance(change, EventAdded | EventAmended):
@@ -40,6 +40,6 @@ def test_what_we_count_is_what_the_server_counts(real_log: str) -> None:
                 player.account: (tally.kills, tally.deaths, tally.assists)
                 for player, _, tally in tallies(0, events.values(), match.other_deaths)
             }
-            assert {account: ours.get(account, (0, 0, 0)) for account in said} == said, match.map.rounds_won
+            assert {account: ours.get(account, (0, 0, 0)) for account in shown} == shown, match.map.rounds_won
             compared.add(match.map.rounds_won)
     assert len(compared) >= 14

@@ -28,8 +28,8 @@ def test_equal_books_have_no_difference(book: Quotes) -> None:
 
 @given(BOOKS)
 def test_the_odds_of_what_is_suspended_on_both_sides_do_not_matter(book: Quotes) -> None:
-    told = {market: max(quote, 0) for market, quote in book.items()}
-    assert list(differences(told, book)) == []
+    quotes = {market: max(quote, 0) for market, quote in book.items()}
+    assert list(differences(quotes, book)) == []
 
 
 @given(BOOKS, st.data())
@@ -41,12 +41,12 @@ def test_every_mutation_is_reported_exactly(ours: Quotes, data: st.DataObject) -
         if ours[market] > 0:
             kinds.append(DifferenceKind.WRONG_PRICE)
         kind = data.draw(st.sampled_from(kinds))
-        told = spoilt(ours[market], kind)
-        expected[market] = (kind, told, ours[market])
-        if told is None:
+        quote_seen = spoilt(ours[market], kind)
+        expected[market] = (kind, quote_seen, ours[market])
+        if quote_seen is None:
             del yours[market]
         else:
-            yours[market] = told
+            yours[market] = quote_seen
     for market, quote in data.draw(BOOKS).items():
         if market not in ours:
             yours[market] = quote

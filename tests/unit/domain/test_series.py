@@ -245,7 +245,7 @@ def _doubted() -> Server:
     server.rounds(*["home"] * 11)
     server.report(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
     server.report(f.RivalSourceSeen(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
-    server.match, _ = suspend(server.match, "by hand")
+    server.match, _ = suspend(server.match, "by an operator")
     assert {doubt.kind for doubt in server.match.doubts} == {"rival", "source", "operator", "format"}
     return server
 

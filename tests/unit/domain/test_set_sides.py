@@ -1,4 +1,4 @@
-"""An operator names the sides of a log that does not: what waited for them goes on, or ends."""
+"""An operator sets the sides that the log does not show: waiting rounds count and waiting maps end."""
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, MapStarted
@@ -11,7 +11,7 @@ FIRST_HALF, SECOND_HALF = 12, 1
 
 
 class Nameless(Server):
-    """A server that names no team, and whose players nobody knows."""
+    """A server that names no team, and whose players are unknown."""
 
     def team_lines(self) -> None:
         pass

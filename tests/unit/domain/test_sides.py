@@ -23,7 +23,7 @@ def to_half_time(home_rounds: int) -> Server:
 
 
 def lagging_status(server: Server) -> None:
-    """What servers tell in the first freeze after a swap: the new score under the old team lines."""
+    """What servers report in the first freeze after a swap: the new score under the old team lines."""
     server.report(f.FreezeStarted(at=server.later(7)))
     server.swap()
     server.team_lines()

@@ -119,7 +119,7 @@ def test_scores_that_end_a_map(score: tuple[int, int], overtime: int, decided: b
 
 @pytest.fixture
 def unseen_pistol() -> TradedServer:
-    """A map whose first round is in the score, though nobody saw it."""
+    """A map whose first round is in the score, though it was unseen."""
     server = TradedServer()
     server.start_map()
     server.score["home"] = 1

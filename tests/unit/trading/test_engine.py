@@ -18,7 +18,7 @@ SETTLED, CANCELLED = MarketStatus.SETTLED, MarketStatus.CANCELLED
 
 
 class TradedServer(Server):
-    """A server whose every account trading reacts to at once."""
+    """A server to whose facts trading reacts at once."""
 
     def __init__(self, match: Match | None = None) -> None:
         super().__init__(match)
@@ -117,9 +117,9 @@ def test_late_facts_settle_but_offer_nothing(server: TradedServer) -> None:
 
 
 def test_suspend_all(server: TradedServer) -> None:
-    changed = suspend_all(server.trader.book, "nobody tends the prices")
+    changed = suspend_all(server.trader.book, "prices are unattended")
     assert {market.key for market in changed} == {market.key for market in server.trader.active()}
-    assert {(market.status, market.reason) for market in changed} == {(SUSPENDED, "nobody tends the prices")}
+    assert {(market.status, market.reason) for market in changed} == {(SUSPENDED, "prices are unattended")}
 
 
 def test_map_settles_what_hangs_on_it() -> None:

@@ -1,4 +1,4 @@
-"""Operators act while a server tells: whatever they do, whenever, the book stays sound (`Trader` checks)."""
+"""Operators act while a server reports: whatever they do, the book stays consistent (`Trader` checks)."""
 
 from collections.abc import Callable
 

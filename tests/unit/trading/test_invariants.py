@@ -1,4 +1,4 @@
-"""Whatever a source tells, in whatever order and batches, the book stays sound: `Trader` checks it after
+"""Whatever a source reports, in whatever order and batches, the book is consistent: `Trader` checks it after
 each reaction (nothing open on a decided event, books that sum, a ledger that can be recomputed)."""
 
 from hypothesis import HealthCheck, example, given, settings

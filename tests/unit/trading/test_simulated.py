@@ -1,4 +1,4 @@
-"""Simulated matches, read from their log lines: the book agrees with what the simulator says happened."""
+"""Simulated matches, read from their log lines: the book agrees with the simulator's ground truth."""
 
 import pytest
 

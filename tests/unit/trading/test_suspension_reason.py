@@ -1,4 +1,4 @@
-"""Why a market is suspended is told to everybody; an operator's own words are not."""
+"""The reason of a suspension is public; an operator's own text is not."""
 
 from decimal import Decimal
 from uuid import UUID
@@ -21,8 +21,8 @@ def reasons(match: Match) -> list[object]:
 
 
 def test_what_an_operator_wrote_stays_with_operators() -> None:
-    suspended, _ = suspend(MATCH, "somebody told us that it is fixed")
-    assert suspended.suspended == "somebody told us that it is fixed"
+    suspended, _ = suspend(MATCH, "a source claims that it is fixed")
+    assert suspended.suspended == "a source claims that it is fixed"
     assert reasons(suspended) == [BY_OPERATOR]
 
 

@@ -74,7 +74,7 @@ class Trader:
                     self.rounds[played.id] = replace(self.rounds[played.id], void=True)
 
     def _note_offers(self, reaction: Reaction) -> None:
-        """Before a reaction: what is active takes bets until now. No bet is void that nobody could place."""
+        """Before a reaction: what is active takes bets until now. No bet is void that could not be placed."""
         self.offered |= {market.key: self.now for market in self.active()}
         for entry in reaction.entries:
             if entry.void_window is not None:

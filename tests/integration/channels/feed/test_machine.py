@@ -269,5 +269,5 @@ async def _begun(world: World) -> bool:
 @pytest.mark.timeout(600)
 def test_a_client_ends_with_what_rest_shows(anyio_backend: str, settings: Settings, tmp_path: Path) -> None:
     chosen = examples(max_examples=EXAMPLES, stateful_step_count=30, suppress_health_check=list(HealthCheck))
-    with Loop() as loop, loop.kept(opened(loop, settings, tmp_path)) as world:
+    with Loop() as loop, loop.opened(opened(loop, settings, tmp_path)) as world:
         run_state_machine_as_test(type("Played", (Machine,), {"world": world}), settings=chosen)

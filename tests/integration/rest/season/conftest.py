@@ -56,7 +56,7 @@ class Season(NamedTuple):
 
 @pytest.fixture(scope="session")
 def season(services: Services, template: str) -> Iterator[Season]:
-    with Loop() as loop, loop.kept(_played(services, template)) as played:
+    with Loop() as loop, loop.opened(_played(services, template)) as played:
         yield played
 
 
