@@ -22,7 +22,7 @@ from app.amqp.tenant_bindings import DOUBT_MILLIS
 from app.broker.management import ExchangeBinding
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
-from app.store.cursors import LeasedTenant, Note
+from app.store.cursors import LeasedTenant, TenantReport
 
 _REFUSALS = 3  #: how often one envelope is offered to a broker that refuses it
 log = get_logger(__name__)
@@ -101,10 +101,12 @@ class Delivery:
         return self.word.first or self.word.waits
 
     @property
-    def note(self) -> Note:
+    def note(self) -> TenantReport:
         """What is to be known of the tenant outside this process."""
         word = self.word
-        return Note(self.state, word.silent, word.dropped, word.told_dead, word.owed, word.audience.noted)
+        return TenantReport(
+            self.state, word.silent, word.dropped, word.told_dead, word.owed, word.audience.noted
+        )
 
     @property
     def state(self) -> str:

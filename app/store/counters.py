@@ -1,7 +1,8 @@
-"""Counting in Redis how often something happened in the last minute: exact, and shared by all processes.
+"""Sliding-window counters in Redis: how often something happened in the last minute, exactly, in all
+processes.
 
-All counts that are asked for while one answer is under way go together in the next script call, so the
-cost of a count falls as the load rises. What Redis holds may be lost at any moment; nothing but a rate is.
+All counts that are requested while a reply is pending are sent together in the next script call, so the cost
+of a count falls as the load rises. Redis may lose its data at any moment; it holds nothing but these rates.
 """
 
 import asyncio
@@ -16,16 +17,16 @@ from app.kit.logging import get_logger
 from app.store.redis_connection import RedisCommand, RedisConnection
 
 WINDOW_MILLIS = 60_000
-_PATIENCE_SECONDS = 0.08
-#: What arrived while this process itself was held up is read in this time.
+_REPLY_SECONDS = 0.08
+#: After a delay of this process itself: the time to read replies that have already arrived.
 _GRACE_SECONDS = 0.02
 _CONNECT_SECONDS = 1.0
 _RETRY_SECONDS = 0.25
 _AWAY = "Redis is away; nothing is counted."
-#: Each key is a list of the moments that counted, oldest first. Time is Redis's own, so that processes on
-#: machines with different clocks agree, and never steps back behind the newest moment. Arguments: the
-#: window in ms, a moment instead of the present ("" for none), then one limit a key. Answers three
-#: numbers a key: 1 when it counted, how many more may, and ms until the next place is free.
+#: Each key is a list of the counted times, oldest first. The clock is Redis's own, so that processes on
+#: machines with different clocks agree, and never goes back behind the newest time. Arguments: the window in
+#: ms, a time instead of the present ("" for none), then one limit per key. Returns three numbers per key: 1
+#: when it was counted, how many more may be, and ms until the next one may.
 SCRIPT = """
 local window, now = tonumber(ARGV[1]), tonumber(ARGV[2])
 if not now then
@@ -60,8 +61,8 @@ log = get_logger(__name__)
 
 
 class Count(msgspec.Struct, frozen=True):
-    """Whether this one `counted` (else it was over the limit), how many more may in this moment, and in
-    how many milliseconds the next place is free."""
+    """Whether the request was `counted` (else it exceeded the limit), how many more may be counted now, and
+    in how many milliseconds the next one may."""
 
     counted: bool
     remaining: int
@@ -71,13 +72,13 @@ class Count(msgspec.Struct, frozen=True):
 class _CountRequest(msgspec.Struct, frozen=True, eq=False):
     name: str
     limit: int
-    answer: asyncio.Future[Count]
+    result: asyncio.Future[Count]
 
 
 class Counters:
-    """Counts in one Redis. Usable between `async with`; while Redis is away, says so at once.
+    """Counters in one Redis, an async context manager; while Redis is down, `count` raises at once.
 
-    Without a `clock` the time is Redis's own. A batch lives on one server: this is not for a Redis cluster.
+    Without a `clock` the time is Redis's own. A batch is one script call: a Redis cluster is not supported.
     """
 
     def __init__(self, redis_url: str, clock: Clock | None = None) -> None:
@@ -87,75 +88,75 @@ class Counters:
         self._link: RedisConnection | None = None
         self._down = asyncio.Event()
         self._waiting: list[_CountRequest] = []
-        #: What was asked and is not answered yet; nothing more is asked meanwhile.
+        #: The requests whose reply is pending; no others are sent meanwhile.
         self._batch: list[_CountRequest] = []
-        self._overdue_at: asyncio.TimerHandle | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._timeout_handle: asyncio.TimerHandle | None = None
+        self._reconnecting: asyncio.Task[None] | None = None
 
     @property
     def up(self) -> bool:
-        """Whether Redis answered the last time that it was asked."""
+        """Whether Redis replied to the last request."""
         return self._link is not None
 
     async def count(self, name: str, limit: int) -> Count:
         """Count one more of `name` unless `limit` of them happened in the last minute.
 
-        Raises `Unavailable` when Redis is away: at once when that is known, within 0.1 s otherwise.
+        Raises `Unavailable` when Redis is down: at once when that is known, within 0.1 s otherwise.
         """
         if self._link is None:
             raise Unavailable(_AWAY)
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Count] = loop.create_future()
+        result: asyncio.Future[Count] = loop.create_future()
         if not self._waiting and not self._batch:
-            loop.call_soon(self._ask)
-        self._waiting.append(_CountRequest(name, limit, answer))
-        return await answer
+            loop.call_soon(self._send_batch)
+        self._waiting.append(_CountRequest(name, limit, result))
+        return await result
 
-    def _ask(self) -> None:
-        """Ask for everything that waits, in one call."""
+    def _send_batch(self) -> None:
+        """Send all waiting requests in one call."""
         if self._link is None or not self._waiting:
             return
         self._batch, self._waiting = self._waiting, []
-        self._link.send(("EVALSHA", self._sha, *self._arguments()), self._answered)
+        self._link.send(("EVALSHA", self._sha, *self._arguments()), self._on_reply)
         loop = asyncio.get_running_loop()
-        self._overdue_at = loop.call_later(_PATIENCE_SECONDS, self._overdue, self._batch, False)
+        self._timeout_handle = loop.call_later(_REPLY_SECONDS, self._on_timeout, self._batch, False)
 
     def _arguments(self) -> RedisCommand:
         moment: int | str = self._clock() if self._clock else ""
-        names = [asked.name for asked in self._batch]
-        return (len(names), *names, WINDOW_MILLIS, moment, *[asked.limit for asked in self._batch])
+        names = [request.name for request in self._batch]
+        return (len(names), *names, WINDOW_MILLIS, moment, *[request.limit for request in self._batch])
 
-    def _answered(self, said: Any) -> None:
-        if isinstance(said, hiredis.ReplyError):
-            self._refused(said)
+    def _on_reply(self, reply: Any) -> None:
+        if isinstance(reply, hiredis.ReplyError):
+            self._on_error(reply)
             return
-        if self._overdue_at:
-            self._overdue_at.cancel()
+        if self._timeout_handle:
+            self._timeout_handle.cancel()
         batch, self._batch = self._batch, []
-        numbers = iter(said)
-        for asked, counted, remaining, frees_in in zip(batch, numbers, numbers, numbers, strict=True):
-            if not asked.answer.done():
-                asked.answer.set_result(Count(counted == 1, remaining, frees_in))
-        self._ask()
+        numbers = iter(reply)
+        for request, counted, remaining, frees_in in zip(batch, numbers, numbers, numbers, strict=True):
+            if not request.result.done():
+                request.result.set_result(Count(counted == 1, remaining, frees_in))
+        self._send_batch()
 
-    def _refused(self, error: Exception) -> None:
+    def _on_error(self, error: Exception) -> None:
         if self._link and str(error).startswith("NOSCRIPT"):
-            self._link.send(("EVAL", SCRIPT, *self._arguments()), self._answered)
+            self._link.send(("EVAL", SCRIPT, *self._arguments()), self._on_reply)
         else:
-            self._lose(repr(error))
+            self._disconnect(repr(error))
 
-    def _overdue(self, batch: list[_CountRequest], last: bool) -> None:
-        """Give up on a batch, but not before what arrived while we were held up ourselves has been read."""
+    def _on_timeout(self, batch: list[_CountRequest], last: bool) -> None:
+        """Give up on a batch, but only after reading replies that arrived while this process was delayed."""
         if self._batch is not batch:
             return
         if last:
-            self._lose("no answer in time", late=True)
+            self._disconnect("no answer in time", late=True)
         else:
             loop = asyncio.get_running_loop()
-            self._overdue_at = loop.call_later(_GRACE_SECONDS, self._overdue, batch, True)
+            self._timeout_handle = loop.call_later(_GRACE_SECONDS, self._on_timeout, batch, True)
 
-    def _lose(self, why: str, *, late: bool = False) -> None:
-        """Let everyone who waits go, and have `_keep` connect anew."""
+    def _disconnect(self, why: str, *, late: bool = False) -> None:
+        """Fail all pending requests, and let `_reconnect` connect again."""
         link, self._link = self._link, None
         if link and late:
             log.warning("Redis answers too late; requests of this moment are not counted", why=why)
@@ -163,18 +164,18 @@ class Counters:
             log.error(_AWAY, why=why)
         if link:
             link.close()
-        for asked in (*self._batch, *self._waiting):
-            if not asked.answer.done():
-                asked.answer.set_exception(Unavailable(_AWAY))
+        for request in (*self._batch, *self._waiting):
+            if not request.result.done():
+                request.result.set_exception(Unavailable(_AWAY))
         self._batch, self._waiting = [], []
         self._down.set()
 
-    def _ended(self, link: RedisConnection) -> None:
+    def _on_lost(self, link: RedisConnection) -> None:
         if link is self._link:
-            self._lose("the connection ended")
+            self._disconnect("the connection ended")
 
-    async def _keep(self) -> None:
-        """Connect, and connect anew whenever the connection was lost, until cancelled."""
+    async def _reconnect(self) -> None:
+        """Connect again whenever the connection was lost, until cancelled."""
         while True:
             await self._down.wait()
             try:
@@ -185,9 +186,9 @@ class Counters:
 
     async def _connect(self) -> None:
         async with asyncio.timeout(_CONNECT_SECONDS):  # TimeoutError is an OSError
-            link = await RedisConnection.open(self._url, self._ended)
+            link = await RedisConnection.open(self._url, self._on_lost)
             try:
-                self._sha = (await link.ask(("SCRIPT", "LOAD", SCRIPT))).decode()
+                self._sha = (await link.request(("SCRIPT", "LOAD", SCRIPT))).decode()
             except BaseException:
                 link.close()
                 raise
@@ -195,20 +196,20 @@ class Counters:
         self._down.clear()
 
     async def __aenter__(self) -> Self:
-        """Connect, or say that Redis is away and go on trying."""
+        """Connect, or log that Redis is down and retry in the background."""
         try:
             await self._connect()
         except (OSError, hiredis.HiredisError) as error:
             log.error(_AWAY, why=repr(error))
             self._down.set()
-        self._keeping = asyncio.create_task(self._keep())
+        self._reconnecting = asyncio.create_task(self._reconnect())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._keeping:
-            self._keeping.cancel()
-            await asyncio.wait([self._keeping])
+        if self._reconnecting:
+            self._reconnecting.cancel()
+            await asyncio.wait([self._reconnecting])
         link, self._link = self._link, None
         if link:
             link.close()
-        self._lose("we are leaving")
+        self._disconnect("we are leaving")

@@ -1,8 +1,8 @@
-"""How far each tenant has been told, and who tells it: leases over `tenant_cursor`.
+"""Tenants' cursors in the change log, and the leases of the processes that publish to them (`tenant_cursor`).
 
-A lease is a holder's name and an epoch with an end. Whoever takes a lease raises the epoch, so that a
-checkpoint of an earlier holder changes nothing. Times are the database's, so that processes on machines
-with different clocks agree.
+A lease is a holder's name and an epoch with an expiry. Acquiring a lease raises the epoch, so that a
+checkpoint of an earlier holder changes nothing. Times are the database's, so that processes on machines with
+different clocks agree.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,12 +13,12 @@ import msgspec
 from app.store.sql import NOW
 from app.store.transaction import Tx
 
-_ADMIT = f"""
+_CREATE_MISSING = f"""
 INSERT INTO tenant_cursor (tenant_id, seq, said_at)
 SELECT id, (SELECT coalesce(max(seq), 0) FROM change), {NOW} FROM tenant WHERE amqp AND active
 ON CONFLICT (tenant_id) DO NOTHING
 """
-_TAKE = f"""
+_ACQUIRE = f"""
 WITH free AS (
     SELECT c.tenant_id, c.holder, c.expires_at, t.slug
     FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
@@ -39,39 +39,36 @@ WHERE c.holder = $1 AND c.expires_at >= {NOW} AND t.id = c.tenant_id AND t.amqp 
 RETURNING c.tenant_id, c.epoch
 """
 _CHECKPOINT = """
-UPDATE tenant_cursor c SET seq = mark.seq, owed = mark.owed
-FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[]) AS mark (tenant_id, epoch, seq, owed)
-WHERE c.tenant_id = mark.tenant_id AND c.epoch = mark.epoch AND c.holder = $1
+UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.owed
+FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[]) AS checkpoint (tenant_id, epoch, seq, owed)
+WHERE c.tenant_id = checkpoint.tenant_id AND c.epoch = checkpoint.epoch AND c.holder = $1
 RETURNING c.tenant_id
 """
 _RELEASE = f"""
 UPDATE tenant_cursor SET holder = NULL, expires_at = {NOW}
 WHERE holder = $1 AND tenant_id = ANY ($2::uuid[])
 """
-_LOSS_MILLIS = 300_000  #: so long after its last loss a tenant counts as losing messages
+_LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
 _LOSING = f"(c.owed OR c.dropped_at > {NOW} - {_LOSS_MILLIS})"
-_MOST = 100_000  #: so many envelopes behind are counted, no more
+_MAX_BEHIND = 100_000  #: more envelopes than this are not counted
 _STATUS = f"""
-SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
-    greatest(0, {NOW} - c.said_at) AS silent,
-    (SELECT count(*) FROM (
-        SELECT FROM change x WHERE x.seq > c.seq AND x.seq = x.envelope_seq AND x.message <> '' LIMIT {_MOST}
-    ) AS untold) AS behind,
-    (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
-        ORDER BY x.seq LIMIT 1) AS oldest
-FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active ORDER BY t.slug
+SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped, greatest(0,
+{NOW} - c.said_at) AS silent, (SELECT count(*) FROM ( SELECT FROM change x WHERE x.seq > c.seq AND x.seq =
+x.envelope_seq AND x.message <> '' LIMIT {_MAX_BEHIND} ) AS unpublished) AS behind, (SELECT {NOW} - x.at FROM
+change x WHERE x.seq > c.seq AND x.message <> '' ORDER BY x.seq LIMIT 1) AS oldest FROM tenant_cursor c JOIN
+tenant t ON t.id = c.tenant_id AND t.amqp AND t.active ORDER BY t.slug
 """
 
 
-_NOTE = f"""
+_SAVE_REPORTS = f"""
 UPDATE tenant_cursor c
-SET state = note.state, said_at = greatest(c.said_at, {NOW} - note.silent), dropped = note.dropped,
-    told_dead = note.told_dead, owed = note.owed, bound = note.bound,
-    dropped_at = CASE WHEN note.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END,
+SET state = report.state, said_at = greatest(c.said_at, {NOW} - report.silent), dropped = report.dropped,
+    told_dead = report.told_dead, owed = report.owed, bound = report.bound,
+    dropped_at = CASE WHEN report.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END,
     dropped_before = CASE WHEN {_LOSING} THEN c.dropped_before ELSE c.dropped END
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[], $8::text[])
-    AS note (tenant_id, state, silent, dropped, told_dead, owed, bound)
-WHERE c.tenant_id = note.tenant_id AND c.holder = $1
+    AS report (tenant_id, state, silent, dropped, told_dead, owed, bound)
+WHERE c.tenant_id = report.tenant_id AND c.holder = $1
 RETURNING c.tenant_id
 """
 _SILENT = f"""
@@ -81,11 +78,11 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 
 
 class LeasedTenant(msgspec.Struct, frozen=True):
-    """A tenant that is ours now, to be told from `seq` on.
+    """A tenant whose lease was acquired, to publish to from `seq` on.
 
-    `former` is the holder who lost it without letting go, or None; `silent` is for how many ms it has not
-    been told `alive` (0 for a tenant that nobody ever held); `dropped`, `told_dead`, `owed` and `bound` are
-    what the former holder noted last.
+    `former` is the holder that lost the lease without releasing it, or None; `silent` is the time in ms since
+    `alive` was last published to it (0 for a tenant that never had a holder); `dropped`, `told_dead`, `owed`
+    and `bound` are what the former holder reported last.
     """
 
     tenant_id: UUID
@@ -101,19 +98,19 @@ class LeasedTenant(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """How far a tenant has been told in a holder's `epoch`; `owed`: it has missed something before `seq`
-    that it has not been told of."""
+    """A tenant's cursor in a holder's `epoch`; `owed`: the tenant has missed something before `seq` and has
+    not been notified of it."""
 
     epoch: int
     seq: int
     owed: bool
 
 
-class Note(msgspec.Struct, frozen=True):
-    """What the holder of a tenant sees of it: `state` of the connection ("" while it works), for how many
-    ms `alive` has not been said, how many messages its queues have lost in all, and the last ingest
-    worker's beat for whose end it was told `subscribed="0"` (-1: none); `owed` as in `Checkpoint`;
-    `bound`: the queues that live messages are routed to, as a JSON list, "" when there never was one."""
+class TenantReport(msgspec.Struct, frozen=True):
+    """What a tenant's holder knows of it: `state` of the connection ("" while it works), the time in ms since
+    `alive` was published, how many messages its queues have lost in all, and the last ingest worker's
+    heartbeat after whose end it was sent `subscribed="0"` (-1: none); `owed` as in `Checkpoint`; `bound`: the
+    queues that live messages are routed to, as a JSON list, "" when there never was one."""
 
     state: str
     silent: int
@@ -124,8 +121,8 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class CursorStatus(msgspec.Struct, frozen=True):
-    """One tenant's place: `behind` envelopes not yet told, the `oldest` of them written so many ms ago
-    (None when there is none); `remaining` ms of the holder's lease; the rest as in `Note`."""
+    """One tenant's cursor: `behind` envelopes not yet published, the `oldest` of them written so many ms ago
+    (None when there is none); `remaining` ms of the holder's lease; the rest as in `TenantReport`."""
 
     slug: str
     seq: int
@@ -140,8 +137,8 @@ class CursorStatus(msgspec.Struct, frozen=True):
 
 
 class MessageLoss(msgspec.Struct, frozen=True):
-    """What a tenant misses: so many messages its queues have `dropped` since it counts as losing some.
-    `unbound`: no queue takes live messages now, though there was one."""
+    """A tenant's losses: the messages that its queues have `dropped` since it counts as losing some.
+    `unbound`: live messages are routed to no queue now, though there was one."""
 
     slug: str
     dropped: int
@@ -149,46 +146,46 @@ class MessageLoss(msgspec.Struct, frozen=True):
 
 
 async def create_missing(tx: Tx) -> None:
-    """Give every tenant with a vhost a cursor; a new one begins at the present."""
-    await tx.execute(_ADMIT)
+    """Create the missing cursors of tenants with a vhost, at the present end of the change log."""
+    await tx.execute(_CREATE_MISSING)
 
 
-async def take(tx: Tx, holder: str, limit: int, lease: int) -> list[LeasedTenant]:
-    """Up to `limit` tenants that nobody holds (any more), for `lease` ms."""
-    return [LeasedTenant(**row) for row in await tx.fetch(_TAKE, holder, limit, lease)]
+async def acquire(tx: Tx, holder: str, limit: int, lease: int) -> list[LeasedTenant]:
+    """Acquire the leases of up to `limit` tenants without a holder, for `lease` ms."""
+    return [LeasedTenant(**row) for row in await tx.fetch(_ACQUIRE, holder, limit, lease)]
 
 
 async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
-    """Every tenant that is still `holder`'s, with its epoch, now for `lease` ms more. A lease that has
-    run out is lost, whether or not somebody took it."""
+    """Extend all leases of `holder` by `lease` ms from now; its tenants with their epochs. An expired lease
+    is lost, whether or not another process has acquired it."""
     return {row["tenant_id"]: row["epoch"] for row in await tx.fetch(_RENEW, holder, lease)}
 
 
-async def checkpoint(tx: Tx, holder: str, marks: Mapping[UUID, Checkpoint]) -> set[UUID]:
-    """Move cursors, by tenant; the tenants that took it: those missing are no longer ours."""
-    columns = zip(*(msgspec.structs.astuple(mark) for mark in marks.values()), strict=True)
-    taken = await tx.fetch(_CHECKPOINT, holder, list(marks), *map(list, columns))
-    return {row["tenant_id"] for row in taken}
+async def checkpoint(tx: Tx, holder: str, checkpoints: Mapping[UUID, Checkpoint]) -> set[UUID]:
+    """Move cursors, by tenant; the tenants whose cursor moved: the leases of the others are lost."""
+    columns = zip(*(msgspec.structs.astuple(each) for each in checkpoints.values()), strict=True)
+    updated = await tx.fetch(_CHECKPOINT, holder, list(checkpoints), *map(list, columns))
+    return {row["tenant_id"] for row in updated}
 
 
 async def release(tx: Tx, holder: str, tenants: Collection[UUID]) -> None:
-    """Let go of `tenants`, of which nothing is in flight any more."""
+    """Release the leases of `tenants`; no message to them may be unconfirmed any more."""
     await tx.execute(_RELEASE, holder, list(tenants))
 
 
-async def note(tx: Tx, holder: str, notes: Mapping[UUID, Note]) -> set[UUID]:
-    """Keep what `holder` sees of its tenants, for whoever looks and for who holds them next; the tenants that
-    took it: those missing are no longer ours."""
-    if not notes:
+async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]) -> set[UUID]:
+    """Store what `holder` knows of its tenants, for operators and for the next holder; the tenants for which
+    it was stored: the leases of the others are lost."""
+    if not reports:
         return set()
-    columns = zip(*(msgspec.structs.astuple(each) for each in notes.values()), strict=True)
-    taken = await tx.fetch(_NOTE, holder, list(notes), *map(list, columns))
-    return {row["tenant_id"] for row in taken}
+    columns = zip(*(msgspec.structs.astuple(each) for each in reports.values()), strict=True)
+    updated = await tx.fetch(_SAVE_REPORTS, holder, list(reports), *map(list, columns))
+    return {row["tenant_id"] for row in updated}
 
 
 async def losses(tx: Tx) -> list[MessageLoss]:
-    """The tenants that have lost messages within the last five minutes, or are yet to be told that they
-    missed something."""
+    """The tenants that have lost messages within the last five minutes, or have not yet been notified that
+    they missed something."""
     rows = await tx.fetch(
         f"""
         SELECT t.slug, c.dropped - c.dropped_before AS dropped, c.bound = '[]' AS unbound FROM tenant_cursor c
@@ -200,23 +197,23 @@ async def losses(tx: Tx) -> list[MessageLoss]:
 
 
 async def silent_count(tx: Tx, millis: int) -> tuple[int, int]:
-    """How many tenants have not been told `alive` for `millis`, and how many there are to be told."""
+    """How many tenants have received no `alive` for `millis`, and how many tenants the feed has."""
     (row,) = await tx.fetch(_SILENT, millis)
     return row["silent"], row["all"]
 
 
 async def holder_count(tx: Tx, kind: str, since: int) -> int:
-    """How many workers of `kind` have beaten since then (ms)."""
+    """How many workers of `kind` have sent a heartbeat since then (ms)."""
     count: int = await tx.value("SELECT count(*) FROM worker_beat WHERE kind = $1 AND at >= $2", kind, since)
     return count
 
 
 async def tenant_count(tx: Tx) -> int:
-    """How many tenants there are to be told."""
+    """How many tenants the feed has."""
     count: int = await tx.value("SELECT count(*) FROM tenant WHERE amqp AND active")
     return count
 
 
 async def statuses(tx: Tx) -> list[CursorStatus]:
-    """Where every tenant stands, by slug."""
+    """The status of every tenant's cursor, by slug."""
     return [CursorStatus(**row) for row in await tx.fetch(_STATUS)]

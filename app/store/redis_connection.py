@@ -1,5 +1,5 @@
-"""One connection to Redis, without a task: commands are written as they come, answers handed to whoever
-asked, in order. The client library's own commands cost several times what they carry here."""
+"""One connection to Redis, without a task of its own: commands are written at once, replies go to their
+callbacks in order. The client library's commands cost several times as much."""
 
 import asyncio
 import ssl
@@ -11,55 +11,56 @@ import hiredis
 from redis.asyncio.connection import SSLConnection, parse_url
 
 RedisCommand = tuple[str | bytes | int, ...]
-ReplyHandler = Callable[[Any], None]  #: takes what Redis says; an error of its as `hiredis.ReplyError`
+ReplyHandler = Callable[[Any], None]  #: receives the reply; an error reply as `hiredis.ReplyError`
 
 
 class RedisConnection(asyncio.Protocol):
-    """Open it with `open`. `lost` is called once when the connection has ended, whoever ended it."""
+    """Open it with `open`. `lost` is called once when the connection has ended, on either side."""
 
     def __init__(self, lost: Callable[["RedisConnection"], None]) -> None:
         self._lost = lost
         self._reader = hiredis.Reader()
-        self._asked: deque[ReplyHandler] = deque()
+        self._callbacks: deque[ReplyHandler] = deque()
         self._transport: asyncio.Transport | None = None
 
     @classmethod
     async def open(cls, url: str, lost: Callable[[Self], None]) -> Self:
         """Connect and log in as the URL says. Raises `OSError` or `hiredis.HiredisError`."""
-        told = parse_url(url)
+        options = parse_url(url)
         loop = asyncio.get_running_loop()
-        secure = ssl.create_default_context() if told.get("connection_class") is SSLConnection else None
-        host, port = told.get("host", "localhost"), told.get("port", 6379)
+        secure = ssl.create_default_context() if options.get("connection_class") is SSLConnection else None
+        host, port = options.get("host", "localhost"), options.get("port", 6379)
         _, link = await loop.create_connection(lambda: cls(cast(Any, lost)), host, port, ssl=secure)
         try:
-            if password := told.get("password"):
-                user = told.get("username")
-                await link.ask(("AUTH", user, password) if user else ("AUTH", password))
-            await link.ask(("SELECT", int(told.get("db", 0))))
+            if password := options.get("password"):
+                user = options.get("username")
+                await link.request(("AUTH", user, password) if user else ("AUTH", password))
+            await link.request(("SELECT", int(options.get("db", 0))))
         except BaseException:
             link.close()
             raise
         return link
 
-    def send(self, words: RedisCommand, answered: ReplyHandler) -> None:
-        """Say something; `answered` is called with the answer, never if the connection ends before."""
+    def send(self, command: RedisCommand, on_reply: ReplyHandler) -> None:
+        """Send a command; `on_reply` is called with the reply, unless the connection ends before it."""
         if self._transport:
-            self._asked.append(answered)
-            self._transport.write(hiredis.pack_command(words))  # type: ignore[arg-type]  # its stub knows pairs only
+            self._callbacks.append(on_reply)
+            self._transport.write(hiredis.pack_command(command))  # type: ignore[arg-type]  # its stub knows pairs only
 
-    async def ask(self, words: RedisCommand) -> Any:
-        """The answer; raises `hiredis.ReplyError` for an error, waits for ever when there is none."""
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    async def request(self, command: RedisCommand) -> Any:
+        """The reply to a command; raises `hiredis.ReplyError` for an error reply; waits for ever if none
+        arrives."""
+        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
-        def answered(said: Any) -> None:
-            if not answer.done():
-                answer.set_result(said)
+        def on_reply(reply: Any) -> None:
+            if not result.done():
+                result.set_result(reply)
 
-        self.send(words, answered)
-        said = await answer
-        if isinstance(said, hiredis.ReplyError):
-            raise said
-        return said
+        self.send(command, on_reply)
+        reply = await result
+        if isinstance(reply, hiredis.ReplyError):
+            raise reply
+        return reply
 
     def close(self) -> None:
         if self._transport:
@@ -70,8 +71,8 @@ class RedisConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
-        while (said := self._reader.gets()) is not False:
-            self._asked.popleft()(said)
+        while (reply := self._reader.gets()) is not False:
+            self._callbacks.popleft()(reply)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None

@@ -43,7 +43,7 @@ from app.kit.retry import retry_while_unavailable
 from app.recovery.runner import Replayer
 from app.store import cursors, heartbeats, tenants
 from app.store.connections import Store
-from app.store.cursors import LeasedTenant, Note
+from app.store.cursors import LeasedTenant, TenantReport
 from app.store.transaction import Tx
 
 _DRAIN_SECONDS = 3.0
@@ -206,12 +206,12 @@ class Session:
             # Leased in a round whose commit was never confirmed to us: ours in the store, served by nobody.
             strays = held.keys() - self._tasks.keys()
             await cursors.release(tx, mine, strays)
-            await cursors.note(tx, mine, self._notes())
+            await cursors.save_reports(tx, mine, self._notes())
             await cursors.create_missing(tx)
             await heartbeats.record(tx, mine, heartbeats.FEED, self._clock())
             share = await self._share(tx)
             free = max(0, share - len(held) + len(strays))
-            taken = await cursors.take(tx, mine, free, self._lease.millis)
+            taken = await cursors.acquire(tx, mine, free, self._lease.millis)
             relay.unbooked = await tenants.unbooked(tx)
         self._lease.renewed(asked_at)
         for tenant_id in set(self._tasks) - set(held):
@@ -220,7 +220,7 @@ class Session:
         feed_tenants.set(len(held) - len(strays) + len(taken))
         return taken
 
-    def _notes(self) -> dict[UUID, Note]:
+    def _notes(self) -> dict[UUID, TenantReport]:
         return {tenant_id: delivery.note for tenant_id, delivery in self.relay.deliveries.items()}
 
     async def _share(self, tx: Tx) -> int:
@@ -263,7 +263,7 @@ class Session:
         process that must count it."""
         delivery.word.withheld = True
         async with self.relay.lock, self._store.reading() as tx:
-            taken = await cursors.note(tx, self.holder, {delivery.tenant_id: delivery.note})
+            taken = await cursors.save_reports(tx, self.holder, {delivery.tenant_id: delivery.note})
         if not taken or not self._lease.held:
             raise Unavailable("Another process has the tenant.")
 
@@ -291,7 +291,7 @@ class Session:
         try:
             quiet = await self.relay.drain(_DRAIN_SECONDS)
             async with self.relay.lock, self._store.transaction() as tx:
-                await cursors.note(tx, self.holder, self._notes())
+                await cursors.save_reports(tx, self.holder, self._notes())
                 await cursors.release(tx, self.holder, quiet)
                 await heartbeats.remove(tx, self.holder)
             log.info("let go of tenants", count=len(quiet), of=len(self.relay.deliveries))

@@ -13,7 +13,7 @@ from app.settings import Settings
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.cursors import Note
+from app.store.cursors import TenantReport
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
@@ -83,14 +83,14 @@ async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, monitor: A
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")
         await cursors.create_missing(tx)
-        (taken,) = await cursors.take(tx, "feed", 1, 60_000)
-        await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
+        (taken,) = await cursors.acquire(tx, "feed", 1, 60_000)
+        await cursors.save_reports(tx, "feed", {taken.tenant_id: TenantReport("", 0, 3, -1, False)})
     await monitor.update()
     (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert (alert.tenant, alert.ended_at) == ("acme", None)
     assert alert.detail.startswith("3 messages")
     async with store.transaction() as tx:
-        await cursors.note(tx, "feed", {taken.tenant_id: Note("", 0, 3, -1, False)})
+        await cursors.save_reports(tx, "feed", {taken.tenant_id: TenantReport("", 0, 3, -1, False)})
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000")
     await monitor.update()
     (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
@@ -101,7 +101,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
     """What the alert says once the tenant's holder has noted this; "" when none is open."""
     async with store.transaction() as tx:
         tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
-        await cursors.note(tx, "feed", {tenant_id: Note("", 0, dropped, -1, owed, bound)})
+        await cursors.save_reports(tx, "feed", {tenant_id: TenantReport("", 0, dropped, -1, owed, bound)})
     await AlertMonitor(store, Clock(), dead_seconds=DEAD).update()
     async with store.reading() as tx:
         return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
@@ -112,7 +112,7 @@ async def test_an_alert_about_losses_says_what_was_missed_since_it_began(store: 
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")
         await cursors.create_missing(tx)
-        await cursors.take(tx, "feed", 1, 60_000)
+        await cursors.acquire(tx, "feed", 1, 60_000)
     assert await _noted(store, 40, owed=True) == "40 messages lost since the alert began"
     async with store.transaction() as tx:
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000, owed = false")

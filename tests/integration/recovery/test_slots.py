@@ -45,7 +45,7 @@ async def lease(store: Store, holder: str = HOLDER) -> None:
     async with store.transaction() as tx:
         await cursors.create_missing(tx)
         await tx.execute("UPDATE tenant_cursor SET holder = NULL")
-        await cursors.take(tx, holder, 10, 60_000)
+        await cursors.acquire(tx, holder, 10, 60_000)
 
 
 async def take(

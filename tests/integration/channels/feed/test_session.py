@@ -76,7 +76,7 @@ async def test_a_loss_that_was_not_told_is_told_by_the_next_holder(rig: Rig, fee
     async with AsyncExitStack() as stack:
         [(tenant, consumer)] = await listening(rig, stack)
         async with rig.store.transaction() as tx:
-            [taken] = await cursors.take(tx, "one that ends", 1, 60_000)
+            [taken] = await cursors.acquire(tx, "one that ends", 1, 60_000)
             assert await cursors.checkpoint(
                 tx, "one that ends", {tenant: Checkpoint(taken.epoch, 0, owed=True)}
             )
