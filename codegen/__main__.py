@@ -1,4 +1,4 @@
-"""`python -m codegen [--check]`: write the XML models and writers, or say where they have drifted."""
+"""`python -m codegen [--check]`: write the XML models and writers, or report where they differ."""
 
 import sys
 from pathlib import Path

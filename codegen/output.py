@@ -34,7 +34,7 @@ def generate(schemas: Path) -> dict[str, str]:
 
 
 def formatted(source: str) -> str:
-    """`source` with sorted and only the needed imports, laid out as the rest of the house."""
+    """`source` with sorted and only the needed imports, formatted as the rest of the code."""
     length = f"line-length={LINE_LENGTH}"
     first = '"app", "codegen"'
     fixed = _ruff(

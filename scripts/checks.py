@@ -14,7 +14,7 @@ from time import monotonic
 import msgspec
 
 from scripts import services
-from scripts.housekeeping.processes import ServiceError
+from scripts.local_services.processes import ServiceError
 
 ROOT = Path(__file__).resolve().parents[1]
 BINARIES = Path(sys.executable).parent
@@ -53,7 +53,7 @@ def _environment(**extra: str) -> dict[str, str]:
 
 
 def _quick(name: str) -> Outcome:
-    """Run a nox session; what it says is shown only when it fails."""
+    """Run a nox session; its output is shown only when it fails."""
     print(f"== {name}", flush=True)
     began = monotonic()
     done = subprocess.run(
@@ -93,7 +93,7 @@ def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int,
             sys.stdout.buffer.flush()
             closing = (closing + chunk.decode(errors="replace"))[-2000:]
     lines = [line for line in closing.splitlines() if line.strip()]
-    return running.returncode, lines[-1] if lines else "pytest said nothing"
+    return running.returncode, lines[-1] if lines else "pytest printed nothing"
 
 
 def _workers() -> tuple[str, ...]:

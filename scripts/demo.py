@@ -11,13 +11,13 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from scripts import services
-from scripts.demonstration import record as records
-from scripts.demonstration.places import BOOKMAKER, DESCRIPTION, ENVIRONMENT, HOME, LOGS, ROOT
-from scripts.demonstration.record import Record
+from scripts.demonstration import run_record as records
+from scripts.demonstration.paths import BOOKMAKER, DESCRIPTION, ENVIRONMENT, HOME, LOGS, ROOT
+from scripts.demonstration.run_record import Record
 from scripts.demonstration.welcome import welcome
-from scripts.housekeeping import ports, processes
-from scripts.housekeeping.processes import ServiceError, Started, find, launch
-from scripts.housekeeping.telling import tell
+from scripts.local_services import ports, processes
+from scripts.local_services.output import print_line
+from scripts.local_services.processes import ServiceError, Started, find, launch
 
 #: The supervisor itself gives up earlier, with a reason.
 _DETACH_SECONDS = 600.0
@@ -59,12 +59,12 @@ def _start(options: argparse.Namespace) -> None:
     _clean_up()
     if not ports.is_free(options.port):
         raise ServiceError(
-            f"port {options.port} is taken; end what listens there, or choose another with --port"
+            f"port {options.port} is in use; end what listens there, or choose another with --port"
         )
     if options.detach:
         _detach(options)
         return
-    # What runs the demo is a program of its own: this one is quick to say what there is.
+    # The demo runs in a program of its own, so that this one starts quickly.
     os.execv(sys.executable, _supervisor(options))
 
 
@@ -78,8 +78,8 @@ def _clean_up() -> None:
     if left := records.load():
         processes.stop(left.children.values())
         services.stop(HOME)
-        for told in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
-            told.unlink(missing_ok=True)
+        for file in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
+            file.unlink(missing_ok=True)
         records.remove()
 
 
@@ -90,7 +90,7 @@ def _forget() -> None:
 
 
 def _detach(options: argparse.Namespace) -> None:
-    """Start a supervisor of its own session and show what it says until it is ready or gone."""
+    """Start a supervisor in a session of its own and show its output until it is ready or has ended."""
     log = LOGS / "demo.log"
     shown = log.stat().st_size if log.exists() else 0
     started = launch("demo", _supervisor(options, "--quiet"), log, directory=ROOT)
@@ -113,7 +113,7 @@ def _detach(options: argparse.Namespace) -> None:
 def _show(log: Path, shown: int) -> int:
     """Print what has been added to the log since `shown` bytes; how many there are now."""
     text = log.read_bytes()[shown:]
-    tell(text.decode(errors="replace"), end="")
+    print_line(text.decode(errors="replace"), end="")
     return shown + len(text)
 
 
@@ -121,10 +121,10 @@ def _stop() -> None:
     """End the running demo, and whatever one that was killed has left."""
     present = records.running()
     if present:
-        tell("stopping the demo")
+        print_line("stopping the demo")
         _end(present.supervisor)
     elif not records.load():
-        tell("no demo is running")
+        print_line("no demo is running")
     _clean_up()
 
 
@@ -134,7 +134,7 @@ def _end(supervisor: Started) -> None:
 
 
 def _tell_running(present: Record) -> None:
-    tell(f"the demo is already running on port {present.port}; ./scripts/demo --stop ends it")
+    print_line(f"the demo is already running on port {present.port}; ./scripts/demo --stop ends it")
     if DESCRIPTION.exists():
         welcome()
 

@@ -1,4 +1,4 @@
-"""Pictures of the board, for the README: taken in headless Chromium from the running demo.
+"""Pictures of the board, for the README: screenshots of the running demo in headless Chromium.
 
 .venv/bin/python -m scripts.pictures [--to docs/pictures]
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.demonstration.places import DESCRIPTION, ROOT
-from scripts.housekeeping.chromium import Page, opened
-from scripts.housekeeping.processes import ServiceError
+from scripts.demonstration.paths import DESCRIPTION, ROOT
+from scripts.local_services.chromium import Page, opened
+from scripts.local_services.processes import ServiceError
 
 #: The proof of the newest settlement is open in the picture.
 _OPEN_A_PROOF = """

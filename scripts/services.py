@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis and RabbitMQ for the demo and the tests: found where the settings say, else private.
+"""PostgreSQL, Redis and RabbitMQ for the demo and the tests: found where the settings point, else private.
 
 .venv/bin/python scripts/services.py start --dir var/dev     prints the settings to use
 .venv/bin/python scripts/services.py stop  --dir var/dev     ends exactly what `start` started
@@ -16,11 +16,11 @@ import msgspec
 
 from app import settings
 from app.broker.permissions import AuthorisationMode
-from scripts.housekeeping import postgresql, processes, rabbitmq, valkey
-from scripts.housekeeping import state as states
-from scripts.housekeeping.processes import ServiceError
-from scripts.housekeeping.state import State
-from scripts.housekeeping.telling import tell
+from scripts.local_services import postgresql, processes, rabbitmq, valkey
+from scripts.local_services import state as states
+from scripts.local_services.output import print_line
+from scripts.local_services.processes import ServiceError
+from scripts.local_services.state import State
 
 Say = Callable[[str], None]
 #: Set where the settings lead to servers that somebody else looks after: nothing is started or ended then.
@@ -51,7 +51,7 @@ class Services(msgspec.Struct, frozen=True):
         }
 
 
-def start(directory: Path, wanted: Services, say: Say = tell) -> Services:
+def start(directory: Path, wanted: Services, say: Say = print_line) -> Services:
     """The servers to use: the wanted ones where they answer, private ones under `directory` elsewhere.
 
     What an earlier call started there and still runs is used again. Raises `ServiceError` with one clear
@@ -76,7 +76,7 @@ def start(directory: Path, wanted: Services, say: Say = tell) -> Services:
             raise
 
 
-def stop(directory: Path, say: Say = tell) -> None:
+def stop(directory: Path, say: Say = print_line) -> None:
     """End what `start` started under `directory`, and nothing else."""
     directory = directory.resolve()
     if not (directory / "services.json").exists():
@@ -177,14 +177,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def wanted() -> Services:
-    """Where the settings say that the servers are."""
-    told = settings.load()
+    """The servers that the settings name."""
+    present = settings.load()
     return Services(
-        told.database_url,
-        told.redis_url,
-        told.rabbitmq_url,
-        told.rabbitmq_api_url,
-        told.broker_authorisation,
+        present.database_url,
+        present.redis_url,
+        present.rabbitmq_url,
+        present.rabbitmq_api_url,
+        present.broker_authorisation,
     )
 
 

@@ -34,7 +34,7 @@ from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
 from app.store.migrations import migrate
-from scripts.housekeeping import ports
+from scripts.local_services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
 _ARRIVED = b"\x0cx-arrived-atl"

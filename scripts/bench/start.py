@@ -21,7 +21,7 @@ import click
 import httpx
 import msgspec
 
-from scripts.housekeeping import ports
+from scripts.local_services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
 _PATIENCE_SECONDS = 600.0

@@ -10,11 +10,11 @@ from contextlib import ExitStack
 import msgspec
 
 from scripts.demonstration import supervisor
-from scripts.demonstration.places import DESCRIPTION
+from scripts.demonstration.paths import DESCRIPTION
 from scripts.demonstration.terminal import Board
 from scripts.demonstration.welcome import welcome
-from scripts.housekeeping.processes import ServiceError
-from scripts.housekeeping.telling import tell
+from scripts.local_services.output import print_line
+from scripts.local_services.processes import ServiceError
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     try:
         if options.quiet or not sys.stdout.isatty():
             ready = _say_ready if options.quiet else welcome
-            supervisor.run(options.port, reset=options.reset, say=tell, ready=ready)
+            supervisor.run(options.port, reset=options.reset, say=print_line, ready=ready)
         else:
             _with_board(options)
     except ServiceError as error:
@@ -35,16 +35,16 @@ def main() -> None:
 
 def _say_ready() -> None:
     """In the log there are no keys."""
-    tell("ready")
+    print_line("ready")
 
 
 def _with_board(options: argparse.Namespace) -> None:
-    """In a terminal the demo ends in the board; what there is to say is said below it."""
+    """In a terminal the demo ends in the board; lines are printed below it."""
     with ExitStack() as stack:
         boards: list[Board] = []
 
         def say(line: str) -> None:
-            boards[0].say(line) if boards else tell(line)
+            boards[0].say(line) if boards else print_line(line)
 
         def ready() -> None:
             welcome()

@@ -1,10 +1,10 @@
-"""The demonstration's own customer: the reference client's book, watched.
+"""The demonstration's own customer: the reference client's book, with a report.
 
 .venv/bin/python -m scripts.demonstration.bookmaker     (the demo starts it)
 
-It keeps a book as `scripts/consumer.py` does and never looks at the database. What it hears, how long that
-took, when it recovers and whether its book equals what the service has on offer goes to a file that the
-boards show.
+It keeps a book as `scripts/consumer.py` does and never looks at the database. Messages, their latency,
+recoveries and whether its book equals what the service has on offer are reported to a file that the boards
+show.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from aio_pika.abc import AbstractIncomingMessage
 from scripts.consumer import recover
 from scripts.demonstration import report as reports
 from scripts.demonstration.comparison import Look, look, verdict
-from scripts.demonstration.places import BOOKMAKER, DESCRIPTION
+from scripts.demonstration.paths import BOOKMAKER, DESCRIPTION
 from scripts.demonstration.report import Check, Recovery, Report, now
-from scripts.demonstration.watched import Watched
+from scripts.demonstration.watched_book import WatchedBook
 
 _SILENT_SECONDS = 20.0
 _CHECK_SECONDS, _SOON_SECONDS, _AGAIN_SECONDS = 3.0, 0.5, 1.0
@@ -34,14 +34,14 @@ _BUSY_SECONDS = 3.0
 
 
 class Bookmaker:
-    """Runs for ever: listens, recovers, checks, reports."""
+    """Runs without end: consumes, recovers, checks, reports."""
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.exchange: str = description["exchange"]
         board = description["board"]
         self.url: str = board["amqp_url"]
         self._answered = True
-        self.book = Watched(Report(board["slug"]))
+        self.book = WatchedBook(Report(board["slug"]))
         self.rest = httpx.AsyncClient(
             base_url=description["base_url"],
             headers={"X-API-Key": board["api_key"]},
@@ -66,7 +66,7 @@ class Bookmaker:
                 if self.report.state in ("following", "recovering") and not isinstance(
                     _first(lost), TimeoutError
                 ):
-                    self.book.tell("connection", f"the connection to the queue is lost: {_first(lost)!r}")
+                    self.book.add_line("connection", f"the connection to the queue is lost: {_first(lost)!r}")
                     self.book.suspend()
                 self.report.state = "silent" if isinstance(_first(lost), TimeoutError) else "away"
             await asyncio.sleep(_CONNECT_SECONDS)
@@ -77,52 +77,52 @@ class Bookmaker:
             queue = await (await connection.channel()).declare_queue(exclusive=True)
             await queue.bind(self.exchange, "#")
             self.report.state = "following"
-            self.book.tell("connection", "connected to the queue")
+            self.book.add_line("connection", "connected to the queue")
             self.book.suspend()
-            group.create_task(recover(self.book, self._ask))
+            group.create_task(recover(self.book, self._request_recovery))
             incoming: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
             connection.close_callbacks.add(lambda *_: incoming.put_nowait(None))
             await queue.consume(incoming.put, no_ack=True)
             while message := await self._next(incoming):
-                self.book.take(message)
+                self.book.receive_message(message)
             raise ConnectionError("it was closed")
 
     async def _next(
         self, incoming: asyncio.Queue[AbstractIncomingMessage | None]
     ) -> AbstractIncomingMessage | None:
         """The next message, None once the connection has ended. Raises `TimeoutError` after the silence in
-        which not even `alive` came: whoever hears nothing believes no price, and connects again."""
+        which not even `alive` came: then no price is valid, and the client connects again."""
         try:
             async with asyncio.timeout(_SILENT_SECONDS):
                 return await incoming.get()
         except TimeoutError:
-            self.book.tell("silent", f"nothing heard for {_SILENT_SECONDS:.0f} s, not even alive")
+            self.book.add_line("silent", f"nothing received for {_SILENT_SECONDS:.0f} s, not even alive")
             self.book.suspend()
             raise
 
-    async def _ask(self, after: int, request_id: str) -> tuple[int, float]:
-        """Ask for a recovery; status, and seconds to wait before asking again."""
+    async def _request_recovery(self, after: int, request_id: str) -> tuple[int, float]:
+        """Request a recovery; status, and seconds to wait before the next request."""
         try:
             answer = await self.rest.post(
                 "/cs2/v1/recovery/initiate_request", params={"after": after, "request_id": request_id}
             )
         except httpx.HTTPError:
             if self._answered:
-                self.book.tell("recovery", "a recovery was asked for, and nobody answers")
+                self.book.add_line("recovery", "a recovery was requested, and there is no response")
             self._answered = False
             return 503, 1.0
         self._answered, status = True, answer.status_code
         since = (
             f"since {time.strftime('%H:%M:%S', time.localtime(after / 1000))}" if after else "of everything"
         )
-        self.book.tell("recovery", f"recovery {request_id} {since}: {status}")
+        self.book.add_line("recovery", f"recovery {request_id} {since}: {status}")
         state = "scheduled" if status == 202 else f"refused ({status})"
         self.report.recovery = Recovery(request_id, state, now())
-        # A 409 says when the other recovery is over at the latest, which is minutes; it is mostly seconds.
+        # The Retry-After of a 409 is the other recovery's limit, minutes; it is mostly over in seconds.
         return status, _BUSY_SECONDS if status == 409 else float(answer.headers.get("Retry-After") or 1)
 
     async def _follow(self) -> None:
-        """Watch the recovery in hand."""
+        """Follow the present recovery."""
         while True:
             await asyncio.sleep(0.3)
             present = self.report.recovery
@@ -134,13 +134,13 @@ class Bookmaker:
                     self.report.recovery = _progress(present, answer.json()["data"])
 
     async def _check(self) -> None:
-        """Compare the book with the service's; say so when it is equal again, and seldom what differs."""
+        """Compare the book with the service's; report when it is equal again, and sometimes what differs."""
         before: Check | None = None
         while True:
             found = await self._compared()
             if found is not None:
-                if before is None or _news(before, found):
-                    self._tell_check(found)
+                if before is None or _is_new(before, found):
+                    self._report_check(found)
                 self.report.check = before = found
             elif not self._quiet():
                 before = None
@@ -150,8 +150,8 @@ class Bookmaker:
         return self.report.state == "following" and not self.book.request
 
     async def _compared(self) -> Check | None:
-        """What the self-check says; where it finds differences, what it still says a second later. None while
-        the book is being recovered, nobody answers, or differences come and go with what is on its way."""
+        """The result of the self-check; if it finds differences, those that remain a second later. None
+        during a recovery, without a response, or while differences are explained by messages on their way."""
         first = await self._look()
         if first is None or not first.found:
             return verdict(first, first) if first else None
@@ -171,13 +171,13 @@ class Bookmaker:
             return None
         return look(answer.json()["data"], seqs, now())
 
-    def _tell_check(self, found: Check) -> None:
+    def _report_check(self, found: Check) -> None:
         if found.count:
             kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in found.kinds.items())
-            self.book.tell("differs", f"book differs from REST: {kinds}")
+            self.book.add_line("differs", f"book differs from REST: {kinds}")
         else:
             where = f"{found.markets} markets of {found.matches} matches"
-            self.book.tell("equal", f"book equals REST: 0 differences ({where})")
+            self.book.add_line("equal", f"book equals REST: 0 differences ({where})")
 
     async def _write(self) -> None:
         while True:
@@ -188,8 +188,8 @@ class Bookmaker:
             await asyncio.sleep(_WRITE_SECONDS)
 
 
-def _news(before: Check, found: Check) -> bool:
-    """Whether a check says something that was not said lately."""
+def _is_new(before: Check, found: Check) -> bool:
+    """Whether a check's result was not reported lately."""
     return bool(before.count) != bool(found.count) or (
         found.count > 0 and found.at - before.at > _DIFFERS_MILLIS
     )

@@ -7,12 +7,12 @@ import msgspec
 
 from scripts.demonstration.report import Check
 
-Difference = tuple[str, int, str, str]  #: match, market, specifiers and kind, as the self-check answers them
+Difference = tuple[str, int, str, str]  #: match, market, specifiers and kind, as the self-check returns them
 
 
 class Look(msgspec.Struct, frozen=True):
     """One answer of the self-check at `at` (Unix ms). `found` has each difference and whether the service had
-    published about its match what the book had not received, None where it could not say; `seqs` is the last
+    published about its match what the book had not received, None where it could not know; `seqs` is the last
     `x-seq` received of each match when the self-check was requested."""
 
     at: int
@@ -32,21 +32,22 @@ def look(data: Any, seqs: Mapping[str, int], at: int) -> Look:
 
 
 def verdict(first: Look, second: Look) -> Check | None:
-    """What two looks, a second apart, say together; None when they say nothing yet, for there are differences
-    but none that stands.
+    """The result of two looks, a second apart; None when it is open yet, for there are differences but none
+    that is confirmed.
 
-    One stands that both have and that no message on its way explains: the book was not behind at the second
-    look, or nothing about the match has been received between the two although something was published.
+    One is confirmed that both have and that no message on its way explains: the book was not behind at the
+    second look, or nothing about the match has been received between the two although something was
+    published.
     """
-    standing = [each for each in second.found if each in first.found and _stands(each, first, second)]
-    if second.found and not standing:
+    confirmed = [each for each in second.found if each in first.found and _is_confirmed(each, first, second)]
+    if second.found and not confirmed:
         return None
     kinds: dict[str, int] = {}
-    for *_, kind in standing:
+    for *_, kind in confirmed:
         kinds[kind] = kinds.get(kind, 0) + 1
-    return Check(second.at, len(standing), second.markets, second.matches, kinds)
+    return Check(second.at, len(confirmed), second.markets, second.matches, kinds)
 
 
-def _stands(difference: Difference, first: Look, second: Look) -> bool:
+def _is_confirmed(difference: Difference, first: Look, second: Look) -> bool:
     match, *_ = difference
     return second.found[difference] is False or first.seqs.get(match) == second.seqs.get(match)

@@ -15,7 +15,7 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Heard(msgspec.Struct, frozen=True):
+class ReceivedEnvelope(msgspec.Struct, frozen=True):
     """An envelope as it came. Times in Unix ms; `latency` is from the log line's arrival with us to its
     arrival in the queue, None where no log line caused it (and for recoveries)."""
 
@@ -43,7 +43,7 @@ class Latency(msgspec.Struct):
 
 
 class Recovery(msgspec.Struct, frozen=True):
-    """The newest one; `state` as the service tells it, or refused."""
+    """The newest one; `state` as the service reports it, or refused."""
 
     request_id: str
     state: str
@@ -84,7 +84,7 @@ class Report(msgspec.Struct):
     suspended: int = 0
     alive_at: int = 0
     subscribed: bool = True
-    envelopes: list[Heard] = []
+    envelopes: list[ReceivedEnvelope] = []
     latency: Latency = msgspec.field(default_factory=Latency)
     recovery: Recovery | None = None
     check: Check | None = None

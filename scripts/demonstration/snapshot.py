@@ -10,7 +10,7 @@ from app.domain import catalogue
 from app.domain.market import specifier_values
 
 from . import report as reports
-from .places import BOOKMAKER
+from .paths import BOOKMAKER
 from .report import Report
 
 _SETTLEMENTS = 4
@@ -103,7 +103,9 @@ class Reader:
 
     def _settled(self, entry: dict[str, Any], view: dict[str, Any]) -> Settled:
         facts = {fact["id"]: fact for fact in (*view.get("events", ()), *view.get("rounds", ()))}
-        rests_on = tuple(told(facts[number], view) for number in entry["rests_on"] if number in facts)
+        rests_on = tuple(
+            fact_in_words(facts[number], view) for number in entry["rests_on"] if number in facts
+        )
         name = self._name(entry["market_id"], entry["specifiers"], view)
         return Settled(name, _outcome(entry), entry["reason"], rests_on)
 
@@ -118,7 +120,7 @@ class Reader:
         return answer.json()["data"]
 
 
-def told(fact: dict[str, Any], view: dict[str, Any]) -> str:
+def fact_in_words(fact: dict[str, Any], view: dict[str, Any]) -> str:
     """One fact of a match in words."""
     if fact.get("type") == "kill":
         how = " (headshot)" if fact.get("headshot") else ""

@@ -1,4 +1,4 @@
-"""The process that runs the demo: starts everything, keeps it going, ends exactly what it started."""
+"""The process that runs the demo: starts everything, restarts what dies, ends exactly what it started."""
 
 import asyncio
 import os
@@ -22,14 +22,14 @@ from app.kit.errors import Refusal
 from app.settings import Settings
 from app.store.migrations import migrate
 from scripts import services
-from scripts.housekeeping import ports
-from scripts.housekeeping.processes import ServiceError
+from scripts.local_services import ports
+from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 
-from . import promise, remains
-from . import record as records
-from .family import Family
-from .places import BOOKMAKER, DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, VAR
+from . import readiness, shared_servers
+from . import run_record as records
+from .paths import BOOKMAKER, DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, VAR
+from .service_processes import ServiceProcesses
 
 Say = Callable[[str], None]
 #: It takes some 30 s; on a machine with much else to do it may take longer.
@@ -50,31 +50,31 @@ def run(
     HOME.mkdir(parents=True, exist_ok=True)
     LOGS.mkdir(parents=True, exist_ok=True)
     records.save(record)
-    family: Family | None = None
+    processes: ServiceProcesses | None = None
     found: Services | None = None
     with _stop_event() as stopping:
         try:
             found = services.start(HOME, services.wanted(), say)
             _interrupted(stopping)
             if reset:
-                remains.remove(found)
-            remains.claim(found)
+                shared_servers.remove(found)
+            shared_servers.claim(found)
             settings = _settings(found, port, *ports.free_ports([port + 1]))
             environment = os.environ | settings
             description = _prepare(found, environment, port, say)
             # By the environment, which other users cannot read, unlike a command line.
             environment["MATCHFEED_OPERATOR_KEY"] = description["operator_key"]
-            family = Family(record, environment, say)
+            processes = ServiceProcesses(record, environment, say)
             _interrupted(stopping)
             _write(ENVIRONMENT, _exports(settings))
-            _open(family, description, port, stopping, say)
+            _open(processes, description, port, stopping, say)
             ready()
             while not stopping.wait(_TEND_SECONDS):
-                _tend(family, say)
+                _tend(processes, say)
         except _Interrupted:
             pass
         finally:
-            _end(family, found, say)
+            _end(processes, found, say)
 
 
 class _Interrupted(Exception):
@@ -102,7 +102,7 @@ def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
         secret.touch(mode=0o600)
         secret.write_text(secrets.token_urlsafe(32))
     own = {
-        "DATABASE_URL": remains.database_url(found),
+        "DATABASE_URL": shared_servers.database_url(found),
         "RABBITMQ_INTERNAL_VHOST": INTERNAL_VHOST,
         "EXCHANGE": _EXCHANGE,
         "PRODUCER_ID": str(_PRODUCER),
@@ -159,31 +159,33 @@ def _made(settings: Settings) -> dict[str, Any]:
         raise ServiceError(f"the demo cannot be set up: {error}") from error
 
 
-def _open(family: Family, description: dict[str, Any], port: int, stopping: Event, say: Say) -> None:
-    """Start the service and the match day, wait until the promise is kept, then tell clients."""
+def _open(
+    processes: ServiceProcesses, description: dict[str, Any], port: int, stopping: Event, say: Say
+) -> None:
+    """Start the service and the match day, wait until it is ready, then write `var/demo.json` for clients."""
     operators = description["operator_url"].rpartition(":")[2]
     say(f"starting API on port {port} (operators' on {operators}), feed, ingest and a match day")
-    family.start("web", "serve", "--port", str(port))
-    family.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
-    family.start("ingest", "ingest")
-    family.start("feed", "feed")
+    processes.start("web", "serve", "--port", str(port))
+    processes.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
+    processes.start("ingest", "ingest")
+    processes.start("feed", "feed")
     key = next(tenant["api_key"] for tenant in description["tenants"] if tenant["slug"] == "acme")
     with httpx.Client(
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
     ) as client:
-        _wait("the API answers", lambda: promise.unanswered(client), family, stopping)
+        _wait("the API answers", lambda: readiness.unanswered(client), processes, stopping)
         say("waiting for the match day to be under way")
-        _wait("the match day is under way", lambda: promise.lacking(client), family, stopping)
+        _wait("the match day is under way", lambda: readiness.lacking(client), processes, stopping)
     _write(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
-    family.start("bookmaker", module="scripts.demonstration.bookmaker")
+    processes.start("bookmaker", module="scripts.demonstration.bookmaker")
 
 
-def _wait(what: str, missing: Callable[[], str], family: Family, stopping: Event) -> None:
-    """Ask until nothing is missing any more; `ServiceError` says what still was after a long time."""
+def _wait(what: str, missing: Callable[[], str], processes: ServiceProcesses, stopping: Event) -> None:
+    """Poll until nothing is missing; after a long time `ServiceError` has what still is."""
     deadline = monotonic() + _PATIENCE_SECONDS
     while why := missing():
         _interrupted(stopping)
-        family.tend()
+        processes.restart_dead()
         if monotonic() > deadline:
             raise ServiceError(
                 f"waited {_PATIENCE_SECONDS:.0f} s in vain until {what}: {why}; see the logs in {LOGS}"
@@ -191,24 +193,24 @@ def _wait(what: str, missing: Callable[[], str], family: Family, stopping: Event
         sleep(0.5)
 
 
-def _tend(family: Family, say: Say) -> None:
+def _tend(processes: ServiceProcesses, say: Say) -> None:
     """Private servers first: the service's processes wait for them by themselves."""
     if services.lost(HOME):
         say("a private server has ended; starting it again")
         services.start(HOME, services.wanted(), say)
-    family.tend()
-    family.trim_logs()
+    processes.restart_dead()
+    processes.trim_logs()
 
 
-def _end(family: Family | None, found: Services | None, say: Say) -> None:
+def _end(processes: ServiceProcesses | None, found: Services | None, say: Say) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    for told in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
-        told.unlink(missing_ok=True)
-    if family is not None:
+    for file in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
+        file.unlink(missing_ok=True)
+    if processes is not None:
         say("stopping the service")
-        family.end()
+        processes.end()
     if found is not None:
-        remains.release(found)
+        shared_servers.release(found)
     services.stop(HOME, say)
     records.remove()

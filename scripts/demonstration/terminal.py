@@ -31,7 +31,7 @@ _KINDS = {"equal": "green", "recovery": "cyan", "back": "magenta", "again": "dim
 
 
 class Board:
-    """Shows itself on `console` from `shown` on; `say` is for lines that others would print."""
+    """Shows itself on `console` from `shown` on; `say` shows a line below it."""
 
     def __init__(self, base_url: str, key: str, link: str, console: Console | None = None) -> None:
         self._reader = Reader(base_url, key)
@@ -64,11 +64,11 @@ class Board:
         return drawn(self._snapshot, self._link, list(self._said), self._console.width)
 
 
-def drawn(snapshot: Snapshot, link: str, said: list[str], width: int) -> Layout:
+def drawn(snapshot: Snapshot, link: str, lines: list[str], width: int) -> Layout:
     """A snapshot on a screen of that width."""
     layout = Layout()
     head = Text.assemble(("matchfeed ", "bold green"), f"{link}   ", ("Ctrl-C ends", "dim"))
-    layout.split_column(Layout(head, size=2), Layout(name="middle"), Layout(_footer(snapshot, said), size=3))
+    layout.split_column(Layout(head, size=2), Layout(name="middle"), Layout(_footer(snapshot, lines), size=3))
     left = Layout(name="left", ratio=3)
     left.split_column(
         Layout(_panel("Matches", _matches(snapshot.matches)), size=len(snapshot.matches) + 4),
@@ -90,8 +90,8 @@ def _panel(title: str, content: RenderableType) -> Panel:
     return Panel(content, title=title, title_align="left", border_style="green")
 
 
-def _footer(snapshot: Snapshot, said: list[str]) -> Text:
-    return Text("\n".join([*([snapshot.trouble] if snapshot.trouble else []), *said][-3:]) or " ", "yellow")
+def _footer(snapshot: Snapshot, lines: list[str]) -> Text:
+    return Text("\n".join([*([snapshot.trouble] if snapshot.trouble else []), *lines][-3:]) or " ", "yellow")
 
 
 def _grid(*styles: str) -> Table:
@@ -164,13 +164,13 @@ def _settlements(settled: list[Settled]) -> Group:
 
 
 def _latency(report: Report | None) -> Table:
-    told = report.latency if report else Latency()
+    latency = report.latency if report else Latency()
     table = _grid("dim", "green", "dim")
-    names = [*(f"≤ {edge} ms" for edge in told.edges), "slower"]
-    most = max(1, *told.bars)
-    for name, count in zip(names, told.bars, strict=True):
+    names = [*(f"≤ {edge} ms" for edge in latency.edges), "slower"]
+    most = max(1, *latency.bars)
+    for name, count in zip(names, latency.bars, strict=True):
         table.add_row(name, "█" * round(_BAR * count / most), str(count or ""))
-    table.add_row("", f"median {told.median} ms, last {told.last} ms", "")
+    table.add_row("", f"median {latency.median} ms, last {latency.last} ms", "")
     return table
 
 

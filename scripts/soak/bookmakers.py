@@ -105,7 +105,7 @@ class Bookmaker:
         if arrived := headers.get("x-arrived-at"):
             self.delays.append(system_clock() - int(str(arrived)))
         self.heard += 1
-        self.book.hear(message.body, seq, prev)
+        self.book.receive(message.body, seq, prev)
 
     async def _ask(self, after: int, request_id: str) -> tuple[int, float]:
         try:

@@ -13,7 +13,7 @@ import psutil
 
 from app.settings import Settings
 from scripts.bench.feed_rig import ROOT
-from scripts.housekeeping import ports
+from scripts.local_services import ports
 
 WEB = ("web-1", "web-2")
 _STOP_SECONDS, _START_SECONDS = 60.0, 120.0

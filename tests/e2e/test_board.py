@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from scripts.housekeeping import chromium
-from scripts.housekeeping.chromium import Page
-from scripts.housekeeping.processes import ServiceError
+from scripts.local_services import chromium
+from scripts.local_services.chromium import Page
+from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 from tests.e2e.test_demo import ROOT, Place
 

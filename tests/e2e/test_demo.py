@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from app.broker.management import Management
-from scripts.housekeeping import ports
+from scripts.local_services import ports
 from scripts.services import Services
 from tests.support.ports import spare
 

@@ -19,7 +19,7 @@ from lxml import etree
 from app.domain.market import specifier_values
 from app.settings import Settings
 from app.store.connections import Store
-from scripts.housekeeping.ports import free_ports
+from scripts.local_services.ports import free_ports
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import real_match, truth
 from tests.support.eventually import eventually

@@ -10,10 +10,10 @@ import httpx
 import msgspec
 
 from app.settings import Settings
-from scripts.housekeeping import ports, processes, rabbitmq
-from scripts.housekeeping import state as states
-from scripts.housekeeping.processes import Started
-from scripts.housekeeping.state import State
+from scripts.local_services import ports, processes, rabbitmq
+from scripts.local_services import state as states
+from scripts.local_services.processes import Started
+from scripts.local_services.state import State
 from tests.support.eventually import eventually
 from tests.support.ports import spare
 

@@ -2,7 +2,7 @@
 
 import random
 
-from scripts.housekeeping import ports
+from scripts.local_services import ports
 
 _draw = random.SystemRandom()  # the seeded one draws the same in each worker
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from scripts.housekeeping import valkey
+from scripts.local_services import valkey
 
 
 class PrivateRedis:

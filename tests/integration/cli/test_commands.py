@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from app.cli import main
 from app.settings import Settings
-from scripts.demonstration.remains import TENANTS
+from scripts.demonstration.shared_servers import TENANTS
 from scripts.services import Services
 from tests.support import services as support
 from tests.support.services import PROCESSES

@@ -146,13 +146,13 @@ async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth
     book = Ledger()
     book.after = START - 1
     for envelope in envelopes[: round(read * len(envelopes))]:
-        book.hear(envelope.message.body, envelope.seq, envelope.prev_seq)
+        book.receive(envelope.message.body, envelope.seq, envelope.prev_seq)
     after, book.request = book.after, REQUEST
     book.suspend()
     letters = await played.replayed(tenant, RecoveryKind(kind), after)
     for letter in letters:
-        book.hear(letter.body(PRODUCT, REQUEST), letter.seq)
-    book.hear(feed.snapshot_complete(PRODUCT, played.story.at + MINUTE, REQUEST))
+        book.receive(letter.body(PRODUCT, REQUEST), letter.seq)
+    book.receive(feed.snapshot_complete(PRODUCT, played.story.at + MINUTE, REQUEST))
     assert heard(book) == await played.truth()
     await no_more_than_since(played, envelopes, letters, after)
 

@@ -12,9 +12,9 @@ import pytest
 import redis
 
 from scripts import services as servers
-from scripts.housekeeping import ports, processes
-from scripts.housekeeping import state as states
-from scripts.housekeeping.processes import ServiceError
+from scripts.local_services import ports, processes
+from scripts.local_services import state as states
+from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 
 
@@ -80,7 +80,7 @@ def test_a_failed_start_leaves_nothing(
     def nowhere() -> Path:
         raise ServiceError("no Redis found")
 
-    monkeypatch.setattr("scripts.housekeeping.valkey.binary", nowhere)
+    monkeypatch.setattr("scripts.local_services.valkey.binary", nowhere)
     with pytest.raises(ServiceError, match="no Redis found"):
         servers.start(directory, wanted, print)
     state = states.load(directory)

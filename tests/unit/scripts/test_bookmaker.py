@@ -10,9 +10,9 @@ from rich.console import Console
 
 from scripts.demonstration.bookmaker import Bookmaker
 from scripts.demonstration.report import Latency, Report, now
-from scripts.demonstration.snapshot import Price, Settled, Snapshot, told
+from scripts.demonstration.snapshot import Price, Settled, Snapshot, fact_in_words
 from scripts.demonstration.terminal import drawn
-from scripts.demonstration.watched import Watched
+from scripts.demonstration.watched_book import WatchedBook
 
 MATCH = "od:match:7"
 
@@ -31,17 +31,17 @@ def odds(at: int, *markets: tuple[int, float], request: str = "") -> str:
     return f'<odds_change event_id="{MATCH}" timestamp="{at}"{asked}><odds>{rows}</odds></odds_change>'
 
 
-def watched() -> Watched:
-    return Watched(Report("board"))
+def watched() -> WatchedBook:
+    return WatchedBook(Report("board"))
 
 
-def kinds(book: Watched) -> list[str]:
+def kinds(book: WatchedBook) -> list[str]:
     return [line.kind for line in book.report.story]
 
 
 def test_the_digest_is_the_book() -> None:
     book = watched()
-    book.take(message(odds(10, (1, 1.85), (2, 0)), seq=5))
+    book.receive_message(message(odds(10, (1, 1.85), (2, 0)), seq=5))
     assert book.digest() == {
         "matches": [{"match": MATCH, "seq": 5, "markets": [[1, "", 1, 1.85], [2, "", -1]]}]
     }
@@ -51,7 +51,7 @@ def test_the_digest_is_the_book() -> None:
 def test_a_message_that_comes_again_is_told_and_changes_nothing() -> None:
     book = watched()
     for _ in range(2):
-        book.take(message(odds(10, (1, 1.85)), seq=5, arrived=now() - 12))
+        book.receive_message(message(odds(10, (1, 1.85)), seq=5, arrived=now() - 12))
     assert kinds(book) == ["again"]
     assert [heard.again for heard in book.report.envelopes] == [False, True]
     assert book.report.latency.count == 1
@@ -59,8 +59,8 @@ def test_a_message_that_comes_again_is_told_and_changes_nothing() -> None:
 
 def test_a_gap_and_the_loss_of_every_price_are_told() -> None:
     book = watched()
-    book.take(message(odds(10, (1, 1.85)), seq=5))
-    book.take(message(odds(11, (1, 0)), seq=9, prev=7))
+    book.receive_message(message(odds(10, (1, 1.85)), seq=5))
+    book.receive_message(message(odds(11, (1, 0)), seq=9, prev=7))
     assert kinds(book) == ["gap", "suspended"]
     assert book.due.is_set()
 
@@ -68,7 +68,7 @@ def test_a_gap_and_the_loss_of_every_price_are_told() -> None:
 def test_what_took_how_long_is_counted_once_in_one_bar() -> None:
     book = watched()
     for seq, late in ((1, 0), (2, 40), (3, 60_000)):
-        book.take(message(odds(seq, (1, 1.85)), seq=seq, arrived=now() - late))
+        book.receive_message(message(odds(seq, (1, 1.85)), seq=seq, arrived=now() - late))
     told = book.report.latency
     assert (sum(told.bars), told.count, told.bars[-1]) == (3, 3, 1)
     assert told.slowest >= 60_000 > told.median >= 40
@@ -77,10 +77,12 @@ def test_what_took_how_long_is_counted_once_in_one_bar() -> None:
 def test_facts_in_words() -> None:
     view = {"team_a": "Northwind", "team_b": "Harbour"}
     kill = {"type": "kill", "round": 3, "actor": "a", "target": "b", "weapon": "awp", "headshot": True}
-    assert told(kill, view) == "round 3: a killed b with awp (headshot)"
-    assert told({"type": "bomb_planted", "round": 3, "actor": "a"}, view) == "round 3: bomb planted a"
+    assert fact_in_words(kill, view) == "round 3: a killed b with awp (headshot)"
+    assert (
+        fact_in_words({"type": "bomb_planted", "round": 3, "actor": "a"}, view) == "round 3: bomb planted a"
+    )
     over = {"round": 3, "winner": "team_b", "win_reason": "time", "score_a": 1, "score_b": 2}
-    assert told(over, view) == "round 3: won by Harbour (time), 1:2"
+    assert fact_in_words(over, view) == "round 3: won by Harbour (time), 1:2"
 
 
 def test_the_terminals_board_shows_prices_reasons_and_proofs() -> None:

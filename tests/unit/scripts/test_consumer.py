@@ -57,9 +57,9 @@ async def test_it_asks_until_the_snapshot_is_complete() -> None:
     overlap = 1_800_000_000_000 - consumer.OVERLAP_MILLIS
     assert [after for after, _ in asked] == [overlap, overlap, overlap, 0]
     assert len({request for _, request in asked}) == 4
-    book.hear(b'<snapshot_complete request_id="%s" timestamp="7"/>' % b"1")  # of another node
+    book.receive(b'<snapshot_complete request_id="%s" timestamp="7"/>' % b"1")  # of another node
     assert book.request == asked[-1][1]
-    book.hear(b'<snapshot_complete request_id="%s" timestamp="7"/>' % asked[-1][1].encode())
+    book.receive(b'<snapshot_complete request_id="%s" timestamp="7"/>' % asked[-1][1].encode())
     assert (book.request, book.after) == ("", 7)
     await asyncio.sleep(0)
     assert len(asked) == 4
@@ -69,14 +69,14 @@ async def test_it_asks_until_the_snapshot_is_complete() -> None:
 
 def test_void_bets_of_a_window_end_no_offer() -> None:
     book = consumer.Book()
-    book.hear(
+    book.receive(
         b'<odds_change event_id="od:match:7" timestamp="5"><odds><market id="1" specifiers="team=home" '
         b'status="1"><outcome id="1" odds="1.85" active="1"/></market></odds></odds_change>',
         3,
         0,
     )
     for tag in (b"bet_cancel", b"rollback_bet_cancel"):
-        book.hear(
+        book.receive(
             b'<%b event_id="od:match:7" timestamp="6" start_time="2" end_time="4"><market id="1" '
             b'specifiers="team=home" void_reason_id="4"/></%b>' % (tag, tag),
             4,
@@ -84,7 +84,7 @@ def test_void_bets_of_a_window_end_no_offer() -> None:
         )
     assert book.offers["od:match:7"] == {("1", "team=home"): (5, "1.85")}
     assert (book.seqs["od:match:7"], book.after) == (4, 6)
-    book.hear(
+    book.receive(
         b'<bet_cancel event_id="od:match:7" timestamp="7"><market id="1" specifiers="team=home" '
         b'void_reason_id="4"/></bet_cancel>',
         5,

@@ -36,7 +36,7 @@ def test_a_book_read_from_disk_is_the_book_that_was_written(
     assert callable(kept)
     before = kept(path)
     for at, (body, seq, prev) in enumerate(TOLD, start=1_800_000_000_000):
-        before.hear(body % at, seq, prev)
+        before.receive(body % at, seq, prev)
     after = kept(path)
     assert (after.offers, after.seqs, after.full, after.after) == (
         before.offers, before.seqs, before.full, before.after,
@@ -51,7 +51,7 @@ def test_nothing_is_written_in_the_middle_of_a_recovery(program: dict[str, objec
     book = kept(path)
     book.request = "77"
     body, seq, prev = TOLD[0]
-    book.hear(body % 1, seq, prev)
+    book.receive(body % 1, seq, prev)
     assert not path.exists()
-    book.hear(b'<snapshot_complete request_id="77" timestamp="2"/>')
+    book.receive(b'<snapshot_complete request_id="77" timestamp="2"/>')
     assert kept(path).digest() == book.digest() != {"matches": []}

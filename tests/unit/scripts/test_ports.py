@@ -3,7 +3,7 @@
 import socket
 from threading import Timer
 
-from scripts.housekeeping import ports
+from scripts.local_services import ports
 
 
 def test_a_taken_port_is_not_free_and_is_replaced() -> None:

@@ -9,8 +9,8 @@ from time import monotonic
 import msgspec
 import pytest
 
-from scripts.housekeeping import processes
-from scripts.housekeeping.processes import ServiceError, Started
+from scripts.local_services import processes
+from scripts.local_services.processes import ServiceError, Started
 
 FOR_EVER = "import sys, threading; print('up', flush=True); threading.Event().wait()"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + FOR_EVER

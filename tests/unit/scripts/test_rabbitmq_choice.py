@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.broker.permissions import AuthorisationMode
-from scripts.housekeeping import ports, rabbitmq, rabbitmq_package
-from scripts.housekeeping.processes import ServiceError
+from scripts.local_services import ports, rabbitmq, rabbitmq_package
+from scripts.local_services.processes import ServiceError
 
 
 def silent(line: str) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.housekeeping import state as states
-from scripts.housekeeping.processes import ServiceError, Started
-from scripts.housekeeping.state import State
+from scripts.local_services import state as states
+from scripts.local_services.processes import ServiceError, Started
+from scripts.local_services.state import State
 
 
 def test_what_is_remembered_is_there_at_once(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class Bettor:
         for _ in range(min(count, len(waiting))):
             heard = waiting.popleft()
             for _ in range(2 if twice else 1):
-                self.book.hear(*heard)
+                self.book.receive(*heard)
 
     async def recover(self) -> None:
         """Ask for what was missed, if that is due; what is refused stays due."""
@@ -110,7 +110,7 @@ class Bettor:
             return
         self.book.due.clear()
         self._requests += 1
-        self.book.request, self.book.told = str(self._requests), set()
+        self.book.request, self.book.replayed = str(self._requests), set()
         after = max(0, self.book.after - OVERLAP_MILLIS)
         try:
             parameters = RecoveryParameters(str(after), self.book.request)

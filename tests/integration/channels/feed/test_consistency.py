@@ -129,15 +129,15 @@ def _odds(at: int, request_id: str, told: list[Market]) -> bytes:
 def test_a_client_keeps_live_messages_until_its_recovery_is_complete() -> None:
     book = Book()
     book.request = "9"
-    book.hear(_odds(at=400, request_id="", told=[offer(5)]), 4, 0)
-    book.hear(_odds(at=500, request_id="8", told=[offer(6)]), 5)
+    book.receive(_odds(at=400, request_id="", told=[offer(5)]), 4, 0)
+    book.receive(_odds(at=500, request_id="8", told=[offer(6)]), 5)
     assert shown(book) == {}
-    book.hear(_odds(at=300, request_id="9", told=[offer(1)]), 3)
+    book.receive(_odds(at=300, request_id="9", told=[offer(1)]), 3)
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers)}
-    book.hear(feed.snapshot_complete(2, 450, "8"))
+    book.receive(feed.snapshot_complete(2, 450, "8"))
     assert book.request == "9"
     assert book.after == 0, "cut short now, all of it is still to be asked for"
-    book.hear(feed.snapshot_complete(2, 450, "9"))
+    book.receive(feed.snapshot_complete(2, 450, "9"))
     assert not book.request
     assert book.after == 450
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers), ("13", offer(5).specifiers)}
@@ -145,12 +145,12 @@ def test_a_client_keeps_live_messages_until_its_recovery_is_complete() -> None:
 
 def test_a_match_that_a_recovery_does_not_tell_of_is_over() -> None:
     book = Book()
-    book.hear(_odds(at=100, request_id="", told=[offer(1)]), 1)
+    book.receive(_odds(at=100, request_id="", told=[offer(1)]), 1)
     book.suspend()
-    book.request, book.told = "9", set()
-    book.hear(feed.snapshot_complete(2, 450, "8"))
+    book.request, book.replayed = "9", set()
+    book.receive(feed.snapshot_complete(2, 450, "8"))
     assert set(shown(book)) == {"od:match:7"}, "another's recovery tells nothing of ours"
-    book.hear(feed.snapshot_complete(2, 450, "9"))
+    book.receive(feed.snapshot_complete(2, 450, "9"))
     assert not shown(book)
 
 

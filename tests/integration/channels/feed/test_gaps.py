@@ -121,7 +121,7 @@ async def listening(rig: Rig, url: str, book: Book) -> AsyncIterator[None]:
     """The book hears what is told, and takes a new connection for no reason to recover."""
 
     async def hear(message: aio_pika.abc.AbstractIncomingMessage) -> None:
-        book.hear(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
+        book.receive(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
 
     async with await aio_pika.connect(url) as connection:
         queue = await (await connection.channel()).declare_queue(exclusive=True)

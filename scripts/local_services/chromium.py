@@ -57,7 +57,7 @@ def _apt(*arguments: str) -> int:
 
 
 class Page:
-    """One tab. `errors` are what its console and its exceptions said."""
+    """One tab. `errors` are those of its console and its exceptions."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -66,38 +66,38 @@ class Page:
         self.errors: list[str] = []
 
     async def listen(self) -> None:
-        """Sort what the browser says, for as long as it talks."""
+        """Dispatch the browser's messages until its connection ends."""
         async for raw in self._socket:
-            told = json.loads(raw)
-            if told.get("id") in self._waiting:
-                self._waiting.pop(told["id"]).set_result(told)
-            elif told.get("method") == "Runtime.exceptionThrown":
-                self.errors.append(json.dumps(told["params"]["exceptionDetails"])[:800])
-            elif told.get("method") == "Log.entryAdded" and told["params"]["entry"]["level"] == "error":
+            message = json.loads(raw)
+            if message.get("id") in self._waiting:
+                self._waiting.pop(message["id"]).set_result(message)
+            elif message.get("method") == "Runtime.exceptionThrown":
+                self.errors.append(json.dumps(message["params"]["exceptionDetails"])[:800])
+            elif message.get("method") == "Log.entryAdded" and message["params"]["entry"]["level"] == "error":
                 self.errors.append(
-                    f"{told['params']['entry']['text']} {told['params']['entry'].get('url', '')}"
+                    f"{message['params']['entry']['text']} {message['params']['entry'].get('url', '')}"
                 )
 
     async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """A command of the protocol; raises `RuntimeError` with what the browser says against it."""
+        """A command of the protocol; raises `RuntimeError` with the browser's message."""
         self._number += 1
         answer = self._waiting[self._number] = asyncio.get_running_loop().create_future()
         await self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         async with asyncio.timeout(_ANSWER_SECONDS):
-            told = await answer
-        if "error" in told:
-            raise RuntimeError(f"{method}: {told['error']['message']}")
-        result: dict[str, Any] = told["result"]
+            response = await answer
+        if "error" in response:
+            raise RuntimeError(f"{method}: {response['error']['message']}")
+        result: dict[str, Any] = response["result"]
         return result
 
     async def value(self, expression: str) -> Any:
         """What an expression comes to in the page, as JSON (an element is none); promises are awaited."""
-        told = await self.call(
+        evaluated = await self.call(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
-        if "exceptionDetails" in told:
-            raise RuntimeError(f"{expression}: {told['exceptionDetails'].get('exception', {})}")
-        return told["result"].get("value")
+        if "exceptionDetails" in evaluated:
+            raise RuntimeError(f"{expression}: {evaluated['exceptionDetails'].get('exception', {})}")
+        return evaluated["result"].get("value")
 
     async def until(self, expression: str, seconds: float = 30.0) -> Any:
         """Wait until an expression is true in the page; raises `TimeoutError` naming it."""
@@ -157,11 +157,11 @@ async def opened(address: str, say: Callable[[str], None] = print) -> AsyncItera
 
 async def _tab(home: Path) -> str:
     """The socket of the browser's only tab, once it is there."""
-    told = home / "DevToolsActivePort"
+    port_file = home / "DevToolsActivePort"
     async with asyncio.timeout(_START_SECONDS):
-        while not told.exists() or len(told.read_text().split()) < 2:
+        while not port_file.exists() or len(port_file.read_text().split()) < 2:
             await asyncio.sleep(0.05)
-        port, path = told.read_text().split()
+        port, path = port_file.read_text().split()
         while not (found := await _target(f"ws://127.0.0.1:{port}{path}")):
             await asyncio.sleep(0.05)
     return f"ws://127.0.0.1:{port}/devtools/page/{found}"
@@ -170,7 +170,7 @@ async def _tab(home: Path) -> str:
 async def _target(browser: str) -> str:
     async with connect(browser, proxy=None) as socket:
         await socket.send(json.dumps({"id": 1, "method": "Target.getTargets"}))
-        while (told := json.loads(await socket.recv())).get("id") != 1:
+        while (response := json.loads(await socket.recv())).get("id") != 1:
             pass
-    pages = [each["targetId"] for each in told["result"]["targetInfos"] if each["type"] == "page"]
+    pages = [each["targetId"] for each in response["result"]["targetInfos"] if each["type"] == "page"]
     return pages[0] if pages else ""

@@ -1,4 +1,4 @@
-"""Who runs the demo now, written down for the command that stops it."""
+"""The record of the demo that runs now, for the command that stops it."""
 
 import os
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from scripts.housekeeping.processes import Started, find
+from scripts.local_services.processes import Started, find
 
-from .places import HOME
+from .paths import HOME
 
 
 class Record(msgspec.Struct):
@@ -21,7 +21,7 @@ class Record(msgspec.Struct):
 
 
 def here(port: int) -> Record:
-    """A record of this very process as the supervisor."""
+    """A record with this process as the supervisor."""
     return Record(Started("demo", os.getpid(), psutil.Process().create_time()), port)
 
 

@@ -24,7 +24,7 @@ _QUIET = ("log_min_messages=warning", "log_min_error_statement=panic", "max_conn
 
 
 def usable(url: str) -> bool:
-    """Whether a PostgreSQL answers there that lets us create databases; says why not by an error.
+    """Whether a PostgreSQL answers there that lets us create databases; an error has the reason.
 
     Nothing there is simply false; a server that refuses us is a `ServiceError`.
     """

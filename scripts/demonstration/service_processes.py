@@ -1,31 +1,31 @@
-"""The service's processes: started, started again when they die, ended together."""
+"""The service's processes: started, restarted when they die, ended together."""
 
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic, time
 
-from scripts.housekeeping.processes import ServiceError, Started, find, last_words, launch, stop
+from scripts.local_services.processes import ServiceError, Started, find, last_words, launch, stop
 
-from . import record as records
-from .places import HOME, LOGS, ROOT
-from .record import Record
+from . import run_record as records
+from .paths import HOME, LOGS, ROOT
+from .run_record import Record
 
 #: A process that dies this often within this many seconds is not started again.
 _DEATHS, _WITHIN = 5, 60.0
-#: A log grows to this many bytes, then becomes `.old` and begins anew.
+#: A log grows to this many bytes, then becomes `.old` and begins empty.
 _LOG_BYTES = 20_000_000
 
 
-def held_back(name: str) -> bool:
-    """Whether `matchfeed fault` wants the process to stay away for now: a file says until when (Unix s)."""
+def is_held(name: str) -> bool:
+    """Whether `matchfeed fault` holds the process down; a file has the time until which (Unix s)."""
     try:
         return time() < float((HOME / f"held-{name}").read_text())
     except (FileNotFoundError, ValueError):
         return False
 
 
-class Family:
+class ServiceProcesses:
     """Processes of `matchfeed`, each a command of its command line with a log of its own."""
 
     def __init__(self, record: Record, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
@@ -34,7 +34,7 @@ class Family:
         self._deaths: dict[str, list[float]] = {}
 
     def start(self, name: str, *arguments: str, module: str = "app.cli") -> Started:
-        """Start a command (of another module than `matchfeed`, when given) and keep it running."""
+        """Start a command (`module` if not of `matchfeed`) and keep it running."""
         self._commands[name] = [sys.executable, "-m", module, *arguments]
         self._deaths.setdefault(name, [])
         return self._launch(name)
@@ -57,10 +57,11 @@ class Family:
     def alive(self, name: str) -> bool:
         return find(self._record.children[name]) is not None
 
-    def tend(self) -> None:
-        """Start again what has died and is not held back. Raises `ServiceError` for one that keeps dying."""
+    def restart_dead(self) -> None:
+        """Restart dead processes that are not held. Raises `ServiceError` for one that dies again and
+        again."""
         for name in self._commands:
-            if self.alive(name) or held_back(name):
+            if self.alive(name) or is_held(name):
                 continue
             now = monotonic()
             deaths = [at for at in self._deaths[name] if now - at < _WITHIN] + [now]
@@ -72,7 +73,7 @@ class Family:
             self._launch(name)
 
     def trim_logs(self) -> None:
-        """Keep each log, the servers' too, under a size: append mode lets a running writer go on."""
+        """Limit the size of each log, the servers' too; in append mode a running writer continues."""
         for log in (*LOGS.glob("*.log"), *(HOME / "log").glob("*.log")):
             if log.stat().st_size > _LOG_BYTES:
                 log.with_suffix(".old").write_bytes(log.read_bytes()[-_LOG_BYTES // 10 :])
@@ -80,7 +81,7 @@ class Family:
                     file.truncate(0)
 
     def end(self) -> None:
-        """End all of them, the simulator and the bookmaker before those that they talk to."""
+        """End all of them, the simulator and the bookmaker before those that they connect to."""
         children = self._record.children
         for names in (("simulator", "bookmaker"), ("web", "ingest", "feed")):
             stop([children.pop(name) for name in names if name in children])

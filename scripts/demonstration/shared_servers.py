@@ -1,8 +1,8 @@
 """What a demo has on servers that others may share: names of its own, a claim on its tenants' vhosts, and
 how all of it is removed.
 
-A tenant's vhost is named after the tenant, so one broker has room for one demo at a time. Whoever runs says
-so by a vhost (`places.CLAIM`); vhosts that are not ours by that are left alone.
+A tenant's vhost is named after the tenant, so one broker has room for one demo at a time. A running demo
+marks them as its own by another vhost (`paths.CLAIM`); vhosts that are not so marked are left alone.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from app.broker import provisioning
 from app.broker.management import Management
 from app.kit.errors import Refusal
 from app.sandbox.demo_tenants import BOARD, DEMO_TENANTS
-from scripts.housekeeping.processes import ServiceError
+from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 
-from .places import CLAIM, DATABASE, INTERNAL_VHOST
+from .paths import CLAIM, DATABASE, INTERNAL_VHOST
 
 TENANTS = tuple(tenant.slug for tenant in (*DEMO_TENANTS, BOARD) if tenant.amqp)
 
@@ -29,12 +29,13 @@ def database_url(found: Services) -> str:
 
 
 def claim(found: Services) -> None:
-    """Say that the tenants' vhosts are ours; `ServiceError` when they are somebody else's."""
+    """Claim the tenants' vhosts; `ServiceError` when they belong to another demo."""
     asyncio.run(_claim(found))
 
 
 def release(found: Services) -> None:
-    """Take our tenants' vhosts away, so that another demo may run here. What cannot be reached stays."""
+    """Remove our tenants' vhosts, so that another demo may run here. An unreachable broker is left as it
+    is."""
     asyncio.run(_release(found))
 
 
@@ -46,7 +47,7 @@ def remove(found: Services) -> None:
 async def _claim(found: Services) -> None:
     try:
         async with Management(found.rabbitmq_api_url) as management:
-            others = await claimed(management, CLAIM, TENANTS)
+            others = await claim_vhosts(management, CLAIM, TENANTS)
     except Refusal as error:
         raise ServiceError(str(error)) from error
     if others:
@@ -57,8 +58,8 @@ async def _claim(found: Services) -> None:
         )
 
 
-async def claimed(management: Management, claim: str, tenants: Sequence[str]) -> list[str]:
-    """Claim these tenants' vhosts; those that somebody else has when they cannot be."""
+async def claim_vhosts(management: Management, claim: str, tenants: Sequence[str]) -> list[str]:
+    """Claim these tenants' vhosts; if they cannot be claimed, those that another demo has."""
     there = await management.vhosts()
     if claim not in there and (others := [tenant for tenant in tenants if tenant in there]):
         return others
@@ -66,8 +67,8 @@ async def claimed(management: Management, claim: str, tenants: Sequence[str]) ->
     return []
 
 
-async def released(management: Management, claim: str, tenants: Sequence[str]) -> None:
-    """Withdraw the tenants, unless they are somebody else's."""
+async def release_vhosts(management: Management, claim: str, tenants: Sequence[str]) -> None:
+    """Remove the tenants' vhosts, unless they are another demo's."""
     if claim in await management.vhosts():
         for tenant in tenants:
             await provisioning.deprovision(management, tenant)
@@ -77,7 +78,7 @@ async def released(management: Management, claim: str, tenants: Sequence[str]) -
 async def _release(found: Services) -> None:
     try:
         async with Management(found.rabbitmq_api_url) as management:
-            await released(management, CLAIM, TENANTS)
+            await release_vhosts(management, CLAIM, TENANTS)
     except Refusal:
         return
 
@@ -89,7 +90,7 @@ async def _remove(found: Services) -> None:
     finally:
         await connection.close()
     async with Management(found.rabbitmq_api_url) as management:
-        await released(management, CLAIM, TENANTS)
+        await release_vhosts(management, CLAIM, TENANTS)
         await management.delete_vhost(INTERNAL_VHOST)
 
 

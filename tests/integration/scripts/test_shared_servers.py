@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.broker.management import Management
-from scripts.demonstration import places
-from scripts.demonstration.remains import claimed, released
+from scripts.demonstration import paths
+from scripts.demonstration.shared_servers import claim_vhosts, release_vhosts
 from scripts.services import Services
 
 pytestmark = pytest.mark.anyio
@@ -30,29 +30,29 @@ async def names(management: Management) -> AsyncIterator[Names]:
         await management.delete_vhost(vhost)
 
 
-async def test_what_another_demo_has_is_neither_claimed_nor_removed(
+async def test_what_another_demo_has_is_neither_claim_vhosts_nor_removed(
     management: Management, names: Names
 ) -> None:
     mark, tenants = names
-    assert await claimed(management, f"theirs-{mark}", tenants) == []
+    assert await claim_vhosts(management, f"theirs-{mark}", tenants) == []
     for tenant in tenants:
         await management.put_vhost(tenant)
-    assert await claimed(management, f"ours-{mark}", tenants) == tenants
-    await released(management, f"ours-{mark}", tenants)
+    assert await claim_vhosts(management, f"ours-{mark}", tenants) == tenants
+    await release_vhosts(management, f"ours-{mark}", tenants)
     assert {f"theirs-{mark}", *tenants} <= set(await management.vhosts())
 
 
-async def test_ours_is_claimed_again_after_a_crash_and_free_once_released(
+async def test_ours_is_claim_vhosts_again_after_a_crash_and_free_once_release_vhosts(
     management: Management, names: Names
 ) -> None:
     mark, tenants = names
-    await claimed(management, f"ours-{mark}", tenants)
+    await claim_vhosts(management, f"ours-{mark}", tenants)
     await management.put_vhost(tenants[0])
-    assert await claimed(management, f"ours-{mark}", tenants) == []
-    await released(management, f"ours-{mark}", tenants)
-    assert await claimed(management, f"theirs-{mark}", tenants) == []
+    assert await claim_vhosts(management, f"ours-{mark}", tenants) == []
+    await release_vhosts(management, f"ours-{mark}", tenants)
+    assert await claim_vhosts(management, f"theirs-{mark}", tenants) == []
 
 
 def test_names_differ_by_checkout() -> None:
-    for name in (places.DATABASE, places.INTERNAL_VHOST, places.CLAIM):
-        assert name.endswith(places.MARK)
+    for name in (paths.DATABASE, paths.INTERNAL_VHOST, paths.CLAIM):
+        assert name.endswith(paths.MARK)

@@ -8,10 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 
 #: One line to be read, then as many as fill any pipe.
-TELLING = """
-from scripts.housekeeping.telling import tell
+PRINTING = """
+from scripts.local_services.output import print_line
 for number in range(100_000):
-    tell(f"line {number}")
+    print_line(f"line {number}")
 raise SystemExit(7)
 """
 CLIENT = (
@@ -34,7 +34,7 @@ def unread(*program: str) -> tuple[int, bytes]:
 
 
 def test_work_goes_on_when_nobody_listens() -> None:
-    assert unread("-c", TELLING) == (7, b"")
+    assert unread("-c", PRINTING) == (7, b"")
 
 
 def test_a_client_ends_quietly_when_nobody_reads_on() -> None:

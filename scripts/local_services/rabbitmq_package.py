@@ -41,9 +41,9 @@ def _install() -> None:
             done = _apt("install", "--no-install-recommends", "rabbitmq-server")
     _end_strays(before)
     if done.returncode or not _SERVER.exists():
-        said = [line for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in done.stderr.splitlines() if line.strip()]
         raise ServiceError(
-            f"apt-get could not install rabbitmq-server ({' '.join(said[-2:])[-300:]}); {_HOW}"
+            f"apt-get could not install rabbitmq-server ({' '.join(errors[-2:])[-300:]}); {_HOW}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What a visitor finds at any time: matches being played with markets open, matches to come, matches over."""
+"""When the demo is ready: enough live matches with open markets, upcoming matches and finished ones."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import msgspec
 ENOUGH = 3
 
 
-class Programme(msgspec.Struct, frozen=True):
+class MatchCounts(msgspec.Struct, frozen=True):
     """How many matches there are of each kind; `live` counts those with an open market."""
 
     live: int
@@ -16,7 +16,7 @@ class Programme(msgspec.Struct, frozen=True):
     finished: int
 
     def lacking(self) -> str:
-        """Empty when the promise is kept, else what there is so far."""
+        """Empty when these are enough, else what there is so far."""
         if min(self.live, self.upcoming, self.finished) >= ENOUGH:
             return ""
         return (
@@ -25,7 +25,7 @@ class Programme(msgspec.Struct, frozen=True):
 
 
 def unanswered(client: httpx.Client) -> str:
-    """Empty when the web process serves the key that `client` carries, else what it does instead."""
+    """Empty when the web process serves the key that `client` sends, else what is wrong."""
     try:
         client.get("/v1/alive").raise_for_status()
     except httpx.HTTPError as error:
@@ -34,20 +34,20 @@ def unanswered(client: httpx.Client) -> str:
 
 
 def lacking(client: httpx.Client) -> str:
-    """Empty when a tenant's key sees the promise kept over REST, else what it sees so far."""
+    """Empty when a tenant's key finds enough matches over REST, else what it finds so far."""
     try:
-        return _programme(client).lacking()
+        return _match_counts(client).lacking()
     except httpx.HTTPError as error:
         return str(error) or type(error).__name__
 
 
-def _programme(client: httpx.Client) -> Programme:
+def _match_counts(client: httpx.Client) -> MatchCounts:
     """With few calls: the key has a rate limit."""
     live = _listing(client, "live")
     upcoming, finished = len(_listing(client, "upcoming")), len(_listing(client, "finished"))
     if min(len(live), upcoming, finished) < ENOUGH:
-        return Programme(len(live), upcoming, finished)
-    return Programme(sum(_is_open(client, match["id"]) for match in live), upcoming, finished)
+        return MatchCounts(len(live), upcoming, finished)
+    return MatchCounts(sum(_is_open(client, match["id"]) for match in live), upcoming, finished)
 
 
 def _listing(client: httpx.Client, status: str) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ _FEATURES = (
     "virtual_host_metadata",
 )
 #: What docs/security.md has every broker configured with: tenants log in with a password that the broker has,
-#: and we are asked what they may do; other users are the broker's own affair. Times in milliseconds.
+#: and we decide what they may do; about other users the broker decides itself. Times in milliseconds.
 _TENANTS = """\
 auth_backends.1.authn = internal
 auth_backends.1.authz = cache
@@ -138,11 +138,11 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
 
 
 def control(directory: Path, *words: str) -> str:
-    """Run `rabbitmqctl` with these words on a directory's private broker; what it says."""
-    home, told = directory / "rabbitmq", load(directory).ports
+    """Run `rabbitmqctl` with these arguments on a directory's private broker; its output."""
+    home, used = directory / "rabbitmq", load(directory).ports
     found = subprocess.run(
         [ensure_installed(print).with_name("rabbitmqctl"), "--quiet", *words],
-        env=_environment(home, told["distribution"], told["epmd"]),
+        env=_environment(home, used["distribution"], used["epmd"]),
         cwd=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -217,7 +217,7 @@ def _configure(home: Path, amqp: int, management: int, authorisation: int, passw
 
 
 def _environment(home: Path, distribution: int, mapper: int) -> dict[str, str]:
-    """Everything the broker is told; nothing of a RabbitMQ configured on this machine shines through."""
+    """The broker's whole environment; a RabbitMQ that is configured on this machine has no influence."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(home),
@@ -250,8 +250,8 @@ def _reason(log: Path) -> str:
     if not log.exists():
         return "no output"
     lines = _COLOUR.sub("", log.read_text(errors="replace")).splitlines()
-    telling = [line for line in lines if "ERROR:" in line or "eaddrinuse" in line]
-    return telling[-1][-200:] if telling else last_words(log)
+    errors = [line for line in lines if "ERROR:" in line or "eaddrinuse" in line]
+    return errors[-1][-200:] if errors else last_words(log)
 
 
 def forget(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""TCP ports on loopback: which are free, which are taken, and waiting for one to answer."""
+"""TCP ports on loopback: which are free, which are used, and waiting for one to answer."""
 
 import socket
 from collections.abc import Callable, Sequence

@@ -13,12 +13,12 @@ import psutil
 
 #: How far two readings of one process' start time may lie apart, in seconds.
 _SAME_START = 0.05
-#: Handles of our own children, kept so that none is reported as forgotten when it is collected.
+#: Handles of our own children: a handle that is collected while its process runs causes a warning.
 _children: list[subprocess.Popen[bytes]] = []
 
 
 class ServiceError(Exception):
-    """Something that a person must do first; the text is one line that says what."""
+    """Something that a person must do first; the text is one line about it."""
 
 
 class Started(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def launch(
     user: str | None = None,
     ending: int = signal.SIGTERM,
 ) -> Started:
-    """Start `command` in a session of its own (as `user`, when given), its output appended to `log`."""
+    """Start `command` in a session of its own (as `user`, if there is one), its output appended to `log`."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         try:
@@ -82,17 +82,17 @@ def find(started: Started) -> psutil.Process | None:
 def stop(processes: Iterable[Started], *, patience: float = 20.0) -> list[str]:
     """End these processes together and wait until they are gone; the names of those that had to be killed.
 
-    What is no longer ours (ended, or its pid taken by another process) is left alone.
+    A process that is no longer ours (ended, or its pid reused by another) is left alone.
     """
     ours = [(started, process) for started in processes if (process := find(started))]
-    family = [child for _, process in ours for child in _descendants(process)]
+    descendants = [child for _, process in ours for child in _descendants(process)]
     for started, process in ours:
         _signal(process, started.ending)
     deadline = monotonic() + patience
     _, stubborn = psutil.wait_procs([process for _, process in ours], timeout=patience)
     for process in stubborn:
         _signal(process, signal.SIGKILL)
-    _, orphans = psutil.wait_procs(family, timeout=max(0.5, min(2.0, deadline - monotonic())))
+    _, orphans = psutil.wait_procs(descendants, timeout=max(0.5, min(2.0, deadline - monotonic())))
     for process in orphans:
         _signal(process, signal.SIGKILL)
     psutil.wait_procs([*stubborn, *orphans], timeout=5)
@@ -119,8 +119,8 @@ def last_words(log: Path) -> str:
     """The last line of a log, for an error message; of our own structured lines what happened only."""
     if not log.exists():
         return "no output"
-    said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return _event(said[-1])[-400:] if said else "no output"
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return _event(lines[-1])[-400:] if lines else "no output"
 
 
 def _event(line: str) -> str:

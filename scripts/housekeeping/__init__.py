@@ -1,7 +1,0 @@
-"""Servers and processes that the scripts need around the product: found, started and ended here.
-
-Every server is taken where it answers; else a private one is started in a directory of its own, on
-loopback, on free ports. What we start is written down (pid and start time) before anything else happens,
-and only a process that still is the one written down is ever ended. Errors that a person can act on are
-`ServiceError`: one line, what to do. `scripts/` and `tests/` may import this; `app` never does.
-"""
