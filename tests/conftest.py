@@ -17,12 +17,13 @@ from pathlib import Path
 import hypothesis
 import pytest
 from hypothesis import Phase
+from xdist.remote import Producer
 
 from app.kit.garbage_collection import freeze_existing_objects
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts.services import Services
-from tests.support import databases
+from tests.support import databases, scheduler
 from tests.support import services as support
 
 # A hook: pytest finds it here.
@@ -30,8 +31,6 @@ from tests.support.own_loops import pytest_fixture_setup  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
-#: Kinds whose tests start whole processes and wait for them: side by side they would starve each other.
-WITH_PROCESSES = ("e2e", "faults")
 
 #: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, and
 #: a failure told at once instead of made small, which can take minutes.
@@ -41,14 +40,21 @@ hypothesis.settings.register_profile("gate", deadline=None, derandomize=True, ph
 hypothesis.settings.load_profile("house")
 
 
-@pytest.hookimpl(tryfirst=True)  # the groups must be known before xdist looks for them
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark tests by their folder, before `-m` selects; in a parallel run, order them for the scheduler."""
     for item in items:
         kind = item.path.relative_to(ROOT / "tests").parts[0]
         if kind in KINDS:
             item.add_marker(kind)
-        if kind in WITH_PROCESSES:
-            item.add_marker(pytest.mark.xdist_group(support.PROCESSES))
+    yield
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: scheduler.rank(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> scheduler.FileScheduling:
+    return scheduler.FileScheduling(config, log)
 
 
 def pytest_collection_finish() -> None:

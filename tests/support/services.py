@@ -17,8 +17,6 @@ from scripts.services import Services
 
 #: Set by `scripts/test`: several processes of one run may ask at once, so nothing is started here then.
 SHARED = services.SHARED
-#: The group of tests that run one after the other, whatever runs side by side.
-PROCESSES = "processes"
 
 
 @contextmanager

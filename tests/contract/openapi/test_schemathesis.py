@@ -36,7 +36,6 @@ ODDS = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 RATE = 1_000_000
 pytestmark = [
     pytest.mark.timeout(4 * 3600 if EXAMPLES in os.environ else 240),
-    pytest.mark.xdist_group("schemathesis"),
 ]
 
 

@@ -15,7 +15,6 @@ from app.settings import Settings
 from scripts.demonstration.shared_servers import TENANTS
 from scripts.services import Services
 from tests.support import services as support
-from tests.support.services import PROCESSES
 
 Run = Callable[..., Result]
 
@@ -105,7 +104,6 @@ async def withdrawn(services: Services) -> AsyncIterator[None]:
         yield
 
 
-@pytest.mark.xdist_group(PROCESSES)  # the demo's tests need the broker's room for these tenants
 @pytest.mark.usefixtures("withdrawn")
 def test_demo_tenants(run: Run, tmp_path: Path) -> None:
     """The five tenants as the demo describes them; a second run leaves one working key each."""
