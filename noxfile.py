@@ -115,7 +115,7 @@ def pages(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """The service against its OpenAPI documents, 200 examples an operation, others each time."""
     examples = {"MATCHFEED_FUZZ_EXAMPLES": session.posargs[0] if session.posargs else "200"}
-    session.run("pytest", "tests/contract/openapi/test_schemathesis.py", env=examples)
+    session.run("pytest", "tests/contract/openapi/test_schemathesis.py", "-m", EVERYTHING, env=examples)
 
 
 @nox.session

@@ -15,6 +15,7 @@ from scripts.local_services.chromium import Page
 from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 from tests.e2e.test_demo import ROOT, Place
+from tests.support.lengths import short_then_long
 
 EQUAL = "/0 differences/.test(document.getElementById('equal').textContent)"
 #: Opens the settlement of a first kill, and gives what it is said to rest on.
@@ -30,6 +31,8 @@ FIRST_KILL = """
 })()
 """
 PRICES = "[...document.querySelectorAll('.offer')].map((each) => each.textContent).join('|')"
+#: Faults of the demo, and what the page says of each.
+FAULTS = {"drop": "recovery", "consumer": "connection"}
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 #: Controls without a name, and pictures without a text.
 NAMELESS = """
@@ -61,13 +64,13 @@ def break_something(place: Place, fault: str) -> str:
     return done.stdout
 
 
-async def look(place: Place, demo: dict[str, Any]) -> None:
+async def look(place: Place, demo: dict[str, Any], faults: dict[str, str]) -> None:
     async with chromium.opened(demo["board"]["url"]) as page:
         await page.dress(1440, 900)
         await see_prices_move(page)
         assert "killed" in await page.until(FIRST_KILL, 90)
         await page.until(EQUAL, 60)
-        await see_faults_heal(page, place)
+        await see_faults_heal(page, place, faults)
         await fit_every_window(page)
         await speak_both_languages(page)
         assert await page.value("location.hash") == "" and page.errors == []
@@ -80,9 +83,9 @@ async def see_prices_move(page: Page) -> None:
     await page.until(f"{PRICES} !== {before!r} && !!document.querySelector('.offer.fresh')", 60)
 
 
-async def see_faults_heal(page: Page, place: Place) -> None:
+async def see_faults_heal(page: Page, place: Place, faults: dict[str, str]) -> None:
     """Messages that never come, and a bookmaker that dies: both end with an equal book, on the page too."""
-    for fault, kind in (("drop", "recovery"), ("consumer", "connection")):
+    for fault, kind in faults.items():
         told = await asyncio.to_thread(break_something, place, fault)
         assert "book equals REST: 0 differences" in told.splitlines()[-1]
         await page.until(f"!!document.querySelector('#story .{kind}')", 30)
@@ -118,6 +121,7 @@ async def forget_the_key(page: Page) -> None:
     assert await page.value("document.getElementById('board').hidden && !sessionStorage.getItem('key')")
 
 
+@pytest.mark.parametrize("faults", short_then_long([{"drop": "recovery"}, FAULTS], ids=["one", "both"]))
 @pytest.mark.timeout(600)
-def test_the_board_in_a_browser(place: Place) -> None:
-    asyncio.run(look(place, place.start()))
+def test_the_board_in_a_browser(place: Place, faults: dict[str, str]) -> None:
+    asyncio.run(look(place, place.start(), faults))

@@ -1,11 +1,22 @@
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from app.settings import Settings
 from app.store.connections import Store
+from tests.faults.broker import PrivateBroker
 from tests.faults.rig import Rig, rigged
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
+    """Running, with memory enough: so each test leaves it."""
+    broker = PrivateBroker(tmp_path_factory.mktemp("broker"))
+    asyncio.run(broker.start())
+    yield broker
+    broker.close()
 
 
 @pytest.fixture

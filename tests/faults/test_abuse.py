@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -35,19 +35,12 @@ MATCH = {"team_a": "A", "team_b": "B", "event": "Cup", "bo_type": "bo1", "schedu
 REFUSALS = (AMQPError, OSError, RuntimeError, TimeoutError)
 
 
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
-    broker = PrivateBroker(tmp_path_factory.mktemp("broker"))
-    asyncio.run(broker.start())
-    yield broker
-    broker.close()
-
-
 @pytest.fixture
 async def rig(settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker) -> AsyncIterator[Rig]:
     async with private_vhost(broker.used_by(settings)) as private, rigged(private, store, tmp_path) as rig:
         await broker.narrow(SPARE)
         yield rig
+        await broker.feed()
 
 
 class Sink:

@@ -1,7 +1,6 @@
 """The broker ends, dies, or takes nothing any more: the outbox waits, `alive` too, and all comes after."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -15,20 +14,13 @@ from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.broker import PrivateBroker
 from tests.faults.rig import Consumer, Rig, rigged, subscribed, until, until_async
+from tests.support.lengths import short_then_long
 from tests.support.life import Life, Living
 from tests.support.story import Story
 
 pytestmark = pytest.mark.anyio
 ALIVE = 1
 TENANTS = 2
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
-    broker = PrivateBroker(tmp_path_factory.mktemp("broker"))
-    asyncio.run(broker.start())
-    yield broker
-    broker.close()
 
 
 @pytest.fixture
@@ -82,7 +74,7 @@ async def starve_and_feed(rig: Rig, broker: PrivateBroker) -> int:
     return head
 
 
-@pytest.mark.parametrize("fault", [stop_and_start, kill_and_start, starve_and_feed])
+@pytest.mark.parametrize("fault", short_then_long([kill_and_start, starve_and_feed, stop_and_start], 2))
 async def test_nothing_is_lost_and_every_tenant_is_told_once(
     rig: Rig, broker: PrivateBroker, fault: Callable[[Rig, PrivateBroker], Awaitable[int]]
 ) -> None:

@@ -1,24 +1,40 @@
 """The differ that guards the recorded documents sees what breaks a client, and nothing else."""
 
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.contract.openapi.breaks import breaks
 from tests.contract.openapi.present import made
 
 Json = dict[str, Any]
+_REFERENCE = re.compile(r'"#/components/schemas/([^"]+)"')
 MATCHES, SELFCHECK = "/cs2/v1/matches", "/cs2/v1/selfcheck"
 
 
 @pytest.fixture(scope="module")
 def present() -> Json:
-    """The document, with no more of its paths than are changed here: the differ is not fast."""
+    """The document, with no more of its paths and shapes than are changed here: the differ is not fast."""
     document = made()["public"]
-    kept = (MATCHES, SELFCHECK, "/v1/sports", "/v1/docs")
-    return document | {"paths": {path: document["paths"][path] for path in kept}}
+    paths = {path: document["paths"][path] for path in (MATCHES, SELFCHECK, "/v1/sports", "/v1/docs")}
+    shapes = document["components"]["schemas"]
+    used = {name: shapes[name] for name in shapes_of(paths, shapes)}
+    return document | {"paths": paths, "components": document["components"] | {"schemas": used}}
+
+
+def shapes_of(node: Any, shapes: Json) -> set[str]:
+    """The names of the shapes to which `node` refers, and of those to which these refer."""
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        names = set(_REFERENCE.findall(msgspec.json.encode(waiting.pop()).decode())) - found
+        found |= names
+        waiting.extend(shapes[name] for name in names)
+    return found
 
 
 def get(document: Json) -> Json:

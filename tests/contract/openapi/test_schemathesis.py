@@ -22,6 +22,7 @@ from app.store.connections import open_store
 from scripts.services import Services
 from tests.support import databases, world
 from tests.support.eventually import eventually
+from tests.support.lengths import short_then_long
 from tests.support.loop import Loop
 from tests.support.ports import spare
 from tests.support.processes import ROOT, started
@@ -136,12 +137,14 @@ async def test_the_public_document_is_kept_to(served: Served, slug: str, tmp_pat
 
 @pytest.mark.parametrize(
     "properties",
-    [
-        {"bundles": ("cs2.scoretock",)},
-        {"bundles": ("cs2.operator",), "sports": SPORTS},
-        {"bundles": ("cs2.odds.basic",), "sports": ("soccer",)},
-    ],
-    ids=["finished only", "operator", "soccer only"],
+    short_then_long(
+        [
+            {"bundles": ("cs2.scoretock",)},
+            {"bundles": ("cs2.operator",), "sports": SPORTS},
+            {"bundles": ("cs2.odds.basic",), "sports": ("soccer",)},
+        ],
+        ids=["finished only", "operator", "soccer only"],
+    ),
 )
 async def test_other_keys_are_answered_by_it_too(
     served: Served, tmp_path: Path, properties: dict[str, Any]

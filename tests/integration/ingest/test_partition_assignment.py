@@ -19,12 +19,14 @@ from app.ingest.worker import tick
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
+from tests.support.lengths import short_then_long
 from tests.support.queues import private_vhost, queues_of
 
 NOW = 1_800_000_000_000
 ROOT = Path(__file__).resolve().parents[3]
 WORKER = """
 import asyncio, sys
+from app.ingest import queues as settings
 from app.ingest.consumer import subscribe
 from app.ingest.queues import IngestQueues
 from app.ingest.partition_assignment import PartitionAssignment
@@ -33,7 +35,8 @@ async def handle(batch):
     print(batch.id, flush=True)
 
 async def main():
-    queues = IngestQueues(*sys.argv[1:])
+    settings._HEARTBEAT_SECONDS = int(sys.argv[1])
+    queues = IngestQueues(*sys.argv[2:])
     subscribe(queues, handle, PartitionAssignment("frozen"))
     async with queues:
         await asyncio.Event().wait()
@@ -137,12 +140,15 @@ async def test_a_turn_that_nobody_waits_for_comes_back(private: Settings) -> Non
     assert crew.in_order()
 
 
-async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(private: Settings) -> None:
+@pytest.mark.parametrize("heartbeat", short_then_long([2, 10]))
+async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(
+    private: Settings, heartbeat: int
+) -> None:
     crew = Crew(private)
     second, _ = crew.worker("second")
     where = private.rabbitmq_url, private.rabbitmq_internal_vhost, private.rabbitmq_api_url
     frozen = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", WORKER, *where), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-c", WORKER, str(heartbeat), *where), cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
     try:
         async with queues_of(private) as publishing:
@@ -152,7 +158,7 @@ async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(private
             async with second:
                 await second.ready()
                 frozen.send_signal(signal.SIGSTOP)
-                await crew.send(publishing, 1, seconds=45)  # the broker misses heartbeats, 10 s apart
+                await crew.send(publishing, 1, seconds=45)  # the broker misses some heartbeats
     finally:
         frozen.kill()
         await frozen.wait()

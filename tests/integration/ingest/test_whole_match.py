@@ -1,5 +1,7 @@
 """A whole simulated series through ingest: its statistics and its settlements agree with what was stored."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.commands import execution, match_commands
@@ -10,6 +12,7 @@ from app.store import history, markets, matches, statistics
 from app.store.connections import Store
 from app.trading.settlement_audit import audit
 from tests.integration.ingest.conftest import CONFIG, NOW
+from tests.support.lengths import short_then_long
 from tests.support.season import play
 
 
@@ -41,12 +44,15 @@ async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, pl
     assert audit(finished, *facts, ledger) == []
 
 
-async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(store: Store, plan: MatchPlan) -> None:
-    match, _, _ = await play(store, plan, "Cup")
+@pytest.mark.parametrize("best_of", short_then_long([1, 3]))
+async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(
+    store: Store, plan: MatchPlan, best_of: int
+) -> None:
+    match, _, truth = await play(store, replace(plan, best_of=best_of), "Cup")
     rename = match_commands.RenameTeam(team="team_a", name="Other Name")
     await execution.execute(store, str(match.id), rename, by="tester", now=NOW, margin=CONFIG.margin)
     async with store.reading() as tx:
-        assert len(await statistics.of_team(tx, match.home_id, limit=10)) >= 2
+        assert len(await statistics.of_team(tx, match.home_id, limit=10)) == len(truth.maps)
 
 
 async def _named(store: Store, match: Match) -> Match:

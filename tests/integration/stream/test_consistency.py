@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import httpx
+import pytest
 from hypothesis import Phase
 from hypothesis import settings as tuned
 from hypothesis import strategies as st
@@ -33,6 +34,7 @@ from tests.support import databases
 from tests.support.audience import Client, Service
 from tests.support.eventually import eventually
 from tests.support.folding import Message, in_order
+from tests.support.lengths import short_then_long
 from tests.support.streaming import streaming
 from tests.support.web import issuing
 
@@ -239,14 +241,17 @@ async def start(stack: AsyncExitStack, services: Services, template: str, vhost:
     return Service(hosts, store, keys)
 
 
-def test_what_is_folded_is_what_rest_shows(services: Services, template: str, vhost: str) -> None:
+@pytest.mark.parametrize("examples", short_then_long([4, 10]))
+def test_what_is_folded_is_what_rest_shows(
+    services: Services, template: str, vhost: str, examples: int
+) -> None:
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         service = runner.run(start(stack, services, template, vhost))
         try:
             run_state_machine_as_test(
                 lambda: Life(service, runner),
-                settings=tuned(max_examples=10, stateful_step_count=25, deadline=None, phases=PHASES),
+                settings=tuned(max_examples=examples, stateful_step_count=25, deadline=None, phases=PHASES),
             )
         finally:
             runner.run(stack.aclose())

@@ -18,6 +18,7 @@ from app.sandbox.simulator.log_lines import TimestampStyle
 from app.sandbox.simulator.series import MatchPlan, new_truth, play, simulate
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.settlement_audit import audit
+from tests.support.lengths import short_then_long
 from tests.unit.trading.trader import Trader, new_match
 
 BEGIN = 1_790_000_000_000
@@ -117,7 +118,7 @@ def folded(plan: MatchPlan, seconds: float) -> tuple[Match, SeriesTruth]:
     return match, truth
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", short_then_long(range(3)))
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_logs_read_as_played(kind: str, seed: int) -> None:
     assert_same(*folded(plan(KINDS[kind], 100 + seed), seconds=4.0))

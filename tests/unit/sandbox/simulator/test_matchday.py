@@ -10,6 +10,7 @@ import pytest
 
 from app.sandbox.simulator.matchday import MatchDay, MatchDayConfig
 from app.sandbox.simulator.operator_client import OperatorClient
+from tests.support.lengths import short_then_long
 
 BASE = "http://service.test"
 
@@ -88,10 +89,11 @@ async def run(service: Service, enough: int) -> list[str]:
 
 
 @pytest.mark.anyio
-async def test_the_day_keeps_its_promises() -> None:
+@pytest.mark.parametrize("ended", short_then_long([4, 10]))
+async def test_the_day_keeps_its_promises(ended: int) -> None:
     """Always some of each kind, one current match kept back, and no team in two places."""
     service = Service()
-    await run(service, 10)
+    await run(service, ended)
     settled = next(i for i, now in enumerate(service.history) if now["finished"] >= 3 and now["live"] >= 3)
     for now in service.history[settled:]:
         assert now["finished"] >= 3

@@ -12,17 +12,17 @@ from app.sandbox.simulator.pace import Pace
 from app.sandbox.simulator.round_plan import RoundPlanner, edge_for
 from app.sandbox.simulator.series import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, Side
+from tests.support.lengths import short_then_long
 
 BEGIN = 1_790_000_000_000
-MAPS = 300
 
 
-@pytest.fixture(scope="module")
-def played() -> list[MapTruth]:
+@pytest.fixture(scope="module", params=short_then_long([100, 300]))
+def played(request: pytest.FixtureRequest) -> list[MapTruth]:
     """Maps between pairs as a tournament draws them."""
     rng = Random(11)
     maps: list[MapTruth] = []
-    for seed in range(MAPS):
+    for seed in range(request.param):
         home, away = fictional_world().pair(rng)
         maps.extend(simulate(MatchPlan(home, away, seed, BEGIN, brief=True))[1].maps)
     return maps
@@ -85,11 +85,11 @@ def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
     assert min(shares.values()) > 0.008
 
 
-def test_stronger_team_wins_more() -> None:
+@pytest.mark.parametrize("matches", short_then_long([40, 60]))
+def test_stronger_team_wins_more(matches: int) -> None:
     best, weak = fictional_world().teams[0], fictional_world().teams[30]
-    wins = [
-        simulate(MatchPlan(best, weak, seed, BEGIN, brief=True))[1].winner == "home" for seed in range(60)
-    ]
+    plans = [MatchPlan(best, weak, seed, BEGIN, brief=True) for seed in range(matches)]
+    wins = [simulate(plan)[1].winner == "home" for plan in plans]
     assert sum(wins) / len(wins) > 0.75
 
 
