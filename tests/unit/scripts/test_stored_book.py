@@ -1,4 +1,4 @@
-"""The program in the bookmaker's walk: what it keeps on disk is the book, whole."""
+"""The program in the bookmaker's walk stores the complete book on disk."""
 
 import re
 import runpy
@@ -32,12 +32,12 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object
 def test_a_book_read_from_disk_is_the_book_that_was_written(
     program: dict[str, object], tmp_path: Path
 ) -> None:
-    kept, path = program["Kept"], tmp_path / "book.json"
-    assert callable(kept)
-    before = kept(path)
+    stored_book, path = program["StoredBook"], tmp_path / "book.json"
+    assert callable(stored_book)
+    before = stored_book(path)
     for at, (body, seq, prev) in enumerate(TOLD, start=1_800_000_000_000):
         before.receive(body % at, seq, prev)
-    after = kept(path)
+    after = stored_book(path)
     assert (after.offers, after.seqs, after.full, after.after) == (
         before.offers, before.seqs, before.full, before.after,
     )  # fmt: skip
@@ -46,12 +46,12 @@ def test_a_book_read_from_disk_is_the_book_that_was_written(
 
 
 def test_nothing_is_written_in_the_middle_of_a_recovery(program: dict[str, object], tmp_path: Path) -> None:
-    kept, path = program["Kept"], tmp_path / "book.json"
-    assert callable(kept)
-    book = kept(path)
+    stored_book, path = program["StoredBook"], tmp_path / "book.json"
+    assert callable(stored_book)
+    book = stored_book(path)
     book.request = "77"
     body, seq, prev = TOLD[0]
     book.receive(body % 1, seq, prev)
     assert not path.exists()
     book.receive(b'<snapshot_complete request_id="77" timestamp="2"/>')
-    assert kept(path).digest() == book.digest() != {"matches": []}
+    assert stored_book(path).digest() == book.digest() != {"matches": []}
