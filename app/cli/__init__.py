@@ -12,7 +12,7 @@ from app.cli.demo_commands import demo_tenants
 from app.cli.fault_commands import fault
 from app.cli.feed_commands import feed
 from app.cli.import_commands import imports
-from app.cli.match_commands import match
+from app.cli.match_lifecycle_commands import match
 from app.cli.match_order_commands import audit, match_order, match_record, match_sources
 from app.cli.process_commands import PROCESSES
 from app.cli.simulate_command import simulate

@@ -2,7 +2,7 @@
 
 import click
 
-from app.cli.shared import async_command, command_store, load_settings
+from app.cli.runtime import async_command, command_store, load_settings
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
 from app.kit.control_characters import escape_control_characters

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from app.cli.shared import actor, async_command, broker_config, command_store, load_settings
+from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings
 from app.sandbox.demo_tenants import DemoTenantMaker
 from app.settings import Settings
 

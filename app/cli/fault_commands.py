@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from app.cli.shared import async_command, load_settings
+from app.cli.runtime import async_command, load_settings
 from app.sandbox.demonstration import RunningDemo
 from app.sandbox.faults import FAULTS, DemoFault, FaultTarget
 from app.sandbox.healing import run_fault

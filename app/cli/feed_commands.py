@@ -3,7 +3,7 @@
 import click
 
 from app.access.delivery_status import TenantStatus, tenant_statuses
-from app.cli.shared import async_command, broker_config, command_store, load_settings
+from app.cli.runtime import async_command, broker_config, command_store, load_settings
 from app.workers import run_feed
 
 _COLUMNS = "{:<24} {:>10} {:>10} {:>8} {:>8} {:>8} {:>5}  {}"

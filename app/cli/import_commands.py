@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from app.cli.shared import actor, async_command, command_store, load_settings
+from app.cli.runtime import actor, async_command, command_store, load_settings
 from app.ingest.reference import importing, openfootball, profiles
 from app.ingest.reference.rows import Row
 from app.kit.clock import system_clock

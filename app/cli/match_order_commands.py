@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from app.cli.shared import actor, async_command, command_store, load_settings, print_json
+from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
 from app.commands import execution
 from app.commands.match_commands import AnyCommand, OnMarket
 from app.domain.ids import match_urn

@@ -13,7 +13,7 @@ import uvicorn
 
 from app.broker.authorisation import application
 from app.channels.stream.transports import RawFrameProtocol
-from app.cli.shared import async_command, load_settings
+from app.cli.runtime import async_command, load_settings
 from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.kit import garbage_collection, logging
 from app.main import create_app

@@ -11,15 +11,15 @@ from uuid import uuid4
 import click
 import httpx
 
-from app.cli.shared import async_command, load_settings
+from app.cli.runtime import async_command, load_settings
 from app.sandbox.simulator.anomalies import COMMON, NONE, Anomalies
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.log_sender import LogSender, sink_address
+from app.sandbox.simulator.match_simulation import MatchPlan
+from app.sandbox.simulator.match_simulation import simulate as played
 from app.sandbox.simulator.matchday import MatchDay, MatchDayConfig
 from app.sandbox.simulator.operator_client import OperatorClient
 from app.sandbox.simulator.pace import Pace
-from app.sandbox.simulator.series import MatchPlan
-from app.sandbox.simulator.series import simulate as played
 
 
 @click.command()

@@ -7,7 +7,7 @@ import click
 
 from app.broker.address import parse
 from app.channels.feed.tail import tail as messages
-from app.cli.shared import async_command, load_settings
+from app.cli.runtime import async_command, load_settings
 from app.kit.control_characters import escape_control_characters
 
 

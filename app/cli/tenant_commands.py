@@ -7,7 +7,7 @@ import msgspec
 
 from app.access import admin
 from app.access.properties import KeyAlteration, KeyProperties
-from app.cli.shared import actor, async_command, broker_config, command_store, load_settings, print_json
+from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings, print_json
 from app.domain.scopes import BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds, system_clock

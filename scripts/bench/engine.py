@@ -29,7 +29,7 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.engine import react
 
 ROUNDS = 30

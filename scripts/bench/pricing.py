@@ -22,7 +22,7 @@ from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts, facts_from_events
 from app.trading.registry import RULES

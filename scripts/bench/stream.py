@@ -34,7 +34,7 @@ from app.ingest.config import IngestConfig
 from app.kit import logging
 from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services

@@ -25,7 +25,7 @@ def free_ports(wanted: Sequence[int], *, patience: float = 0.0) -> list[int]:
     """One free port for each wanted one: the wanted port itself where it is free, else any (0 = any).
 
     With `patience` it is waited for so many seconds: a server that was killed holds its port until the last
-    of its threads has gone, and whoever knows its address should find it there again.
+    of its threads has gone, and its clients should find it at the same address.
     """
     deadline = monotonic() + patience
     probes: list[socket.socket] = []

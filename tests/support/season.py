@@ -8,7 +8,7 @@ from app.domain.match import Match
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
 from app.store import matches
 from app.store.connections import Store

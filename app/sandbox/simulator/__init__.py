@@ -2,10 +2,10 @@
 
 `fictional_world` has teams, players and maps; `round_plan` decides what happens in a round, `economy` with
 which money and `weapons`. `map_state` is a map being played (sides, score, money); `warmup` writes what comes
-before its first round that counts, `round_writer` a planned round, `map_play` the whole map, `series` the
-match. `log_lines` formats each line, `log_writer` gives it its moment, `series` its timestamp. All of that is
-pure and seeded: the same `MatchPlan` gives the same lines. A `truth` record beside them says what they mean,
-so that a reader can be checked against it.
+before its first round that counts, `round_writer` a planned round, `map_play` the whole map,
+`match_simulation` the match. `log_lines` formats each line, `log_writer` gives it its moment,
+`match_simulation` its timestamp. All of that is pure and seeded: the same `MatchPlan` gives the same lines. A
+`truth` record beside them says what they mean, so that a reader can be checked against it.
 
 `anomalies` are how often things go wrong. `incidents` are what goes wrong in a map (a restored round, a
 restart, a crash, a pause); they have random numbers of their own, and the record shows only what still

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from app.sandbox.simulator.series import MatchPlan
+from app.sandbox.simulator.match_simulation import MatchPlan
 
 _WAITS = (0.1, 0.2, 0.5, 1, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5)
 

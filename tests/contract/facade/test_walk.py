@@ -16,7 +16,7 @@ from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.recovery.plan import Replay
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.store import matches, recovery_jobs, tenants
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker

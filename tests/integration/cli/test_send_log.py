@@ -16,7 +16,7 @@ from app.access import log_tokens
 from app.cli import main
 from app.domain.match import Match
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store

@@ -7,7 +7,7 @@ import pytest
 from app.commands import execution, match_commands
 from app.domain.match import Match, Status
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan
+from app.sandbox.simulator.match_simulation import MatchPlan
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
 from app.trading.settlement_audit import audit

@@ -25,7 +25,7 @@ from app.kit.clock import system_clock
 from app.kit.errors import Conflict, NotFound
 from app.sandbox.simulator.anomalies import Anomalies
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
 from app.store import history
 from app.store.connections import open_store

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.market import Result
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, new_truth
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Specifiers, parse

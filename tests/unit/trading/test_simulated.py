@@ -5,7 +5,7 @@ import pytest
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Status
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.series import MatchPlan, new_truth
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
 from app.trading.specifiers import parse
 from tests.unit.trading.trader import Trader, trade

@@ -14,7 +14,7 @@ from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.series import MatchPlan, play
+from app.sandbox.simulator.match_simulation import MatchPlan, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
 from app.trading.match_facts import collect_facts

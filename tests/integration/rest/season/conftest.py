@@ -15,7 +15,7 @@ from app.commands.creation import NewMatch
 from app.domain.match import Match
 from app.ingest.config import IngestConfig
 from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
-from app.sandbox.simulator.series import MatchPlan
+from app.sandbox.simulator.match_simulation import MatchPlan
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.services import Services

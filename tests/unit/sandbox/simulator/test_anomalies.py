@@ -15,7 +15,7 @@ from app.ingest.cs2log import read
 from app.sandbox.simulator.anomalies import COMMON, Anomalies, LogLine
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.log_lines import TimestampStyle
-from app.sandbox.simulator.series import MatchPlan, new_truth, play, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play, simulate
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.settlement_audit import audit
 from tests.support.lengths import short_then_long

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from app.domain.changes import RoundFinished
-from app.sandbox.simulator.series import simulate
+from app.sandbox.simulator.match_simulation import simulate
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
 from tests.unit.sandbox.simulator.test_truth import plan, read_match
 

@@ -11,7 +11,7 @@ from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.log_lines import TimestampStyle
-from app.sandbox.simulator.series import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.truth import KillTruth, SeriesTruth
 from tests.support.lengths import short_then_long
 

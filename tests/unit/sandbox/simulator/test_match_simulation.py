@@ -8,9 +8,9 @@ import pytest
 
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.map_play import rounds_to_win
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.pace import Pace
 from app.sandbox.simulator.round_plan import RoundPlanner, edge_for
-from app.sandbox.simulator.series import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, Side
 from tests.support.lengths import short_then_long
 
