@@ -1,7 +1,8 @@
-"""Reference data: who plays, and in what. One table a kind, all of one form: number, name, parent, value.
+"""Reference data: teams, players, tournaments, categories. One table per kind, of one form: number, name,
+parent, value.
 
-Files bring most of it. What a match names before any file does gets a number above `MAX_FILE_NUMBER`, so that
-files may use numbers of their own and every match has its entrants.
+Most of it is imported from files. An entrant that a match names before any file does gets a number above
+`OWN`, so that it never collides with numbers in files and every match has entrants.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,7 +18,7 @@ from app.store.transaction import Tx
 Entrant = Category | Tournament | Competitor | Player | SoccerCompetitor | SoccerTournament
 E = TypeVar("E", bound=Entrant)
 _encode = msgspec.json.Encoder().encode
-#: What `listing` can ask for; each has an index.
+#: The filters of `listing`; each has an index.
 FILTERS = {
     "parents": "parent = ANY({}::int[])",
     "tier": "body->>'tier' = {}",
@@ -26,13 +27,13 @@ FILTERS = {
     "region": "lower(body->>'region') = lower({})",
     "active": "(body->>'active')::boolean = {}",
 }
-#: Where matches name what lies on a table; players are not known before their match is finished.
+#: The columns of `match` that refer to a table; players are created when their match has finished.
 _IN_MATCHES = {"team": ("home_id", "away_id"), "tournament": ("tournament_id",)}
 _LARGEST = 2**31 - 1
 
 
 class EntrantTable(msgspec.Struct, Generic[E], frozen=True):
-    """Where values of one type lie. `parent` names the field by which they hang on another table."""
+    """The table of one type. `parent` names the field that refers to another table."""
 
     name: str
     type: type[E]
@@ -48,17 +49,17 @@ SOCCER_TOURNAMENTS = EntrantTable("soccer_tournament", SoccerTournament)
 
 
 def folded(name: str) -> str:
-    """The form in which names are compared: small letters, single spaces."""
+    """The form in which names are compared: case-folded, single spaces."""
     return " ".join(name.casefold().split())
 
 
 async def lock(tx: Tx, table: EntrantTable[E]) -> None:
-    """Keep others from adding to the table until the transaction ends; reading goes on."""
+    """Lock the table against inserts by others until the transaction ends; reading is not blocked."""
     await tx.execute(f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def highest(tx: Tx, table: EntrantTable[E]) -> int:
-    """The highest number in use of those that files bring, 0 for none."""
+    """The highest number in use of those that files assign, 0 for none."""
     number: int = await tx.value(
         f"SELECT coalesce(max(id), 0) FROM {table.name} WHERE id <= {MAX_FILE_NUMBER}"
     )
@@ -74,7 +75,7 @@ async def next_own(tx: Tx, table: EntrantTable[E]) -> int:
 
 
 async def put(tx: Tx, table: EntrantTable[E], values: Iterable[E]) -> None:
-    """Add these values, or take them in the place of those with their numbers."""
+    """Insert these values, replacing those with their numbers."""
     rows = [(one.id, folded(one.name), _parent(table, one), _encode(one)) for one in values]
     if rows:
         await tx.execute(
@@ -97,7 +98,7 @@ async def get(tx: Tx, table: EntrantTable[E], number: int) -> E | None:
 
 
 async def some(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list[E]:
-    """Those of these numbers that there are, by number."""
+    """Those of these numbers that exist, by number."""
     rows = await tx.fetch(
         f"SELECT body FROM {table.name} WHERE id = ANY($1::int[]) ORDER BY id", list(numbers)
     )
@@ -105,14 +106,14 @@ async def some(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list
 
 
 async def by_number(tx: Tx, table: EntrantTable[E], numbers: Iterable[int | None]) -> dict[int | None, E]:
-    """`some`, by number; who has none (None) is nobody."""
+    """`some` as a dictionary by number; None among the numbers is ignored."""
     wanted = {number for number in numbers if number is not None}
     return {one.id: one for one in await some(tx, table, wanted)} if wanted else {}
 
 
 async def named(tx: Tx, table: EntrantTable[E], names: Collection[str]) -> list[E]:
-    """Everybody with one of these names, in whatever letters, by number. Whoever a match named first is
-    left out once a file has brought somebody of that name."""
+    """All entrants with one of these names, ignoring case, by number. Those that a match named first are
+    omitted once a file has imported one of the same name."""
     rows = await tx.fetch(
         f"""
         SELECT body FROM {table.name} AS one
@@ -139,10 +140,10 @@ async def of_accounts(tx: Tx, accounts: Collection[int]) -> list[Player]:
 async def listing(
     tx: Tx, table: EntrantTable[E], *, after: int, limit: int, finished_only: bool = False, **wanted: Any
 ) -> list[E]:
-    """At most `limit` values with numbers above `after`, by number, that are as `wanted` says (see `WANTED`;
-    None: whatever). `finished_only` leaves out whom only matches that are not finished have named."""
-    asked = {name: value for name, value in wanted.items() if value is not None}
-    conditions = [FILTERS[name].format(f"${place}") for place, name in enumerate(asked, start=3)]
+    """At most `limit` values with numbers above `after`, by number, that match the filters `wanted` (see
+    `FILTERS`; None: any). `finished_only` omits those that only unfinished matches have named."""
+    filters = {name: value for name, value in wanted.items() if value is not None}
+    conditions = [FILTERS[name].format(f"${place}") for place, name in enumerate(filters, start=3)]
     if finished_only:
         conditions.append(public_only(table))
     rows = await tx.fetch(
@@ -150,22 +151,22 @@ async def listing(
         "ORDER BY id LIMIT $2",
         after,
         limit,
-        *asked.values(),
+        *filters.values(),
     )
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
 async def public(tx: Tx, table: EntrantTable[E], number: int) -> bool:
-    """Whether those may know of that number who see finished matches only: a file brought it, or a finished
-    match has it."""
-    known: bool = await tx.value(
+    """Whether clients that see finished matches only may see this number: a file has imported it, or a
+    finished match has it."""
+    visible: bool = await tx.value(
         f"SELECT EXISTS (SELECT FROM {table.name} AS one WHERE id = $1 AND {public_only(table)})", number
     )
-    return known
+    return visible
 
 
 def public_only(table: EntrantTable[E]) -> str:
-    """The condition of `public`, on a row called `one`. It is asked of each row by itself: as EXISTS, the
+    """The condition of `public`, on a row called `one`. It is a scalar subquery per row: with EXISTS, the
     planner would first read all finished matches."""
     played = (
         f"(SELECT true FROM match WHERE {column} = one.id AND status = 'finished' LIMIT 1)"
@@ -177,7 +178,7 @@ def public_only(table: EntrantTable[E]) -> str:
 
 
 async def under(tx: Tx, table: EntrantTable[E], parent: int) -> list[E]:
-    """What hangs on `parent`: a team's players, a category's tournaments."""
+    """The children of `parent`: a team's players, a category's tournaments."""
     rows = await tx.fetch(f"SELECT body FROM {table.name} WHERE parent = $1::bigint ORDER BY id", parent)
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 

@@ -1,7 +1,7 @@
-"""Who meets in matches, and what there is to say about each of them.
+"""The entrants of matches, with their details.
 
-`finished_only` hears of no match that is not finished: neither of stand-ins that come from one, nor of teams
-that a tournament has only by one, nor of whom only such a match has made known.
+`finished_only` hides unfinished matches: their stand-ins, teams that a tournament has only through one of
+them, and entrants that only such a match has named.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from app.store import entrants, history, matches
 from app.store.listings import LAST
 from app.store.transaction import Tx
 
-_TAKING_PART = """
+_PARTICIPANTS = """
 SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
 UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND away_id IS NOT NULL
 """
-_PLAYED_NOW = f"""
+_LIVE_MATCH = f"""
 SELECT max(number) FROM match WHERE (home_id = $1 OR away_id = $1) AND status = '{Status.LIVE}'
 """
 #: When the first match begins or began, and when the last one ended, or begins where it has not.
@@ -38,7 +38,7 @@ WHERE tournament_id = $1 AND status = ANY($2) AND place < {LAST}
 
 
 async def of(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
-    """The entrants of each of these matches, in two reads."""
+    """The entrants of each of these matches, in two queries."""
     teams = {team for match in found for team in (match.home_id, match.away_id)}
     tournaments = await entrants.by_number(tx, entrants.TOURNAMENTS, {match.tournament_id for match in found})
     known = await entrants.by_number(tx, entrants.TEAMS, teams)
@@ -51,16 +51,16 @@ async def of(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
 
 
 async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament | None:
-    """The tournament of that number with those who take part: the teams that it names, and those of its
-    matches. Dates that nobody gave are those of its matches."""
+    """The tournament of that number with its participants: the teams that it names, and those of its matches.
+    Missing dates are those of its matches."""
     of_match = match_of_tournament(number)
     if of_match is not None:
-        return await _stand_in(tx, of_match, finished_only)
+        return await _stand_in_tournament(tx, of_match, finished_only)
     found = await entrants.get(tx, entrants.TOURNAMENTS, number)
     if found is None or (finished_only and not await entrants.public(tx, entrants.TOURNAMENTS, number)):
         return None
     statuses = [Status.FINISHED] if finished_only else list(Status)
-    playing = {row["id"] for row in await tx.fetch(_TAKING_PART, number, statuses)}
+    playing = {row["id"] for row in await tx.fetch(_PARTICIPANTS, number, statuses)}
     teams = await entrants.some(tx, entrants.TEAMS, playing | set(found.team_ids))
     found = replace(found, competitors=tuple(teams) or found.competitors)
     if None not in (found.starts_at, found.ends_at):
@@ -74,47 +74,47 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
     """The team of that number with its squad."""
     place = match_of_competitor(number)
     if place is not None:
-        entered = await _stood_in(tx, place[0], finished_only)
+        entered = await _stand_in_lineup(tx, place[0], finished_only)
         return getattr(entered, place[1]) if entered else None
     found = await entrants.get(tx, entrants.TEAMS, number)
     if found is None or (finished_only and not await entrants.public(tx, entrants.TEAMS, number)):
         return None
     players = tuple(await entrants.under(tx, entrants.PLAYERS, number)) or found.players
     if not players and not finished_only:
-        players = await _playing(tx, number)
+        players = await _live_players(tx, number)
     return replace(found, players=players)
 
 
 async def player(tx: Tx, number: int, *, finished_only: bool) -> Player | None:
-    """The player of that number. Who had a stand-in while a match was played is found by it ever after."""
+    """The player of that number. A stand-in's number from a live match stays valid afterwards."""
     place = match_of_player(number)
     if place is None:
         return await entrants.get(tx, entrants.PLAYERS, number)
     match = await matches.find(tx, match_urn(place[0]), finished_only=finished_only)
-    seen = {one.id: one for one in await _seen(tx, match)} if match else {}
+    seen = {one.id: one for one in await _players_seen(tx, match)} if match else {}
     if number not in seen:
         return None
     known = await entrants.of_accounts(tx, [place[1]])
     return replace(known[0], id=number) if known else seen[number]
 
 
-async def _playing(tx: Tx, team: int) -> tuple[Player, ...]:
-    """Who plays for the team in its newest live match; those that are known by their own numbers."""
-    ref = await tx.value(_PLAYED_NOW, team)
+async def _live_players(tx: Tx, team: int) -> tuple[Player, ...]:
+    """The players of the team in its newest live match, by their own numbers where they are known."""
+    ref = await tx.value(_LIVE_MATCH, team)
     match = await matches.find(tx, match_urn(ref)) if ref else None
     if match is None:
         return ()
-    seen = [one for one in await _seen(tx, match) if one.team_id == team]
+    seen = [one for one in await _players_seen(tx, match) if one.team_id == team]
     known = {one.account: one for one in await entrants.of_accounts(tx, [one.account for one in seen])}
     return tuple(known.get(one.account, one) for one in seen)
 
 
-async def _seen(tx: Tx, match: Match) -> tuple[Player, ...]:
+async def _players_seen(tx: Tx, match: Match) -> tuple[Player, ...]:
     events = await history.timeline(tx, match.id)
     return (*squad(match, "home", events), *squad(match, "away", events))
 
 
-async def _stand_in(tx: Tx, number: int, finished_only: bool) -> Tournament | None:
+async def _stand_in_tournament(tx: Tx, number: int, finished_only: bool) -> Tournament | None:
     """The tournament of one match, with that match's own dates."""
     match = await matches.find(tx, match_urn(number), finished_only=finished_only)
     if match is None:
@@ -125,6 +125,6 @@ async def _stand_in(tx: Tx, number: int, finished_only: bool) -> Tournament | No
     return replace(only, competitors=(entered.home, entered.away))
 
 
-async def _stood_in(tx: Tx, number: int, finished_only: bool) -> Lineup | None:
+async def _stand_in_lineup(tx: Tx, number: int, finished_only: bool) -> Lineup | None:
     match = await matches.find(tx, match_urn(number), finished_only=finished_only)
     return lineup(match) if match else None

@@ -1,4 +1,4 @@
-"""Where the sender of a match's log is, what came out of order, and what could not be applied."""
+"""The state of a match's log: its source and offset, ranges received out of order, and failed batches."""
 
 from uuid import UUID
 
@@ -9,16 +9,16 @@ from app.store.alerts import AlertKind
 from app.store.match_sources import MatchSource
 from app.store.transaction import Row, Tx, Write
 
-_MOST_HELD, _MOST_HELD_BYTES = 256, 8 * 1024 * 1024
+_MAX_PENDING, _MAX_PENDING_BYTES = 256, 8 * 1024 * 1024
 
 
 class LogState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one match's log.
 
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
-    sender tells no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
-    `broken`: bytes are missing, and the next round that begins whole is the first to be trusted again.
-    `holds`: ranges were held back when this was read (`pending`); `known`: who sent lines of this match.
+    sender sends no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
+    `broken`: bytes are missing, and the next round with a complete start is the first to be trusted again.
+    `holds`: there were pending ranges when this was read; `known`: the senders of this match's log.
     """
 
     match_id: UUID
@@ -32,7 +32,7 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PendingRange(msgspec.Struct, frozen=True):
-    """A range of the log that came before the one it follows. `arrived_at` in ms."""
+    """A range of the log that arrived before the range that it follows. `arrived_at` in ms."""
 
     instance: str
     begin: int
@@ -42,7 +42,7 @@ class PendingRange(msgspec.Struct, frozen=True):
 
 
 class ParkedBatch(msgspec.Struct, frozen=True):
-    """A batch that could not be applied and waits for somebody to look. Times in ms."""
+    """A batch that could not be applied, stored for an operator. Times in ms."""
 
     message: str
     match_id: UUID
@@ -56,20 +56,20 @@ class ParkedBatch(msgspec.Struct, frozen=True):
 
 
 async def get(tx: Tx, match_id: UUID) -> LogState:
-    """The source of a match; a blank one before its first batch. Lock the match first."""
+    """The log state of a match; an empty one before its first batch. Lock the match first."""
     row = await tx.row(
         f"""
         SELECT instance, next_offset, last_batch_at, last_message, broken,
             EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS holds, {match_sources.ALL} AS known
-        FROM (SELECT $1::uuid AS id) AS asked LEFT JOIN log_source s ON s.match_id = asked.id
+        FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id
         """,
         match_id,
     )
-    return _source(match_id, row or {})
+    return _log_state(match_id, row or {})
 
 
-def save_statement(source: LogState) -> Write:
-    """What writes the source."""
+def save_statement(state: LogState) -> Write:
+    """The statement that writes the log state."""
     return Write(
         """
         INSERT INTO log_source (match_id, instance, next_offset, last_batch_at, last_message, broken)
@@ -79,29 +79,29 @@ def save_statement(source: LogState) -> Write:
             last_message = excluded.last_message, broken = excluded.broken
         """,
         (
-            source.match_id,
-            source.instance,
-            -1 if source.next_offset is None else source.next_offset,
-            source.last_batch_at,
-            source.last_message,
-            source.broken,
+            state.match_id,
+            state.instance,
+            -1 if state.next_offset is None else state.next_offset,
+            state.last_batch_at,
+            state.last_message,
+            state.broken,
         ),
     )
 
 
 async def may_hold(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
-    """Whether another range of this match may be held back: 256 of them, and 8 MiB, at most."""
+    """Whether another range of this match may be stored: at most 256 of them, and 8 MiB."""
     row = await tx.row(
         "SELECT count(*) AS ranges, coalesce(sum(octet_length(body)), 0) AS bytes FROM log_pending"
         " WHERE match_id = $1",
         match_id,
     )
     assert row is not None
-    return bool(row["ranges"] < _MOST_HELD and row["bytes"] + len(pending.body) <= _MOST_HELD_BYTES)
+    return bool(row["ranges"] < _MAX_PENDING and row["bytes"] + len(pending.body) <= _MAX_PENDING_BYTES)
 
 
 async def hold(tx: Tx, match_id: UUID, pending: PendingRange, now: int) -> None:
-    """Hold a range back, from `now` (ms) on, until the one before it comes; one held already stays."""
+    """Store a pending range, from `now` (ms) on, until the one before it arrives; an equal one stays."""
     await tx.execute(
         """
         INSERT INTO log_pending (match_id, instance, begin_offset, end_offset, body, arrived_at, kept_at)
@@ -118,7 +118,7 @@ async def hold(tx: Tx, match_id: UUID, pending: PendingRange, now: int) -> None:
 
 
 async def pending(tx: Tx, match_id: UUID) -> list[PendingRange]:
-    """What is held back for a match, by instance and offset."""
+    """The pending ranges of a match, by instance and offset."""
     rows = await tx.fetch(
         """
         SELECT instance, begin_offset, end_offset, body, arrived_at FROM log_pending
@@ -130,7 +130,7 @@ async def pending(tx: Tx, match_id: UUID) -> list[PendingRange]:
 
 
 async def release(tx: Tx, match_id: UUID, pending: PendingRange) -> None:
-    """Forget a range that was held back."""
+    """Delete a pending range."""
     await tx.execute(
         "DELETE FROM log_pending WHERE match_id = $1 AND instance = $2 AND begin_offset = $3",
         match_id,
@@ -140,13 +140,13 @@ async def release(tx: Tx, match_id: UUID, pending: PendingRange) -> None:
 
 
 async def overdue(tx: Tx, before: int) -> list[UUID]:
-    """Matches with a range that has been held back since before `before` (ms)."""
+    """Matches with a range that has been pending since before `before` (ms)."""
     rows = await tx.fetch("SELECT DISTINCT match_id FROM log_pending WHERE kept_at < $1", before)
     return [row["match_id"] for row in rows]
 
 
 async def park(tx: Tx, parked: ParkedBatch) -> None:
-    """Lay a batch aside; one that lies there already stays as it is."""
+    """Store a failed batch; one that is stored already stays as it is."""
     await tx.execute(
         """
         INSERT INTO log_parked
@@ -163,7 +163,7 @@ async def parked_count(tx: Tx) -> int:
 
 
 async def parked_and_recovered(tx: Tx) -> list[UUID]:
-    """Matches with an open alert about a parked batch of which a round has since begun whole."""
+    """Matches with an open alert about a parked batch in which a round has since started completely."""
     rows = await tx.fetch(
         f"""
         SELECT a.match_id FROM alert a JOIN log_source s ON s.match_id = a.match_id
@@ -174,14 +174,14 @@ async def parked_and_recovered(tx: Tx) -> list[UUID]:
 
 
 async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
-    """Matches that have not begun and are suspended for `reason`: no log line will come to clear it."""
+    """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
     rows = await tx.fetch(
         "SELECT id FROM match WHERE status IN ('discovered', 'upcoming') AND suspended = $1", reason
     )
     return [row["id"] for row in rows]
 
 
-def _source(match_id: UUID, row: Row) -> LogState:
+def _log_state(match_id: UUID, row: Row) -> LogState:
     known = match_sources.decoded(row["known"]) if row else ()
     if not row or row["instance"] is None:
         return LogState(match_id=match_id, known=known)

@@ -1,6 +1,6 @@
 """Matches: one row each, the whole state as one value, locked before anything of the match is written.
 
-Whatever is written here is told to those who keep renderings of it (`shown`).
+Every write here also notifies caches of response bodies (`cache_invalidation`).
 """
 
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ from app.store.transaction import Row, Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
-#: The tables of what hangs on a match, deleted with it.
+#: The tables whose rows belong to a match and are deleted with it.
 DEPENDENT_TABLES = (
     "change",
     "past_fixture",
@@ -39,7 +39,8 @@ DEPENDENT_TABLES = (
     "match_source",
 )
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
-#: and write it back without them, so they have a column of their own. They are fields of `Match` itself.
+#: and write it back without them, so they are stored in a column of their own. They are fields of `Match`
+#: itself.
 LATER: tuple[str, ...] = (
     "unfollowed",
     "handed_over",
@@ -84,7 +85,7 @@ _STATE = "SELECT state, later, last_stamp, last_seq FROM match"
 
 
 class MatchPosition(msgspec.Struct, frozen=True):
-    """A match, and the change up to which everything has been told of it: the `x-seq` of the last."""
+    """A match, and the seq of its last envelope in the change log (`x-seq`)."""
 
     id: UUID
     number: int
@@ -92,13 +93,13 @@ class MatchPosition(msgspec.Struct, frozen=True):
 
 
 async def next_number(tx: Tx) -> int:
-    """A number that no match has; numbers of failed transactions are not given out again."""
+    """A number that no match has; numbers of failed transactions are not reused."""
     number: int = await tx.value("SELECT nextval('match_number')")
     return number
 
 
 async def insert(tx: Tx, match: Match) -> None:
-    """Add a new match; raises `Conflict` when its id or number is taken."""
+    """Add a new match; raises `Conflict` when its id or number is in use."""
     try:
         await tx.execute(_INSERT, *_columns(match), match.last_stamp, match.last_seq)
     except asyncpg.UniqueViolationError as error:
@@ -114,8 +115,8 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
 
 
 def save_statement(match: Match) -> Write:
-    """What writes the match's state; its row is to be locked. `last_stamp` and `last_seq` are left to
-    `changes.append`. Raises `NotFound`."""
+    """The statement that writes the match's state; its row must be locked. `last_stamp` and `last_seq` are
+    written by `changes.append` only. Raises `NotFound`."""
     return Write(_SAVE, _columns(match), missing=f"There is no match {match.id}.")
 
 
@@ -125,14 +126,14 @@ async def get(tx: Tx, match_id: UUID) -> Match | None:
 
 
 async def some(tx: Tx, ids: Collection[UUID]) -> list[Match]:
-    """Those of these matches that there are."""
+    """Those of these matches that exist."""
     return [_match(row) for row in await tx.fetch(f"{_STATE} WHERE id = ANY($1)", list(ids))]
 
 
 async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None:
     """The match that `ref` names: a UUID, or `od:match:<n>`; None when there is none or `ref` is neither.
 
-    Who sees `finished_only` may know of no other match: for them there is none either.
+    With `finished_only` other matches are not found either.
     """
     match = await _named(tx, ref)
     if match and finished_only and match.status is not Status.FINISHED:
@@ -141,7 +142,8 @@ async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None
 
 
 async def by_ref(tx: Tx, ref: str, *, finished_only: bool = False) -> Match:
-    """What `find` finds; raises `Invalid` where `ref` is of neither form, `NotFound` where there is none."""
+    """The result of `find`; raises `Invalid` when `ref` has neither form, `NotFound` when there is no
+    match."""
     if match_number(ref) is None and match_uuid(ref) is None:
         how = "A match is named by its UUID, or as od:match:<number>."
         raise Invalid(Field(("path", "match_id"), how, "match_id", ref))
@@ -165,7 +167,7 @@ async def listing(
 
 
 async def quiet(tx: Tx, before: int) -> list[Match]:
-    """Live, not suspended matches with a market on offer whose last fact is older than `before` (ms)."""
+    """Live, not suspended matches with an active market whose last fact is older than `before` (ms)."""
     rows = await tx.fetch(
         f"""
         {_STATE} WHERE status = $1 AND suspended = '' AND last_fact_at < $2
@@ -179,9 +181,9 @@ async def quiet(tx: Tx, before: int) -> list[Match]:
 
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
-    """Remove up to `limit` matches that ended before `before` (ms), oldest first, and all that hangs on
-    them: markets, history, ledger, change log; the ids that went. The match that the change log ends with
-    stays, so that the log's `head` never falls."""
+    """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
+    markets, history, ledger, change log; their ids. The match of the change log's last row stays, so that the
+    log's `head` never falls."""
     rows = await tx.fetch(
         """
         SELECT id FROM match WHERE finished_at < $1 AND status = ANY($2)
@@ -198,7 +200,7 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
 
 
 async def trim_to(tx: Tx, keep: int, limit: int = 20) -> list[UUID]:
-    """`trim`, but for all except the `keep` matches that ended last; the ids that went."""
+    """`trim`, for all except the `keep` matches that ended last; their ids."""
     before: int | None = await tx.value(
         """
         SELECT finished_at + 1 FROM match WHERE finished_at IS NOT NULL AND status = ANY($1)

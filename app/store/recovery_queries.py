@@ -1,8 +1,8 @@
-"""What a recovery tells again, read in short pages.
+"""What a recovery replays, read in short pages.
 
-The row of each match that is read is locked and gets a fresh stamp in the same statement, so that what
-is read is exactly the state at that stamp; everyone who writes about a match takes that row first. Rows
-are locked in the order of match numbers, so that two replays cannot wait for each other.
+Reading a match locks its row and assigns a new stamp in the same statement, so that what is read is exactly
+the state at that stamp; every writer of a match locks that row first. Rows are locked in the order of match
+numbers, so that two recoveries cannot deadlock.
 """
 
 from collections.abc import Collection, Mapping
@@ -57,7 +57,7 @@ ORDER BY c.seq
 
 
 class StampedMatch(msgspec.Struct, frozen=True):
-    """A match as it was at `stamp` (ms), when everything up to change `seq` had been told of it."""
+    """A match as it was at `stamp` (ms), after the change `seq`."""
 
     id: UUID
     number: int
@@ -73,7 +73,7 @@ class StampedMatch(msgspec.Struct, frozen=True):
 
 
 class PastFixtureChange(msgspec.Struct, frozen=True):
-    """A fixture change as it was told: `at` is its envelope's stamp, `body` the change's."""
+    """A published fixture change: `at` is its envelope's stamp, `body` the change's."""
 
     number: int
     at: int
@@ -87,14 +87,14 @@ async def open_matches(tx: Tx, tenant_id: UUID) -> list[UUID]:
 
 
 async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
-    """The booked matches that are over of which the feed said after `after` (ms) that they are, or that a
-    market was settled, voided or taken back; by number."""
+    """The booked matches whose end, or a settlement, void or rollback of a market, was published after
+    `after` (ms); by number."""
     return [row["id"] for row in await tx.fetch(_ENDED, tenant_id, after)]
 
 
 async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMatch]:
-    """Lock these matches and give each a fresh stamp, max(`now`, its last + 1); by number. What is read
-    of them in the same transaction is their state at that stamp."""
+    """Lock these matches and assign each a new stamp, max(`now`, its last + 1); by number. What is read of
+    them in the same transaction is their state at that stamp."""
     found = [
         StampedMatch(
             id=row["id"],
@@ -110,14 +110,14 @@ async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMa
 
 
 async def positions(tx: Tx, match_ids: Collection[UUID]) -> list[MatchPosition]:
-    """How far each of these matches has been told, without locking or stamping any."""
+    """The last seq of each of these matches, without locking or stamping any."""
     rows = await tx.fetch("SELECT id, number, last_seq AS seq FROM match WHERE id = ANY($1)", list(match_ids))
     return [MatchPosition(**row) for row in rows]
 
 
 async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
-    """The ledger's entries after `after` (ms), in order, for each match as of the change that it was read
-    at."""
+    """The ledger's entries after `after` (ms), in order, for each match up to the seq at which it was
+    read."""
     found: dict[UUID, list[LedgerEntry]] = {}
     for row in await tx.fetch(_LEDGER, list(read), list(read.values()), after):
         found.setdefault(row["match_id"], []).append(_entry(row["body"]))

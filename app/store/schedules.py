@@ -15,7 +15,7 @@ _LISTED = f"""
 SELECT m.state FROM match m WHERE {_WANTED} AND {booked("$4")}
 ORDER BY m.scheduled_at NULLS LAST, m.number LIMIT $5 OFFSET $6
 """
-_KEPT_BACK = """
+_UNBOOKED = """
 SELECT coalesce(md5(string_agg(match_id::text, ' ' ORDER BY match_id)), '') FROM unbooked WHERE tenant_id = $1
 """
 _CHANGED = f"""
@@ -46,7 +46,7 @@ async def listed(
 
 async def unbooked_digest(tx: Tx, tenant_id: UUID) -> str:
     """A digest of the matches that the tenant has unbooked: "" when it has booked all."""
-    found: str = await tx.value(_KEPT_BACK, tenant_id)
+    found: str = await tx.value(_UNBOOKED, tenant_id)
     return found
 
 

@@ -1,7 +1,7 @@
-"""Names by how well they fit what somebody is typing.
+"""Search by name: trigrams, for suggestions while somebody types.
 
-The database keeps the pieces of three letters of each name (`name_piece`), so that a name is found by what
-it holds and by what it resembles without reading the others. A match is found by its teams and tournament.
+The database stores the trigrams of each name (`name_piece`), so that a name is found by its parts and by
+similarity without reading the others. A match is found by its teams and tournament.
 """
 
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ from app.store import entrants
 from app.store.entrants import E, EntrantTable, folded
 from app.store.transaction import Row, Tx
 
-LEAST = 2  #: letters that a query must have
-_LIKE = 0.3  #: names that resemble the query less are not found
+LEAST = 2  #: the minimum length of a query
+_LIKE = 0.3  #: names of a lower similarity are not found
 _LAST = chr(0x10FFFF)
-_MATCHES_OF = 20  #: newest matches that are looked at of each team and tournament
+_MATCHES_OF = 20  #: newest matches that are read for each team and tournament
 _decode = msgspec.json.Decoder(Match).decode
 
-#: Another name may be made of the very same pieces; only the name itself scores 1.
+#: Another name may have the very same trigrams; only the name itself scores 1.
 _SCORE = """greatest(CASE WHEN folded = $2 THEN 1.0 WHEN starts_with(folded, $2) THEN 0.9
     WHEN position($2 IN folded) > 0 THEN 0.7 ELSE 0.0 END, least(likeness, 0.99))"""
-#: Names with all the pieces that lie within the query, and those with many of the query's own.
+#: Names with all trigrams within the query, and names with many of its trigrams.
 _NEAR = f"""
 SELECT id, likeness FROM (
     SELECT id, count(*) FILTER (WHERE piece = ANY($5::text[])) AS within,
@@ -31,7 +31,7 @@ SELECT id, likeness FROM (
     FROM name_piece WHERE shelf = $1 AND piece = ANY($4::text[]) GROUP BY id, pieces
 ) AS found WHERE within = cardinality($5::text[]) OR likeness >= {_LIKE}
 """
-#: Two letters make no piece, but begin one wherever they stand.
+#: Two letters make no trigram, but begin one wherever they occur.
 _SHORT = """
 SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_piece WHERE shelf = $1 AND piece >= $4 AND piece < $5
 """
@@ -40,9 +40,8 @@ SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_piece WHERE shelf = $1 AND
 async def named(
     tx: Tx, table: EntrantTable[E], query: str, *, limit: int, finished_only: bool
 ) -> list[tuple[E, float]]:
-    """The `limit` best of a shelf with their scores: 1 for the very name, 0.9 where the name begins so, 0.7
-    where it holds the query, and how much it resembles it, whichever is most. `finished_only` as in
-    `entrants.listing`."""
+    """The `limit` best of a table with their scores, the highest of: 1 for the very name, 0.9 for a prefix,
+    0.7 for a substring, and the similarity. `finished_only` as in `entrants.listing`."""
     wanted = folded(query)
     if len(wanted) < LEAST:
         return []
@@ -63,8 +62,8 @@ async def named(
 async def matches(
     tx: Tx, teams: Mapping[int, float], tournaments: Mapping[int, float], *, limit: int, finished_only: bool
 ) -> list[tuple[Match, float]]:
-    """The `limit` best matches of teams and tournaments that have these scores: the best of its two teams and
-    its tournament is a match's own; of equal ones the newer go first."""
+    """The `limit` best matches of teams and tournaments with these scores: a match's score is the highest of
+    its two teams' and its tournament's; of equal ones the newer is first."""
     scores: dict[UUID, float] = {}
     numbers: dict[UUID, int] = {}
     for column, of in (("home_id", teams), ("away_id", teams), ("tournament_id", tournaments)):
@@ -93,7 +92,7 @@ async def _newest(tx: Tx, column: str, numbers: list[int], finished_only: bool) 
 
 
 def pieces(wanted: str) -> tuple[list[str], list[str]]:
-    """The query's pieces as the database makes them, and those that lie within it."""
+    """The query's trigrams as the database makes them (padded), and those without padding."""
     padded = f" {wanted}  "
     cut = {padded[place : place + 3] for place in range(len(wanted) + 1)}
     return sorted(cut), sorted({wanted[place : place + 3] for place in range(len(wanted) - 2)})

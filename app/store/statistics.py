@@ -1,4 +1,4 @@
-"""What finished matches say about teams, players and maps: a row a team or player and map."""
+"""Statistics of finished matches: a row per team or player and map."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -26,7 +26,7 @@ class MapLine(msgspec.Struct, frozen=True):
 
 
 class MapTally(msgspec.Struct, frozen=True):
-    """A player's counts on one map; `name` is the one that they played under."""
+    """A player's counts on one map; `name` is the player's name in that match."""
 
     match_id: UUID
     account: int
@@ -39,7 +39,7 @@ class MapTally(msgspec.Struct, frozen=True):
 async def replace(
     tx: Tx, match_id: UUID, finished_at: int, teams: Sequence[TeamOnMap], players: Sequence[PlayerOnMap]
 ) -> None:
-    """Let these be the match's rows, whatever they were before."""
+    """Replace the match's rows by these."""
     for table in ("team_map", "player_map"):
         await tx.execute(f"DELETE FROM {table} WHERE match_id = $1", match_id)
     for one in teams:
@@ -72,7 +72,7 @@ async def replace(
 
 
 async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapLine]:
-    """The newest `limit` maps of a team of matches that finished in this time (ms), `until` not included."""
+    """The newest `limit` maps of a team, of matches that finished in this period (ms), `until` excluded."""
     rows = await tx.fetch(
         f"""
         SELECT {_LINE} FROM team_map WHERE team_id = $1::bigint AND finished_at >= $2 AND finished_at < $3
@@ -84,7 +84,7 @@ async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, li
 
 
 async def of_matches(tx: Tx, team_id: int, match_ids: Sequence[UUID]) -> list[MapLine]:
-    """What a team did on the maps of these matches."""
+    """A team's counts on the maps of these matches."""
     rows = await tx.fetch(
         f"SELECT {_LINE} FROM team_map WHERE match_id = ANY($1) AND team_id = $2::bigint", match_ids, team_id
     )
@@ -94,7 +94,7 @@ async def of_matches(tx: Tx, team_id: int, match_ids: Sequence[UUID]) -> list[Ma
 async def of_maps(
     tx: Tx, names: Sequence[str], *, since: int = 0, until: int = EVER, limit: int
 ) -> list[MapLine]:
-    """The newest `limit` lines of each of these maps, two for each time it was played."""
+    """The newest `limit` lines of each of these maps, two per match in which it was played."""
     rows = await tx.fetch(
         f"""
         SELECT {_LINE} FROM unnest($1::text[]) AS wanted (name), LATERAL (
@@ -110,7 +110,7 @@ async def of_maps(
 async def of_players(
     tx: Tx, accounts: Sequence[int], *, since: int = 0, until: int = EVER, limit: int
 ) -> list[MapTally]:
-    """The newest `limit` maps of each of these players, whoever they played for."""
+    """The newest `limit` maps of each of these players, for any team."""
     rows = await tx.fetch(
         """
         SELECT newest.* FROM unnest($1::bigint[]) AS wanted (account), LATERAL (

@@ -5,7 +5,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class Alert(Table, tablename="alert", db=DIALECT):
-    """`store.alerts.Alert`, a column a field; an alert that has not ended has `ended_at` null."""
+    """`store.alerts.Alert`, one column per field; `ended_at` is null for an open alert."""
 
     id = BigInt(primary_key=True)
     kind = Text()

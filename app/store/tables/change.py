@@ -22,7 +22,7 @@ class Change(Table, tablename="change", db=DIALECT):
 
 
 class PastFixture(Table, tablename="past_fixture", db=DIALECT):
-    """A fixture change that the change log has forgotten and a recovery may still tell."""
+    """A fixture change that was pruned from the change log and that a recovery may still replay."""
 
     seq = BigInt(primary_key=True)
     match_id = UUID()
@@ -33,7 +33,7 @@ class PastFixture(Table, tablename="past_fixture", db=DIALECT):
 
 
 class PastSeq(Table, tablename="past_seq", db=DIALECT):
-    """The number of the newest change that the log has forgotten, of each thing that the stream shows."""
+    """The seq of the newest pruned change of each entity that the stream shows."""
 
     match_id = UUID(primary_key=True)
     kind = Text()

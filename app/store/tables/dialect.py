@@ -1,4 +1,4 @@
-"""Piccolo's engine, as far as a table class needs one: to know that it speaks to PostgreSQL."""
+"""Piccolo's engine, as far as a table class needs one: for PostgreSQL's dialect of SQL."""
 
 from piccolo.engine.postgres import PostgresEngine
 

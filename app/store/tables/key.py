@@ -5,8 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class ApiKey(Table, tablename="api_key", db=DIALECT):
-    """A tenant's key. Only its keyed `hash` is kept; `hint` are its first characters, for people.
-    `reference` is the id under which its operator asked for it."""
+    """A tenant's key. Only its keyed `hash` is stored; `hint` is its first characters, for people.
+    `reference` is the operator's own id of it."""
 
     id = UUID(primary_key=True)
     tenant_id = UUID()

@@ -5,7 +5,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class Market(Table, tablename="market", db=DIALECT):
-    """`domain.market.Market`, a column a field; the key is (match_id, type_id, specifiers)."""
+    """`domain.market.Market`, one column per field; the key is (match_id, type_id, specifiers)."""
 
     match_id = UUID(primary_key=True)
     type_id = Integer()

@@ -5,12 +5,12 @@ from app.store.tables.dialect import DIALECT
 
 
 class Match(Table, tablename="match", db=DIALECT):
-    """One row a match: `state` is the whole `domain.match.Match`, the columns are what queries ask for.
+    """One row per match: `state` is the whole `domain.match.Match`, the columns are those that queries use.
 
-    `later` holds the fields of the state that version 0.1.0 does not know, and outranks `state`, which a
-    process of that version writes without them. `last_stamp` and `last_seq` are written by `changes.append`
-    alone and outrank those in `state`, and so is `closed_at`, the stamp at which the feed said that the match
-    is over. `place` and `listed` are made by the database of the others.
+    `later` holds the fields of the state that version 0.1.0 does not know, and takes precedence over `state`,
+    which a process of that version writes without them. Only `changes.append` writes `last_stamp` and
+    `last_seq`, which take precedence over those in `state`, and `closed_at`, the stamp at which the feed
+    published that the match is over. The database computes `place` and `listed` from the other columns.
     """
 
     id = UUID(primary_key=True)
@@ -41,7 +41,7 @@ class Match(Table, tablename="match", db=DIALECT):
 
 
 class MatchCount(Table, tablename="match_count", db=DIALECT):
-    """How many listed matches are in each state: the sum over its shards, kept by the database."""
+    """How many listed matches are in each state: the sum over its shards, maintained by triggers."""
 
     status = Text(primary_key=True)
     shard = SmallInt()

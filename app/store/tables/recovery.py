@@ -5,8 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
-    """`domain.recovery.RecoveryJob`, a column a field. `holder` is the feed process that runs it; a run may
-    begin from `due_at` on."""
+    """`domain.recovery.RecoveryJob`, one column per field. `holder` is the feed process that runs it; a run
+    may begin from `due_at` on."""
 
     id = BigInt(primary_key=True)
     tenant_id = UUID()
@@ -30,7 +30,7 @@ class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
 
 
 class RecoverySlot(Table, tablename="recovery_slot", db=DIALECT):
-    """The lock of one (tenant, node): taken by whoever finds it expired."""
+    """The lock of one (tenant, node), which may be acquired when it has expired."""
 
     tenant_id = UUID(primary_key=True)
     node = Text()

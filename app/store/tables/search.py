@@ -5,7 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class NamePiece(Table, tablename="name_piece", db=DIALECT):
-    """Three letters of a name on a shelf, which has so many such `pieces`; the key is (shelf, piece, id)."""
+    """A trigram (`piece`) of a name in the entrants' table `shelf`; the name has `pieces` of them. The key is
+    (shelf, piece, id)."""
 
     shelf = Text(primary_key=True)
     piece = Text()

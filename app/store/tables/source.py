@@ -5,8 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class LogSource(Table, tablename="log_source", db=DIALECT):
-    """Where the sender of a match's log is: `next_offset` is the first byte not yet applied, -1 while
-    the sender tells no offsets."""
+    """The state of a match's log: `next_offset` is the first byte not yet applied, -1 while the sender sends
+    no offsets."""
 
     match_id = UUID(primary_key=True)
     instance = Text()
@@ -17,7 +17,7 @@ class LogSource(Table, tablename="log_source", db=DIALECT):
 
 
 class LogPending(Table, tablename="log_pending", db=DIALECT):
-    """A log range that came before the one that it follows."""
+    """A log range that arrived before the one that it follows."""
 
     match_id = UUID(primary_key=True)
     begin_offset = BigInt()
@@ -43,7 +43,7 @@ class LogParked(Table, tablename="log_parked", db=DIALECT):
 
 
 class MatchReference(Table, tablename="match_reference", db=DIALECT):
-    """An operator's own id of a match, and what it asked for."""
+    """An operator's own id of a match, and the JSON of the request that bound it in `asked`."""
 
     reference = Text(primary_key=True)
     match_id = UUID()
@@ -51,7 +51,7 @@ class MatchReference(Table, tablename="match_reference", db=DIALECT):
 
 
 class MatchSource(Table, tablename="match_source", db=DIALECT):
-    """`store.match_sources.MatchSource`, a column a field; primary key: match and source."""
+    """`store.match_sources.MatchSource`, one column per field; the key is (match_id, source)."""
 
     match_id = UUID(primary_key=True)
     source = Text()

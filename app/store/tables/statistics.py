@@ -5,7 +5,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class TeamMap(Table, tablename="team_map", db=DIALECT):
-    """What a team did on one map of a finished match; the key is (match_id, map, slot)."""
+    """A team's counts on one map of a finished match; the key is (match_id, map, slot)."""
 
     match_id = UUID(primary_key=True)
     map = SmallInt()
@@ -18,7 +18,7 @@ class TeamMap(Table, tablename="team_map", db=DIALECT):
 
 
 class PlayerMap(Table, tablename="player_map", db=DIALECT):
-    """What a player did on one map of a finished match; the key is (match_id, map, account, name)."""
+    """A player's counts on one map of a finished match; the key is (match_id, map, account, name)."""
 
     match_id = UUID(primary_key=True)
     map = SmallInt()

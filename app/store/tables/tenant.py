@@ -5,7 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
-    """`amqp_admitted` is what the broker was told last; where it differs from `active` it has to be told."""
+    """A tenant. `amqp_admitted` is the access that was applied to the broker last; where it differs from
+    `active`, it is to be applied again."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
@@ -17,20 +18,21 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
 
 
 class Unbooked(Table, tablename="unbooked", db=DIALECT):
-    """A match that a tenant does not take; every match without such a row is booked."""
+    """A match that a tenant has unbooked; every match without such a row is booked."""
 
     tenant_id = UUID(primary_key=True)
     match_id = UUID()
 
 
 class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
-    """How far a tenant has been told, and which feed process tells it until when.
+    """A tenant's cursor in the change log (`seq`), and the lease of the feed process that publishes to it.
 
-    The rest is what that process has last seen: `state` of the connection ("" while it works), when `alive`
-    was last said, how many messages the tenant's queues have lost and when the last of them, and the last
-    ingest worker's beat for whose end the tenant was told `subscribed="0"`; `owed`: the tenant has missed
-    something and has not been told so; `bound`: a JSON list of the queues that live messages are routed to,
-    "" when there never was one. `dropped_before`: how many they had lost when the alert about it began.
+    The rest is what that process has reported last: `state` of the connection ("" while it works), when
+    `alive` was last published (`said_at`), how many messages the tenant's queues have lost and when the last
+    of them (`dropped`, `dropped_at`), and the last ingest worker's heartbeat after whose end the tenant was
+    sent `subscribed="0"` (`told_dead`); `owed`: the tenant has missed something and has not been notified of
+    it; `bound`: a JSON list of the queues that live messages are routed to, "" when there never was one.
+    `dropped_before`: how many they had lost when the alert about it began.
     """
 
     tenant_id = UUID(primary_key=True)

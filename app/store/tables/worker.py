@@ -5,7 +5,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class WorkerBeat(Table, tablename="worker_beat", db=DIALECT):
-    """When each worker process last said that it lives."""
+    """The last heartbeat of each worker process."""
 
     worker = Text(primary_key=True)
     kind = Text()
