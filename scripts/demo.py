@@ -59,7 +59,7 @@ def _start(options: argparse.Namespace) -> None:
     _clean_up()
     if not ports.is_free(options.port):
         raise ServiceError(
-            f"port {options.port} is in use; end what listens there, or choose another with --port"
+            f"port {options.port} is taken; end what listens there, or choose another with --port"
         )
     if options.detach:
         _detach(options)

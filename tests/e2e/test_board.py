@@ -18,7 +18,7 @@ from tests.e2e.test_demo import ROOT, Place
 from tests.support.lengths import short_then_long
 
 EQUAL = "/0 differences/.test(document.getElementById('equal').textContent)"
-#: Opens the settlement of a first kill, and gives what it is said to rest on.
+#: Opens the settlement of a first kill, and returns the facts that it rests on.
 FIRST_KILL = """
 (async () => {
   const box = [...document.querySelectorAll("#settlements details")]
@@ -31,7 +31,7 @@ FIRST_KILL = """
 })()
 """
 PRICES = "[...document.querySelectorAll('.offer')].map((each) => each.textContent).join('|')"
-#: Faults of the demo, and what the page says of each.
+#: Faults of the demo, and what the page shows of each.
 FAULTS = {"drop": "recovery", "consumer": "connection"}
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 #: Controls without a name, and pictures without a text.
@@ -86,8 +86,8 @@ async def see_prices_move(page: Page) -> None:
 async def see_faults_heal(page: Page, place: Place, faults: dict[str, str]) -> None:
     """Messages that never come, and a bookmaker that dies: both end with an equal book, on the page too."""
     for fault, kind in faults.items():
-        told = await asyncio.to_thread(break_something, place, fault)
-        assert "book equals REST: 0 differences" in told.splitlines()[-1]
+        output = await asyncio.to_thread(break_something, place, fault)
+        assert "book equals REST: 0 differences" in output.splitlines()[-1]
         await page.until(f"!!document.querySelector('#story .{kind}')", 30)
         await page.until(EQUAL, 60)
 

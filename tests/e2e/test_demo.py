@@ -44,7 +44,7 @@ class Place:
         )
 
     def start(self) -> dict[str, Any]:
-        """Start it detached; what `demo.json` says."""
+        """Start it detached; the contents of `demo.json`."""
         done = self.run("--detach", "--port", str(self.port))
         assert done.returncode == 0, done.stdout + done.stderr
         described: dict[str, Any] = msgspec.json.decode((self.var / "demo.json").read_bytes())
@@ -56,8 +56,8 @@ class Place:
 
     def _ours(self, process: psutil.Process) -> bool:
         try:
-            told = process.environ().get("MATCHFEED_VAR"), *process.cmdline()
-            return process.pid != os.getpid() and any(str(self.var) in (each or "") for each in told)
+            texts = process.environ().get("MATCHFEED_VAR"), *process.cmdline()
+            return process.pid != os.getpid() and any(str(self.var) in (each or "") for each in texts)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             return False
 

@@ -1,4 +1,4 @@
-"""What settings are believed, and which ones stop a process with a line that says what to do."""
+"""Which settings are accepted, and which stop a process with a line that has the remedy."""
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +14,7 @@ def test_a_developer_needs_to_set_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "variables",
     [
         {"DEPLOYMENT": "production"},
         {"PUBLIC_URL": "https://feed.example.com"},
@@ -23,11 +23,11 @@ def test_a_developer_needs_to_set_nothing() -> None:
         {"DEPLOYMENT": "production", "SECRET_KEY": DEVELOPMENT_SECRET},
     ],
 )
-def test_production_refuses_the_secret_that_everybody_knows(told: dict[str, str]) -> None:
+def test_production_refuses_the_secret_that_everybody_knows(variables: dict[str, str]) -> None:
     with pytest.raises(SystemExit, match="SECRET_KEY is the one that everybody knows") as refused:
-        load(told)
+        load(variables)
     assert "\n" not in str(refused.value)
-    assert load(told | {"SECRET_KEY": OWN}).secret_key == OWN
+    assert load(variables | {"SECRET_KEY": OWN}).secret_key == OWN
 
 
 def test_a_web_process_for_others_refuses_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,21 +51,21 @@ def test_nobody_is_a_trusted_proxy_unless_named() -> None:
 
 
 def test_defaults_are_the_specifications() -> None:
-    told = load({})
-    assert told.recovery_window_minutes == 4320
-    assert told.alive_seconds == 10
-    assert (told.stream_poll_all_millis, told.stream_poll_match_millis) == (5000, 2000)
-    assert (told.cs2_category_icon_url, told.producer_id) == ("", 2)
+    defaults = load({})
+    assert defaults.recovery_window_minutes == 4320
+    assert defaults.alive_seconds == 10
+    assert (defaults.stream_poll_all_millis, defaults.stream_poll_match_millis) == (5000, 2000)
+    assert (defaults.cs2_category_icon_url, defaults.producer_id) == ("", 2)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "variables",
     [{"DEPLOYMENT": "prod"}, {"SECRET_KEY": "short"}, {"MARGIN": "0.9"}]
     + [{"TRUSTED_PROXIES": "*"}, {"TRUSTED_PROXIES": "10.0.0.1/8"}, {"OPERATOR_PORT": "70000"}],
 )
-def test_a_value_that_does_not_fit_is_named(told: dict[str, str]) -> None:
-    with pytest.raises(SystemExit, match=next(iter(told))):
-        load(told)
+def test_a_value_that_does_not_fit_is_named(variables: dict[str, str]) -> None:
+    with pytest.raises(SystemExit, match=next(iter(variables))):
+        load(variables)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The commands against a real database and broker, as somebody at a terminal sees them."""
+"""The commands against a real database and broker, as a user at a terminal sees them."""
 
 import json
 import stat

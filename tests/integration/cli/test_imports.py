@@ -103,7 +103,7 @@ def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "problem"),
     [
         ({"kind": "team"}, "name"),
         ({"kind": "stadium", "name": "x"}, "stadium"),
@@ -117,12 +117,12 @@ def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp
     ],
 )
 def test_a_row_that_does_not_fit_is_named_and_nothing_is_taken(
-    run: Run, shelf: Any, tmp_path: Path, row: dict[str, Any], said: str
+    run: Run, shelf: Any, tmp_path: Path, row: dict[str, Any], problem: str
 ) -> None:
     file = lines(tmp_path / "cs2.jsonl", {"kind": "team", "name": "Copper Owls"}, row)
     result = run("import", "cs2", file)
     assert result.exit_code == 1
-    assert "cs2.jsonl.3" in result.output and said in result.output
+    assert "cs2.jsonl.3" in result.output and problem in result.output
     assert shelf(entrants.TEAMS) == []
 
 

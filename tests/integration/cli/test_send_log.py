@@ -24,7 +24,7 @@ from app.store.connections import Store
 
 @dataclass
 class Sink:
-    """A log sink that is away for its first answers, and keeps what it has taken."""
+    """A log sink that refuses its first requests, and stores what it has accepted."""
 
     url: str = ""
     refusals: int = 2
@@ -47,24 +47,24 @@ class Sink:
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    kept = Sink()
+    sink = Sink()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            status = kept.take(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            status = sink.take(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
             self.send_response(status)
             self.send_header("content-length", "0")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Silent: the test looks at what was kept."""
+            """Silent: the test looks at what was stored."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
-    kept.url = f"http://127.0.0.1:{server.server_port}"
-    yield kept
+    sink.url = f"http://127.0.0.1:{server.server_port}"
+    yield sink
     server.shutdown()
     thread.join()
     server.server_close()

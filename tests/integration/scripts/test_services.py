@@ -45,8 +45,8 @@ async def _one(url: str) -> int:
 
 
 def test_private_servers_live_and_die_with_their_directory(wanted: Services, directory: Path) -> None:
-    said: list[str] = []
-    found = servers.start(directory, wanted, said.append)
+    printed: list[str] = []
+    found = servers.start(directory, wanted, printed.append)
     running = states.load(directory).processes
     assert [started.name for started in running] == ["postgresql", "redis"]
     assert found.rabbitmq_url == wanted.rabbitmq_url
@@ -54,13 +54,13 @@ def test_private_servers_live_and_die_with_their_directory(wanted: Services, dir
     with redis.Redis.from_url(found.redis_url) as client:
         assert client.ping()
 
-    assert servers.start(directory, wanted, said.append) == found
+    assert servers.start(directory, wanted, printed.append) == found
     assert states.load(directory).processes == running
     assert servers.lost(directory) == []
 
-    servers.stop(directory, said.append)
+    servers.stop(directory, printed.append)
     assert [started.name for started in running if processes.find(started)] == []
-    assert said[-1] == "stopping postgresql, redis"
+    assert printed[-1] == "stopping postgresql, redis"
 
 
 def test_a_server_that_died_is_missed_and_started_again_at_its_place(

@@ -27,8 +27,8 @@ def message(body: str, seq: int = 0, prev: int = 0, arrived: int = 0) -> Any:
 def odds(at: int, *markets: tuple[int, float], request: str = "") -> str:
     row = '<market id="{}" status="{}"><outcome id="1" odds="{}"/></market>'.format
     rows = "".join(row(number, 1 if price else -1, price or 1.5) for number, price in markets)
-    asked = f' request_id="{request}"' if request else ""
-    return f'<odds_change event_id="{MATCH}" timestamp="{at}"{asked}><odds>{rows}</odds></odds_change>'
+    attribute = f' request_id="{request}"' if request else ""
+    return f'<odds_change event_id="{MATCH}" timestamp="{at}"{attribute}><odds>{rows}</odds></odds_change>'
 
 
 def watched() -> WatchedBook:
@@ -53,7 +53,7 @@ def test_a_message_that_comes_again_is_told_and_changes_nothing() -> None:
     for _ in range(2):
         book.receive_message(message(odds(10, (1, 1.85)), seq=5, arrived=now() - 12))
     assert kinds(book) == ["again"]
-    assert [heard.again for heard in book.report.envelopes] == [False, True]
+    assert [received.again for received in book.report.envelopes] == [False, True]
     assert book.report.latency.count == 1
 
 
@@ -69,9 +69,9 @@ def test_what_took_how_long_is_counted_once_in_one_bar() -> None:
     book = watched()
     for seq, late in ((1, 0), (2, 40), (3, 60_000)):
         book.receive_message(message(odds(seq, (1, 1.85)), seq=seq, arrived=now() - late))
-    told = book.report.latency
-    assert (sum(told.bars), told.count, told.bars[-1]) == (3, 3, 1)
-    assert told.slowest >= 60_000 > told.median >= 40
+    latency = book.report.latency
+    assert (sum(latency.bars), latency.count, latency.bars[-1]) == (3, 3, 1)
+    assert latency.slowest >= 60_000 > latency.median >= 40
 
 
 def test_facts_in_words() -> None:
@@ -119,4 +119,4 @@ async def test_a_recovery_that_is_in_flight_is_not_waited_out(status: int, lates
     )
     answer = httpx.MockTransport(lambda _: httpx.Response(status, headers={"Retry-After": "40"}))
     async with httpx.AsyncClient(transport=answer, base_url=address) as bookmaker.rest:
-        assert await bookmaker._ask(0, "1") == (status, latest)
+        assert await bookmaker._request_recovery(0, "1") == (status, latest)

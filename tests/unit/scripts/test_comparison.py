@@ -33,42 +33,42 @@ def test_a_new_round_on_its_way_is_no_difference() -> None:
     """A round replaces 20 markets by 50; for a moment the service has them and the book does not."""
     late = [(MATCH, number, "extra", True) for number in range(20)]
     late += [(MATCH, number, "missing", True) for number in range(20, 70)]
-    said = verdict(seen({MATCH: 5}, *late), seen({MATCH: 6}))
-    assert said is not None and said.count == 0
+    result = verdict(seen({MATCH: 5}, *late), seen({MATCH: 6}))
+    assert result is not None and result.count == 0
     assert verdict(seen({MATCH: 5}, *late), seen({MATCH: 6}, *late)) is None
 
 
 def test_what_both_looks_find_in_a_book_that_is_not_behind_is_a_difference() -> None:
     wrong = (MATCH, 1, "wrong_price", False)
-    said = verdict(seen({MATCH: 5}, wrong), seen({MATCH: 6}, wrong))
-    assert said is not None and (said.count, said.kinds) == (1, {"wrong_price": 1})
+    result = verdict(seen({MATCH: 5}, wrong), seen({MATCH: 6}, wrong))
+    assert result is not None and (result.count, result.kinds) == (1, {"wrong_price": 1})
 
 
 def test_a_message_that_never_comes_is_a_difference() -> None:
     """Behind at both looks, and nothing has come between them."""
     missing = (MATCH, 1, "missing", True)
-    said = verdict(seen({MATCH: 5}, missing), seen({MATCH: 5}, missing))
-    assert said is not None and said.kinds == {"missing": 1}
+    result = verdict(seen({MATCH: 5}, missing), seen({MATCH: 5}, missing))
+    assert result is not None and result.kinds == {"missing": 1}
 
 
 def test_another_match_that_moves_on_excuses_nothing() -> None:
     missing = (MATCH, 1, "missing", True)
-    said = verdict(seen({MATCH: 5, OTHER: 1}, missing), seen({MATCH: 5, OTHER: 9}, missing))
-    assert said is not None and said.count == 1
+    result = verdict(seen({MATCH: 5, OTHER: 1}, missing), seen({MATCH: 5, OTHER: 9}, missing))
+    assert result is not None and result.count == 1
 
 
 def test_a_match_with_nothing_open_in_the_book_is_waited_for() -> None:
     """The digest cannot say how far such a match was received, and the answer not whether it is behind."""
     missing = (MATCH, 1, "missing", None)
     assert verdict(seen({}, missing), seen({MATCH: 3}, missing)) is None
-    said = verdict(seen({}, missing), seen({}, missing))
-    assert said is not None and said.count == 1
+    result = verdict(seen({}, missing), seen({}, missing))
+    assert result is not None and result.count == 1
 
 
 async def test_the_board_shows_no_difference_while_a_round_is_on_its_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The self-check differs at its first answer and agrees at its second: the story says that they agree."""
+    """The self-check differs at its first answer and agrees at its second: the story has that they agree."""
     monkeypatch.setattr(bookmaker, "_AGAIN_SECONDS", 0)
     answers = iter([answer((MATCH, 1, "missing", True)), answer()])
     ours = bookmaker.Bookmaker(
@@ -84,7 +84,7 @@ async def test_the_board_shows_no_difference_while_a_round_is_on_its_way(
     ours.book.request = ""
     reported = asyncio.Event()
     monkeypatch.setattr(
-        ours, "_tell_check", lambda found: (ours.book.tell("", str(found.count)), reported.set())
+        ours, "_report_check", lambda found: (ours.book.add_line("", str(found.count)), reported.set())
     )
     async with httpx.AsyncClient(base_url="http://demo", transport=transport) as ours.rest:
         checking = asyncio.create_task(ours._check())
@@ -110,7 +110,7 @@ def test_nothing_is_called_a_difference_that_one_look_does_not_have(
     first: list[Any], second: list[Any], before: dict[str, int], after: dict[str, int]
 ) -> None:
     one, other = seen(before, *first), seen(after, *second)
-    said = verdict(one, other)
+    result = verdict(one, other)
     both = one.found.keys() & other.found.keys()
-    assert said is None or said.count <= len(both)
-    assert (said is not None and said.count == 0) == (not other.found)
+    assert result is None or result.count <= len(both)
+    assert (result is not None and result.count == 0) == (not other.found)

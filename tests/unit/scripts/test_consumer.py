@@ -27,7 +27,7 @@ async def begun(book: consumer.Book, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 async def test_it_begins_at_its_own_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 0 no results would be told: of what ends between the first message and the snapshot, none ever."""
+    """With 0 no results would be replayed: never those of matches that end before the snapshot."""
     before = time.time_ns() // 1_000_000
     assert before <= await begun(consumer.Book(), monkeypatch) <= time.time_ns() // 1_000_000
 
@@ -40,11 +40,11 @@ async def test_a_book_that_was_kept_goes_on_where_it_ended(monkeypatch: pytest.M
 
 async def test_it_asks_until_the_snapshot_is_complete() -> None:
     """Refused, too late, in flight elsewhere: each asks again with a number of its own, then waits."""
-    book, asked, answers = consumer.Book(), list[tuple[int, str]](), [(503, 0.0), (409, 0.0), (422, 0.0)]
+    book, requested, answers = consumer.Book(), list[tuple[int, str]](), [(503, 0.0), (409, 0.0), (422, 0.0)]
     book.after, waits = 1_800_000_000_000, asyncio.Event()
 
     async def ask(after: int, request: str) -> tuple[int, float]:
-        asked.append((after, request))
+        requested.append((after, request))
         if answers:
             return answers.pop(0)
         waits.set()
@@ -55,14 +55,14 @@ async def test_it_asks_until_the_snapshot_is_complete() -> None:
     async with asyncio.timeout(10):
         await waits.wait()
     overlap = 1_800_000_000_000 - consumer.OVERLAP_MILLIS
-    assert [after for after, _ in asked] == [overlap, overlap, overlap, 0]
-    assert len({request for _, request in asked}) == 4
+    assert [after for after, _ in requested] == [overlap, overlap, overlap, 0]
+    assert len({request for _, request in requested}) == 4
     book.receive(b'<snapshot_complete request_id="%s" timestamp="7"/>' % b"1")  # of another node
-    assert book.request == asked[-1][1]
-    book.receive(b'<snapshot_complete request_id="%s" timestamp="7"/>' % asked[-1][1].encode())
+    assert book.request == requested[-1][1]
+    book.receive(b'<snapshot_complete request_id="%s" timestamp="7"/>' % requested[-1][1].encode())
     assert (book.request, book.after) == ("", 7)
     await asyncio.sleep(0)
-    assert len(asked) == 4
+    assert len(requested) == 4
     task.cancel()
     await asyncio.wait([task])
 

@@ -28,10 +28,10 @@ def written() -> set[tuple[str, tuple[str, ...]]]:
     found = set()
     for page in PAGES:
         for piece in pieces(page):
-            if said := _MODULE.search(piece):
-                found.add((said[1], tuple(shlex.split(said[2].split("`")[0]))))
-            elif said := _SESSION.search(piece):
-                found.add((f"scripts.bench.{said[1]}", tuple(shlex.split(said[2]))))
+            if found_command := _MODULE.search(piece):
+                found.add((found_command[1], tuple(shlex.split(found_command[2].split("`")[0]))))
+            elif found_command := _SESSION.search(piece):
+                found.add((f"scripts.bench.{found_command[1]}", tuple(shlex.split(found_command[2]))))
     return found
 
 

@@ -7,8 +7,8 @@ from scripts.local_services import ports
 
 
 def test_a_taken_port_is_not_free_and_is_replaced() -> None:
-    with socket.create_server((ports.LOOPBACK, 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server((ports.LOOPBACK, 0)) as used:
+        port = used.getsockname()[1]
         assert not ports.is_free(port)
         assert ports.answers(ports.LOOPBACK, port)
         [other] = ports.free_ports([port])
@@ -33,9 +33,9 @@ def test_waiting_ends_when_the_process_does() -> None:
 
 
 def test_a_port_that_is_being_let_go_is_waited_for() -> None:
-    taken = socket.create_server((ports.LOOPBACK, 0))
-    port = taken.getsockname()[1]
-    letting_go = Timer(0.2, taken.close)
+    used = socket.create_server((ports.LOOPBACK, 0))
+    port = used.getsockname()[1]
+    letting_go = Timer(0.2, used.close)
     letting_go.start()
     assert ports.free_ports([port], patience=20) == [port]
     letting_go.join()

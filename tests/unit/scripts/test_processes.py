@@ -88,17 +88,17 @@ def test_what_cannot_be_run_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "last"),
     [
         ("", "no output"),
         ("one\ntwo\n\n", "two"),
         ('{"event": "it went wrong", "level": "error"}\n', "it went wrong"),
     ],
 )
-def test_last_words(tmp_path: Path, text: str, said: str) -> None:
+def test_last_words(tmp_path: Path, text: str, last: str) -> None:
     log = tmp_path / "it.log"
     log.write_text(text)
-    assert processes.last_words(log) == said
+    assert processes.last_words(log) == last
 
 
 def test_a_log_that_is_not_there_says_so(tmp_path: Path) -> None:

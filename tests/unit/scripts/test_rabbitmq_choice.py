@@ -23,16 +23,16 @@ def test_nothing_there_is_no_error() -> None:
 
 
 def test_a_broker_without_management_is_left_alone_and_named() -> None:
-    said: list[str] = []
+    printed: list[str] = []
     [api] = ports.free_ports([0])
     with socket.create_server((ports.LOOPBACK, 0)) as broker:
         port = broker.getsockname()[1]
         usable = rabbitmq.usable(
-            f"amqp://127.0.0.1:{port}", f"http://u:p@127.0.0.1:{api}", "http", said.append
+            f"amqp://127.0.0.1:{port}", f"http://u:p@127.0.0.1:{api}", "http", printed.append
         )
     assert not usable
-    assert f"127.0.0.1:{port} is left alone" in said[0]
-    assert f"management plugin does not answer on port {api}" in said[0]
+    assert f"127.0.0.1:{port} is left alone" in printed[0]
+    assert f"management plugin does not answer on port {api}" in printed[0]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,14 @@ def test_a_management_that_does_not_serve_us(
         def log_message(self, *_: Any) -> None:
             """Quiet."""
 
-    said: list[str] = []
+    printed: list[str] = []
     with socket.create_server((ports.LOOPBACK, 0)) as broker, HTTPServer((ports.LOOPBACK, 0), Answer) as api:
         Thread(target=api.handle_request).start()
         url = f"amqp://127.0.0.1:{broker.getsockname()[1]}"
-        assert not rabbitmq.usable(url, f"http://u:p@127.0.0.1:{api.server_port}", authorisation, said.append)
-    assert why in said[0]
+        assert not rabbitmq.usable(
+            url, f"http://u:p@127.0.0.1:{api.server_port}", authorisation, printed.append
+        )
+    assert why in printed[0]
 
 
 def test_an_ordinary_user_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

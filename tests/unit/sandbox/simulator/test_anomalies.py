@@ -65,18 +65,18 @@ def traded(plan: MatchPlan, seconds: float, *, checking: bool = False) -> tuple[
     truth = new_truth(plan)
     trader = Trader(new_match(plan), checking=checking)
     trader.react()
-    heard = BEGIN
+    last_at = BEGIN
     for at, body in bodies(play(plan, truth), seconds):
         reading = read(body, at)
         assert reading.unknown == 0, body
-        if at - heard > SILENT_MS + seconds * 1000:
+        if at - last_at > SILENT_MS + seconds * 1000:
             trader.match = raise_doubt(trader.match, SILENT, "silence")
             trader.react()
             assert not trader.active()
             trader.apply([f.SourceResumed(at=at), *reading.facts])
         else:
             trader.apply(reading.facts)
-        heard = at
+        last_at = at
     return trader, truth
 
 

@@ -19,7 +19,7 @@ from app.sandbox.simulator.pace import Pace
 
 
 class Wall:
-    """A clock that moves only when somebody sleeps on it."""
+    """A clock that moves only when the sender sleeps on it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -41,7 +41,7 @@ class Sink:
         return httpx.Response(status, text="answer")
 
     @property
-    def taken(self) -> list[httpx.Request]:
+    def accepted(self) -> list[httpx.Request]:
         return [request for _, request, status in self.seen if status == 200]
 
 
@@ -75,16 +75,16 @@ ALL = "".join(f"{line.text}\n" for line in LINES).encode()
 @pytest.mark.anyio
 async def test_every_byte_once_and_the_offsets_say_so() -> None:
     sink = await play(Pace(10))
-    assert body_of(sink.taken) == ALL
-    begins, ends = zip(*ranges(sink.taken), strict=True)
+    assert body_of(sink.accepted) == ALL
+    begins, ends = zip(*ranges(sink.accepted), strict=True)
     assert begins == (0, *ends[:-1])
-    assert [end - begin for begin, end in ranges(sink.taken)] == [len(r.content) for r in sink.taken]
+    assert [end - begin for begin, end in ranges(sink.accepted)] == [len(r.content) for r in sink.accepted]
 
 
 @pytest.mark.anyio
 async def test_headers_of_a_game_server() -> None:
     sink = await play(Pace(10))
-    request = sink.taken[0]
+    request = sink.accepted[0]
     assert request.headers["X-Server-Instance-Token"] == "run-1"
     assert request.headers["Content-Type"] == "text/plain"
     last = request.content.decode().splitlines()[-1]
@@ -96,7 +96,7 @@ async def test_headers_of_a_game_server() -> None:
 async def test_speed_paces_the_bodies() -> None:
     """60 lines a second apart at speed 10: about a body a second, no line before its time."""
     sink = await play(Pace(10))
-    assert 5 <= len(sink.taken) <= 8
+    assert 5 <= len(sink.accepted) <= 8
     for at, request, _ in sink.seen:
         last = int(request.content.decode().splitlines()[-1].rsplit(" ", 1)[1].rstrip("é"))
         assert last / 10 <= at < last / 10 + 1.2
@@ -112,7 +112,7 @@ async def test_rush_then_normal_speed() -> None:
 @pytest.mark.anyio
 async def test_same_range_again_until_it_is_taken() -> None:
     sink = await play(Pace(10), [200, 503, 500, 429])
-    assert body_of(sink.taken) == ALL
+    assert body_of(sink.accepted) == ALL
     tried = ranges([request for _, request, _ in sink.seen])
     assert tried[1] == tried[2] == tried[3] == tried[4]
     assert tried[5][0] == tried[4][1]
@@ -133,8 +133,8 @@ async def test_patience_ends() -> None:
 @pytest.mark.anyio
 async def test_bodies_keep_to_their_size() -> None:
     sink = await play(Pace(1000), config=SendConfig(batch_bytes=200))
-    assert body_of(sink.taken) == ALL
-    assert max(len(request.content) for request in sink.taken) <= 210
+    assert body_of(sink.accepted) == ALL
+    assert max(len(request.content) for request in sink.accepted) <= 210
 
 
 def test_sink_address_keeps_path_and_token() -> None:
@@ -168,7 +168,7 @@ async def test_a_new_run_has_its_own_token_and_offsets() -> None:
     async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
         timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
         await LogSender(client, URL, "run", timing=timing).send(lines, Pace(10))
-    assert body_of(sink.taken) == ALL
-    tokens = [request.headers["X-Server-Instance-Token"] for request in sink.taken]
+    assert body_of(sink.accepted) == ALL
+    tokens = [request.headers["X-Server-Instance-Token"] for request in sink.accepted]
     assert tokens == sorted(tokens) and set(tokens) == {"run", "run-1"}
-    assert ranges(sink.taken)[tokens.index("run-1")][0] == 0
+    assert ranges(sink.accepted)[tokens.index("run-1")][0] == 0

@@ -17,7 +17,7 @@ BASE = "http://service.test"
 
 @dataclass
 class Service:
-    """Matches by id with what was said about them; `away` requests are answered 503 first."""
+    """Matches by id with the requests about them; `away` requests are answered 503 first."""
 
     away: int = 0
     matches: dict[str, str] = field(default_factory=dict)
@@ -91,7 +91,7 @@ async def run(service: Service, enough: int) -> list[str]:
 @pytest.mark.anyio
 @pytest.mark.parametrize("ended", short_then_long([4, 10]))
 async def test_the_day_keeps_its_promises(ended: int) -> None:
-    """Always some of each kind, one current match kept back, and no team in two places."""
+    """Always some of each kind, one current match unbooked, and no team in two places."""
     service = Service()
     await run(service, ended)
     settled = next(i for i, now in enumerate(service.history) if now["finished"] >= 3 and now["live"] >= 3)

@@ -1,4 +1,4 @@
-"""What our reader makes of a simulated log is what the simulator says really happened."""
+"""Our reader finds in a simulated log exactly what the simulator records."""
 
 from dataclasses import replace
 from uuid import UUID
