@@ -28,7 +28,7 @@ class ChangeDraft(msgspec.Struct, frozen=True):
     is the WebSocket frame's type or "", `message` the feed message that carries it or "". `body` is the
     domain struct as msgspec's JSON: Market, TimelineEvent; of a match MatchSummary, or FixtureChange under
     `fixture_change`; of a round RoundLive when it begins, else Round; of a scoreboard nothing (`{}`), for it
-    is read from the match. A settlement has its `entry` instead, whose `id` and `at` are yet to be given.
+    is read from the match. A settlement has its `entry` instead, whose `id` and `at` are not set yet.
     """
 
     entity: str
@@ -73,15 +73,15 @@ class _DraftPosition(NamedTuple):
 #: stamp, a settlement's own id) is computed in the same statement: with two statements the lock would be held
 #: for one round trip more.
 _APPEND = """
-WITH taken AS MATERIALIZED (
+WITH assigned AS MATERIALIZED (
     SELECT * FROM take_change_numbers($1, $3)
 ), placed AS MATERIALIZED (
-    SELECT taken.first + own AS seq, taken.first + last AS envelope_seq,
-        CASE WHEN before < 0 THEN taken.last_seq ELSE taken.first + before END AS prev_seq,
-        CASE envelopes WHEN 0 THEN greatest($4, taken.last_stamp)
-            ELSE greatest($4, taken.last_stamp + 1) + envelopes - 1 END AS at,
+    SELECT assigned.first + own AS seq, assigned.first + last AS envelope_seq,
+        CASE WHEN before < 0 THEN assigned.last_seq ELSE assigned.first + before END AS prev_seq,
+        CASE envelopes WHEN 0 THEN greatest($4, assigned.last_stamp)
+            ELSE greatest($4, assigned.last_stamp + 1) + envelopes - 1 END AS at,
         entity, key, frame, message, body, type_id, specifiers
-    FROM taken, unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[], $11::text[],
+    FROM assigned, unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[], $11::text[],
         $12::text[], $13::json[], $14::int[], $15::text[])
         AS t (own, last, before, envelopes, entity, key, frame, message, body, type_id, specifiers)
 ), numbered AS MATERIALIZED (
@@ -89,11 +89,11 @@ WITH taken AS MATERIALIZED (
         CASE WHEN type_id IS NULL THEN body
             ELSE (format('{"id":%s,"at":%s,', seq, at) || substr(body::text, 2))::json END AS body
     FROM placed
-), told AS (
+), inserted AS (
     INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body,
         arrived_at)
     SELECT seq, $1, $2, entity, key, frame, message, at, envelope_seq, prev_seq, body, $16 FROM numbered
-), settled AS (
+), entries AS (
     INSERT INTO ledger_entry (id, at, type_id, specifiers, body, match_id)
     SELECT seq, at, type_id, specifiers, body, $1 FROM numbered WHERE type_id IS NOT NULL
 ), newest AS (
@@ -103,10 +103,10 @@ WITH taken AS MATERIALIZED (
         closed_at = CASE WHEN status IN ('finished', 'cancelled') THEN coalesce(closed_at, newest.at) END
     FROM newest WHERE id = $1
 )
-SELECT coalesce((SELECT at FROM newest), taken.last_stamp) AS last_stamp,
-    coalesce((SELECT envelope_seq FROM newest), taken.last_seq) AS last_seq,
-    pg_notify($17, (taken.first + $3 - 1)::text)
-FROM taken
+SELECT coalesce((SELECT at FROM newest), assigned.last_stamp) AS last_stamp,
+    coalesce((SELECT envelope_seq FROM newest), assigned.last_seq) AS last_seq,
+    pg_notify($17, (assigned.first + $3 - 1)::text)
+FROM assigned
 """
 _READ = """
 SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
@@ -118,7 +118,7 @@ ORDER BY seq
 """
 _PRUNE = """
 WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2),
-gone AS (
+deleted AS (
     DELETE FROM change WHERE seq < (
         SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
     )
@@ -128,16 +128,16 @@ gone AS (
     SELECT match_id, kind, key, max(seq) FROM (
         SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
             CASE entity WHEN 'market' THEN key ELSE '' END AS key
-        FROM gone WHERE NOT (entity = 'match' AND frame = '')
-    ) AS told
+        FROM deleted WHERE NOT (entity = 'match' AND frame = '')
+    ) AS pruned
     WHERE EXISTS (SELECT FROM match WHERE id = match_id AND status NOT IN ('finished', 'cancelled'))
     GROUP BY 1, 2, 3
     ON CONFLICT (match_id, kind, key) DO UPDATE SET seq = excluded.seq
-), kept AS (
+), past_fixtures AS (
     INSERT INTO past_fixture (seq, match_id, number, at, envelope_seq, body)
-    SELECT seq, match_id, number, at, envelope_seq, body FROM gone WHERE message = 'fixture_change'
+    SELECT seq, match_id, number, at, envelope_seq, body FROM deleted WHERE message = 'fixture_change'
 )
-SELECT count(*) FROM gone
+SELECT count(*) FROM deleted
 """
 _PRUNE_LOCK = 7232653  #: the advisory lock for pruning
 _encode = msgspec.json.Encoder().encode

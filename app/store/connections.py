@@ -65,7 +65,7 @@ async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
 def _lost(connection: Any) -> bool:
     try:
         closed: bool = connection.is_closed()
-    except asyncpg.InterfaceError:  # the pool has taken the lost connection back already
+    except asyncpg.InterfaceError:  # the pool has reclaimed the lost connection already
         return True
     return closed
 

@@ -2,7 +2,7 @@
 parent, value.
 
 Most of it is imported from files. An entrant that a match names before any file does gets a number above
-`OWN`, so that it never collides with numbers in files and every match has entrants.
+`MAX_FILE_NUMBER`, so that it never collides with numbers in files and every match has entrants.
 """
 
 from collections.abc import Collection, Iterable

@@ -16,12 +16,12 @@ _FIELDS = (
 
 
 class MatchSource(msgspec.Struct, frozen=True, kw_only=True):
-    """A sender of a match's log. Times in Unix ms, `end_offset` in bytes of its run (None: not told).
+    """A sender of a match's log. Times in Unix ms, `end_offset` in bytes of its run (None: not known).
 
-    `source` names it within the match: the run's instance token, or the server where it tells none.
+    `source` names it within the match: the run's instance token, or the server where it has none.
     `server` is what stays the same when the server restarts: its address, else its unique token, else the
     peer's address. `refused`: it sends although another is followed, and `claims` the match when it sends
-    play. `dismissed`: an operator decided against it. `ended`: another run or server took its place.
+    play. `dismissed`: an operator decided against it. `ended`: another run or server replaced it.
     """
 
     source: str

@@ -18,7 +18,7 @@ _COLUMNS = (TenantTable.id, TenantTable.slug, TenantTable.name, TenantTable.amqp
 
 
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
-    """Add a tenant; raises `Conflict` when its slug (or id) is taken."""
+    """Add a tenant; raises `Conflict` when its slug (or id) is in use."""
     row = TenantTable(
         id=tenant.id,
         slug=tenant.slug,

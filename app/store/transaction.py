@@ -1,4 +1,4 @@
-"""One unit of work on the database: the handle that every function of the store takes."""
+"""One unit of work on the database: the handle that is passed to every function of the store."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

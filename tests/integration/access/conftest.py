@@ -20,13 +20,13 @@ Issue = Callable[..., Awaitable[IssuedKey]]
 
 @pytest.fixture
 def issue(store: Store) -> Issue:
-    """Issue a key to tenant `acme`, made when it is missing; properties as given."""
+    """Issue a key to tenant `acme`, created when missing, with these properties."""
 
     async def make(**properties: Any) -> IssuedKey:
-        asked = KeyProperties(**{"bundles": ("cs2.odds.basic",)} | properties)
+        key_properties = KeyProperties(**{"bundles": ("cs2.odds.basic",)} | properties)
         async with store.transaction() as tx:
             await admin.create_tenant(tx, "acme", "Acme", **BY)
-            return await admin.issue_key(tx, "acme", asked, secret=SECRET, **BY)
+            return await admin.issue_key(tx, "acme", key_properties, secret=SECRET, **BY)
 
     return make
 

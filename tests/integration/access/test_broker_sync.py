@@ -191,7 +191,7 @@ async def test_a_tenant_that_has_all_it_can_have_gets_new_credentials(
 async def test_credentials_that_do_not_work_are_not_the_tenants(
     store: Store, broker: BrokerConfig, slug: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The broker is not where it is said to be, so that nobody can log in there."""
+    """No broker listens at its configured address, so that no login works."""
     monkeypatch.setattr(provisioning, "_LOGIN_SECONDS", 1.0)
     old = await admin.provision_amqp(store, slug, broker, **BY)
     [port] = spare(1)

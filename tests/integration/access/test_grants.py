@@ -48,7 +48,7 @@ async def test_a_key_stands_for_its_grant(grants: Grants, issue: Issue) -> None:
 
 
 async def test_a_key_is_remembered_once_its_making_was_heard(grants: Grants, issue: Issue) -> None:
-    """Word of the new key itself may still be under way: what was read before it comes is forgotten."""
+    """The notification of the new key itself may still be pending: what was read before it is invalidated."""
     issued = await issue()
     async with asyncio.timeout(5):
         while await grants.authorise(issued.raw) is not await grants.authorise(issued.raw):
@@ -69,9 +69,9 @@ async def test_every_refusal_has_the_same_words(store: Store, grants: Grants, is
 async def test_a_key_is_kept_as_a_hash_only(store: Store, issue: Issue) -> None:
     issued = await issue()
     async with store.reading() as tx:
-        kept = str(await tx.fetch("SELECT * FROM api_key, audit"))
-    assert issued.raw not in kept
-    assert issued.raw[4:20] not in kept
+        stored = str(await tx.fetch("SELECT * FROM api_key, audit"))
+    assert issued.raw not in stored
+    assert issued.raw[4:20] not in stored
     assert issued.raw not in repr(issued)
     assert await refused(Grants(store, SECRET + "!"), issued.raw)
 

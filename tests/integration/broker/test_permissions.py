@@ -28,7 +28,8 @@ class Tenant(msgspec.Struct, frozen=True):
 
 @pytest.fixture(scope="module")
 def tenant(services: Services) -> Iterator[Tenant]:
-    """A tenant of a broker that asks us. One for all tests, each of which has an event loop of its own."""
+    """A tenant of a broker that sends us authorisation requests. One for all tests, each of which has an
+    event loop of its own."""
     slug = f"t-{secrets.token_hex(6)}"
     yield Tenant(slug, asyncio.run(_provision(services, slug)))
     asyncio.run(_withdraw(services, slug))
@@ -36,7 +37,7 @@ def tenant(services: Services) -> Iterator[Tenant]:
 
 @pytest.fixture(scope="module")
 def by_patterns(services: Services, tenant: Tenant) -> Iterator[Tenant]:
-    """The same vhost, for a user with the permissions of a tenant whose broker does not ask us. Of users
+    """The same vhost, for a user with the permissions of a tenant whose broker sends us none. Of users
     whose names are no tenant's, the broker itself decides."""
     user, password = f"by-patterns-{tenant.slug}", secrets.token_urlsafe()
     asyncio.run(_permit(services, tenant.slug, user, password))

@@ -1,4 +1,4 @@
-"""What a tenant may do in its corner of the broker, and what it may not."""
+"""What a tenant may do at the broker, and what it may not."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
 
 
-class Corner:
+class Provisioner:
     """Provisions tenants and takes them away again."""
 
     def __init__(self, management: Management, services: Services) -> None:
@@ -39,10 +39,10 @@ class Corner:
 
 
 @pytest.fixture
-async def corner(management: Management, services: Services) -> AsyncIterator[Corner]:
-    corner = Corner(management, services)
-    yield corner
-    for slug in corner.slugs:
+async def provisioner(management: Management, services: Services) -> AsyncIterator[Provisioner]:
+    provisioner = Provisioner(management, services)
+    yield provisioner
+    for slug in provisioner.slugs:
         await provisioning.deprovision(management, slug)
 
 
@@ -52,9 +52,9 @@ async def channel(url: str) -> AsyncIterator[AbstractChannel]:
         yield await connection.channel()
 
 
-async def test_the_tenant_binds_and_consumes_what_we_publish(corner: Corner, slug: str) -> None:
-    url = await corner.provision(slug)
-    async with channel(url) as theirs, channel(corner.broker.url(slug)) as ours:
+async def test_the_tenant_binds_and_consumes_what_we_publish(provisioner: Provisioner, slug: str) -> None:
+    url = await provisioner.provision(slug)
+    async with channel(url) as theirs, channel(provisioner.broker.url(slug)) as ours:
         queue = await theirs.declare_queue(exclusive=True)
         await queue.bind(EXCHANGE, "#")
         named = await theirs.declare_queue(f"{slug}.settlements", durable=True)
@@ -65,12 +65,12 @@ async def test_the_tenant_binds_and_consumes_what_we_publish(corner: Corner, slu
 
 
 async def test_provisioning_again_makes_a_new_password_and_keeps_the_queues(
-    corner: Corner, slug: str
+    provisioner: Provisioner, slug: str
 ) -> None:
-    first = await corner.provision(slug)
+    first = await provisioner.provision(slug)
     async with channel(first) as theirs:
         await theirs.declare_queue(f"{slug}.mine", durable=True)
-    second = await corner.provision(slug)
+    second = await provisioner.provision(slug)
     assert first != second
     async with channel(second) as theirs:
         await theirs.declare_queue(f"{slug}.mine", durable=True, passive=True)
@@ -79,8 +79,8 @@ async def test_provisioning_again_makes_a_new_password_and_keeps_the_queues(
             pass
 
 
-async def test_limits_hold(corner: Corner, slug: str) -> None:
-    url = await corner.provision(slug)
+async def test_limits_hold(provisioner: Provisioner, slug: str) -> None:
+    url = await provisioner.provision(slug)
     async with channel(url) as theirs:
         for number in range(10):
             await theirs.declare_queue(f"{slug}.{number}")
@@ -88,14 +88,14 @@ async def test_limits_hold(corner: Corner, slug: str) -> None:
         async with channel(url) as theirs:
             await theirs.declare_queue(f"{slug}.one-too-many")
     async with channel(url) as theirs:
-        queues = await corner.management.queues(slug)
+        queues = await provisioner.management.queues(slug)
         assert len(queues) == 11, "ten of the tenant's, and that of its losses"
         for number in range(10):
             await theirs.queue_delete(f"{slug}.{number}")
 
 
-async def test_an_eleventh_connection_is_refused(corner: Corner, slug: str) -> None:
-    url = await corner.provision(slug)
+async def test_an_eleventh_connection_is_refused(provisioner: Provisioner, slug: str) -> None:
+    url = await provisioner.provision(slug)
     async with AsyncExitStack() as stack:
         for _ in range(provisioning.USER_LIMITS["max-connections"]):
             await stack.enter_async_context(open_connection(url, 5))
@@ -104,16 +104,18 @@ async def test_an_eleventh_connection_is_refused(corner: Corner, slug: str) -> N
                 pass
 
 
-async def test_channels_beyond_two_hundred_are_refused(corner: Corner, slug: str) -> None:
-    async with open_connection(await corner.provision(slug), 5) as connection:
+async def test_channels_beyond_two_hundred_are_refused(provisioner: Provisioner, slug: str) -> None:
+    async with open_connection(await provisioner.provision(slug), 5) as connection:
         with pytest.raises(AMQPError, match="number of channels"):
             for _ in range(provisioning.USER_LIMITS["max-channels"] + 1):
                 await connection.channel()
 
 
-async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(corner: Corner, slug: str) -> None:
-    url = await corner.provision(slug)
-    async with channel(url) as theirs, channel(corner.broker.url(slug)) as ours:
+async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(
+    provisioner: Provisioner, slug: str
+) -> None:
+    url = await provisioner.provision(slug)
+    async with channel(url) as theirs, channel(provisioner.broker.url(slug)) as ours:
         small = await theirs.declare_queue(f"{slug}.small", arguments={"x-max-length": 2}, auto_delete=True)
         short = await theirs.declare_queue(f"{slug}.ttl", arguments={"x-message-ttl": 1}, auto_delete=True)
         plain = await theirs.declare_queue(exclusive=True)
@@ -132,25 +134,25 @@ async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(corner
         assert await eventually(lost, lambda count: count >= 8) == 8
 
 
-async def test_furnishing_again_changes_nothing(corner: Corner, slug: str) -> None:
-    await corner.provision(slug)
-    before = await corner.management.queues(slug)
-    await provisioning.declare_topology(corner.management, slug, EXCHANGE)
-    assert [each.name for each in await corner.management.queues(slug)] == [each.name for each in before]
+async def test_declaring_the_topology_again_changes_nothing(provisioner: Provisioner, slug: str) -> None:
+    await provisioner.provision(slug)
+    before = await provisioner.management.queues(slug)
+    await provisioning.declare_topology(provisioner.management, slug, EXCHANGE)
+    assert [each.name for each in await provisioner.management.queues(slug)] == [each.name for each in before]
 
 
-async def test_a_withdrawn_tenant_is_out_at_once(corner: Corner, slug: str) -> None:
-    url = await corner.provision(slug)
+async def test_a_deprovisioned_tenant_is_disconnected_at_once(provisioner: Provisioner, slug: str) -> None:
+    url = await provisioner.provision(slug)
     out = asyncio.Event()
     async with open_connection(url, 5) as connection:
         connection.close_callbacks.add(lambda *_: out.set())
-        await provisioning.deprovision(corner.management, slug)
+        await provisioning.deprovision(provisioner.management, slug)
         async with asyncio.timeout(5):
             await out.wait()
     with pytest.raises(AMQPError):
         async with channel(url):
             pass
-    assert slug not in await corner.management.vhosts()
+    assert slug not in await provisioner.management.vhosts()
 
 
 async def test_a_slug_that_cannot_name_a_vhost_is_refused(management: Management) -> None:

@@ -30,7 +30,7 @@ class Deaf:
 
 
 @pytest.fixture
-async def corner(management: Management) -> AsyncIterator[str]:
+async def vhost(management: Management) -> AsyncIterator[str]:
     vhost = f"t{secrets.token_hex(5)}"
     await management.put_vhost(vhost)
     await management.set_permissions(vhost, management.user, configure=".*", write=".*", read=".*")
@@ -38,7 +38,7 @@ async def corner(management: Management) -> AsyncIterator[str]:
     await management.delete_vhost(vhost)
 
 
-async def enlisted(management: Management, services: Services, vhost: str) -> tuple[str, Address]:
+async def created(management: Management, services: Services, vhost: str) -> tuple[str, Address]:
     holder = secrets.token_hex(4)
     password = await publisher_users.create_publisher_user(management, holder)
     await publisher_users.permit_publisher(management, holder, vhost, EXCHANGE)
@@ -47,23 +47,23 @@ async def enlisted(management: Management, services: Services, vhost: str) -> tu
 
 
 async def test_an_expelled_holder_is_out_and_stays_out(
-    management: Management, services: Services, corner: str
+    management: Management, services: Services, vhost: str
 ) -> None:
-    holder, address = await enlisted(management, services, corner)
-    connection = await connect(address, corner, "test", EXCHANGE, Deaf())
+    holder, address = await created(management, services, vhost)
+    connection = await connect(address, vhost, "test", EXCHANGE, Deaf())
     await publisher_users.expel_publisher(management, holder)
     assert "taken over" in await asyncio.wait_for(connection.ended, 5)
     with pytest.raises(BrokerError, match="ACCESS_REFUSED - Login"):
-        await connect(address, corner, "test", EXCHANGE, Deaf())
+        await connect(address, vhost, "test", EXCHANGE, Deaf())
 
 
 async def test_what_is_written_after_the_expulsion_goes_nowhere(
-    management: Management, services: Services, corner: str
+    management: Management, services: Services, vhost: str
 ) -> None:
     """The client does not read what the broker says, as a stopped process does not, and then writes."""
-    holder, address = await enlisted(management, services, corner)
-    connection: Connection = await connect(address, corner, "test", EXCHANGE, Deaf())
-    async with await aio_pika.connect(parse(services.rabbitmq_url).url(corner)) as watcher:
+    holder, address = await created(management, services, vhost)
+    connection: Connection = await connect(address, vhost, "test", EXCHANGE, Deaf())
+    async with await aio_pika.connect(parse(services.rabbitmq_url).url(vhost)) as watcher:
         channel = await watcher.channel()
         queue = await channel.declare_queue(exclusive=True)
         await queue.bind(EXCHANGE, "#")

@@ -20,7 +20,7 @@ NewMarket = Callable[..., Market]
 
 @pytest.fixture
 def new_match(store: Store) -> NewMatch:
-    """Make and keep a match; fields as given, the rest invented."""
+    """Insert a match with these fields, the rest invented."""
 
     async def make(**fields: Any) -> Match:
         async with store.transaction() as tx:
@@ -57,7 +57,7 @@ def market() -> NewMarket:
 
 @pytest.fixture
 def draft() -> Callable[..., ChangeDraft]:
-    """A change of the given message: "" for one that the feed does not tell."""
+    """A change of this message: "" for one that the feed does not publish."""
 
     def make(message: str = "odds_change", entity: str = "market", key: str = "k") -> ChangeDraft:
         return ChangeDraft(entity, key, "frame", message, b'{"a":1}')

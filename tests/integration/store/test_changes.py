@@ -31,14 +31,14 @@ async def read(store: Store, after: int = 0, limit: int = 1000) -> list[ChangeRo
 async def test_rows_of_one_message_form_an_envelope(store: Store, new_match: NewMatch, draft: Drafts) -> None:
     match = await new_match()
     drafts = [draft(""), draft(""), draft("fixture_change"), draft(), draft(), draft("bet_settlement", "x")]
-    told = await append(store, match, drafts)
+    written = await append(store, match, drafts)
     rows = await read(store)
     first = rows[0].seq
     assert [row.seq - first for row in rows] == list(range(6))
     assert [row.envelope_seq - first for row in rows] == [0, 1, 2, 4, 4, 5]
     assert [row.at for row in rows] == [1000, 1000, 1000, 1001, 1001, 1002]
     assert [row.prev_seq and row.prev_seq - first for row in rows] == [0, 0, 0, 2, 2, 4]
-    assert (told.last_stamp, told.last_seq) == (1002, first + 5)
+    assert (written.last_stamp, written.last_seq) == (1002, first + 5)
 
 
 async def test_stamps_rise_though_the_clock_stands_or_falls(
@@ -66,11 +66,11 @@ async def test_stamp_and_seq_outlive_a_save_of_older_state(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match = await new_match()
-    told = await append(store, match, [draft()])
+    written = await append(store, match, [draft()])
     async with store.transaction() as tx:
         await tx.write([matches.save_statement(msgspec.structs.replace(match, home="Renamed"))])
-        kept = await matches.lock(tx, match.id)
-    assert (kept.home, kept.last_stamp, kept.last_seq) == ("Renamed", 1000, told.last_seq)
+        locked = await matches.lock(tx, match.id)
+    assert (locked.home, locked.last_stamp, locked.last_seq) == ("Renamed", 1000, written.last_seq)
 
 
 async def test_a_settlement_reaches_the_ledger_with_its_number(
@@ -82,10 +82,10 @@ async def test_a_settlement_reaches_the_ledger_with_its_number(
         (entry,) = await history.ledger(tx, match.id)
         ((of_match, number, same),) = await history.ledger_since(tx, 0, 10)
         assert await history.ledger_since(tx, entry.id, 10) == []
-    told = (await read(store))[0]
-    assert (entry.id, entry.at, entry.rests_on) == (told.seq, 1000, (7,))
+    written = (await read(store))[0]
+    assert (entry.id, entry.at, entry.rests_on) == (written.seq, 1000, (7,))
     assert (of_match, number, same) == (match.id, match.number, entry)
-    assert msgspec.json.decode(told.body, type=LedgerEntry) == entry
+    assert msgspec.json.decode(written.body, type=LedgerEntry) == entry
 
 
 async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draft: Drafts) -> None:
@@ -105,9 +105,9 @@ async def test_nothing_to_tell_is_told_to_nobody(store: Store, new_match: NewMat
 
 
 async def test_an_unknown_match_is_refused(store: Store, draft: Drafts) -> None:
-    stranger = Match(id=uuid4(), number=9, home="a", away="b", event="c")
+    unknown = Match(id=uuid4(), number=9, home="a", away="b", event="c")
     with pytest.raises(NotFound):
-        await append(store, stranger, [draft()])
+        await append(store, unknown, [draft()])
 
 
 async def test_a_failed_transaction_leaves_nothing(
@@ -129,17 +129,17 @@ async def test_a_slow_commit_holds_back_later_numbers(
 ) -> None:
     """The trap of a plain sequence: the higher number commits first, a reader steps over the lower."""
     slow, fast = await new_match(), await new_match()
-    taken, may_commit = asyncio.Event(), asyncio.Event()
+    numbered, may_commit = asyncio.Event(), asyncio.Event()
 
     async def write_slowly() -> Match:
         async with store.transaction() as tx:
-            told = await changes.append(tx, slow, [draft()], 1000)
-            taken.set()
+            written = await changes.append(tx, slow, [draft()], 1000)
+            numbered.set()
             await may_commit.wait()
-        return told
+        return written
 
     slow_task = asyncio.create_task(write_slowly())
-    await taken.wait()
+    await numbered.wait()
     fast_task = asyncio.create_task(append(store, fast, [draft()]))
     await _until_waiting_for_the_log(store)
     assert await read(store) == []
@@ -217,13 +217,13 @@ async def test_pruned_fixture_changes_are_kept_for_recoveries(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match, tenant = await new_match(), uuid4()
-    told = await append(store, match, [draft("fixture_change"), draft("fixture_change"), draft()], 1000)
+    written = await append(store, match, [draft("fixture_change"), draft("fixture_change"), draft()], 1000)
     await append(store, match, [draft()], 9000)
     async with store.transaction() as tx:
         before = await recovery_queries.fixture_changes(tx, tenant, 0)
         assert await changes.prune(tx, 5000) == 3
         assert await recovery_queries.fixture_changes(tx, tenant, 0) == before
-        assert [each.seq for each in before] == [told.last_seq - 1] * 2
+        assert [each.seq for each in before] == [written.last_seq - 1] * 2
         assert await recovery_queries.fixture_changes(tx, tenant, 1000) == []
         assert (await changes.prune_fixtures(tx, 1000), await changes.prune_fixtures(tx, 1001)) == (0, 2)
         assert await recovery_queries.fixture_changes(tx, tenant, 0) == []

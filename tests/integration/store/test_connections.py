@@ -68,14 +68,14 @@ async def test_a_snapshot_sees_one_moment_and_writes_nothing(store: Store) -> No
 
 
 async def test_a_pooled_connection_costs_no_question_of_its_own(store: Store) -> None:
-    """What is asked for between two users of a connection would be a round trip more for every request."""
-    asked: list[str] = []
+    """A query between two uses of a connection would be a round trip more for every request."""
+    queries: list[str] = []
     async with store.reading() as tx:
-        tx.connection.add_query_logger(lambda record: asked.append(record.query))
+        tx.connection.add_query_logger(lambda record: queries.append(record.query))
         await tx.value("SELECT 1")
     async with store.reading() as tx:
         await tx.value("SELECT 2")
-    assert asked == ["SELECT 1", "SELECT 2"]
+    assert queries == ["SELECT 1", "SELECT 2"]
 
 
 async def test_a_transaction_left_open_is_nobody_elses(store: Store) -> None:
@@ -112,17 +112,18 @@ async def test_a_transaction_cancelled_as_it_begins_or_ends_leaves_no_trouble(
 
 
 async def test_statements_written_together_are_one_question(store: Store) -> None:
-    """As many as ten parameters, so that the numbers of one are not taken for the beginning of another's."""
-    beat = "INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)"
+    """As many as ten parameters, so that the numbers of one are not mistaken for the beginning of
+    another's."""
+    insert = "INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)"
     late = "INSERT INTO worker_beat (worker, kind, at) SELECT $4, $2, $1::bigint + $3::bigint RETURNING at"
-    asked: list[str] = []
+    queries: list[str] = []
     async with store.transaction() as tx:
-        tx.connection.add_query_logger(lambda record: asked.append(record.query))
-        await tx.write([Write(beat, (name, "feed", at)) for at, name in enumerate("abc")])
-        await tx.write([Write(late, (5, "ingest", 6, "d")), *(Write(beat, (n, "x", 9)) for n in "efgh")])
-        await tx.write([Write(beat, ("i", "x", 9))])
+        tx.connection.add_query_logger(lambda record: queries.append(record.query))
+        await tx.write([Write(insert, (name, "feed", at)) for at, name in enumerate("abc")])
+        await tx.write([Write(late, (5, "ingest", 6, "d")), *(Write(insert, (n, "x", 9)) for n in "efgh")])
+        await tx.write([Write(insert, ("i", "x", 9))])
         await tx.write([])
-    assert len(asked) == 4, asked  # with the commit
+    assert len(queries) == 4, queries  # with the commit
     async with store.reading() as tx:
         rows = await tx.fetch("SELECT worker, kind, at FROM worker_beat ORDER BY worker")
     assert [tuple(row.values()) for row in rows] == [
@@ -132,9 +133,9 @@ async def test_statements_written_together_are_one_question(store: Store) -> Non
 
 
 async def test_of_statements_written_together_all_count_or_none(store: Store) -> None:
-    beat = Write("INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)", ("a", "feed", 1))
+    insert = Write("INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)", ("a", "feed", 1))
     with pytest.raises(asyncpg.UniqueViolationError):
         async with store.transaction() as tx:
-            await tx.write([beat, beat])
+            await tx.write([insert, insert])
     async with store.reading() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0

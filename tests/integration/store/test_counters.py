@@ -119,16 +119,16 @@ async def test_time_that_steps_back_frees_nothing(services: Services, name: str)
         assert not (await counters.count(name, 1)).counted
 
 
-async def said(redis: PrivateRedis, *words: str) -> Any:
+async def reply_to(redis: PrivateRedis, *command: str) -> Any:
     """What Redis says to somebody else."""
     link = await RedisConnection.open(redis.url, lambda _: None)
-    answer = await link.ask(words)
+    answer = await link.request(command)
     link.close()
     return answer
 
 
 async def test_a_password_and_a_database_are_taken_from_the_url(private: PrivateRedis, name: str) -> None:
-    await said(private, "CONFIG", "SET", "requirepass", "open sesame")
+    await reply_to(private, "CONFIG", "SET", "requirepass", "open sesame")
     where = f"127.0.0.1:{private.port}/3"
     async with Counters(f"redis://:open%20sesame@{where}") as counters:
         assert (await counters.count(name, 5)).counted
@@ -139,13 +139,13 @@ async def test_a_password_and_a_database_are_taken_from_the_url(private: Private
 async def test_nothing_stays_in_redis_for_more_than_a_minute(private: PrivateRedis, name: str) -> None:
     async with Counters(private.url) as counters:
         await counters.count(name, 1)
-        assert 0 < await said(private, "PTTL", name) <= 60_000
+        assert 0 < await reply_to(private, "PTTL", name) <= 60_000
 
 
 async def test_a_lost_script_is_sent_again(private: PrivateRedis, name: str) -> None:
     async with Counters(private.url) as counters:
         await counters.count(name, 5)
-        await said(private, "SCRIPT", "FLUSH")
+        await reply_to(private, "SCRIPT", "FLUSH")
         assert (await counters.count(name, 5)).remaining == 3
 
 

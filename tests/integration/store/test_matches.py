@@ -127,8 +127,8 @@ async def test_trimming_takes_everything_along(
     store: Store, new_match: NewMatch, market: NewMarket, settlement: ChangeDraft
 ) -> None:
     old = await new_match(status=Status.FINISHED, finished_at=100)
-    kept = [await new_match(status=Status.FINISHED, finished_at=900), await new_match()]
-    for match in [old, *kept]:
+    remaining = [await new_match(status=Status.FINISHED, finished_at=900), await new_match()]
+    for match in [old, *remaining]:
         async with store.transaction() as tx:
             await tx.write(markets.save_statements(match.id, [market()]))
             await tx.write(history.add_statements(match.id, [ROUND], [KILL]))

@@ -10,19 +10,19 @@ pytestmark = pytest.mark.anyio
 
 
 class Listener:
-    """A task that listens, and what it heard."""
+    """A task that listens, and what it received."""
 
     def __init__(self, store: Store) -> None:
-        self.heard: asyncio.Queue[str] = asyncio.Queue()
+        self.received: asyncio.Queue[str] = asyncio.Queue()
         self.states: list[bool] = []
         self._task = asyncio.create_task(self._run(store))
 
     async def _run(self, store: Store) -> None:
         async for payload in notifications.listen(store, "news", self.states.append):
-            self.heard.put_nowait(payload)
+            self.received.put_nowait(payload)
 
     async def next(self) -> str:
-        return await asyncio.wait_for(self.heard.get(), 5)
+        return await asyncio.wait_for(self.received.get(), 5)
 
     async def stop(self) -> None:
         self._task.cancel()
@@ -37,14 +37,14 @@ async def listener(store: Store) -> AsyncIterator[Listener]:
     await listener.stop()
 
 
-async def tell(store: Store, payload: str) -> None:
+async def send(store: Store, payload: str) -> None:
     async with store.transaction() as tx:
         await notifications.notify(tx, "news", payload)
 
 
 async def test_signals_are_heard_in_order(store: Store, listener: Listener) -> None:
     for payload in ("1", "2", "3"):
-        await tell(store, payload)
+        await send(store, payload)
     assert [await listener.next() for _ in range(3)] == ["1", "2", "3"]
     assert listener.states == [True]
 
@@ -54,7 +54,7 @@ async def test_what_is_rolled_back_is_not_heard(store: Store, listener: Listener
         async with store.transaction() as tx:
             await notifications.notify(tx, "news", "never")
             raise ZeroDivisionError
-    await tell(store, "after")
+    await send(store, "after")
     assert await listener.next() == "after"
 
 
@@ -68,7 +68,7 @@ async def test_a_lost_connection_is_told_and_replaced(store: Store, listener: Li
     assert await listener.next() == ""
     assert listener.states[0:2] == [True, False]
     assert listener.states[-1] is True
-    await tell(store, "again")
+    await send(store, "again")
     assert await listener.next() == "again"
 
 
@@ -85,10 +85,10 @@ async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: L
 
 async def test_a_listener_can_be_cancelled_at_the_moment_it_hears() -> None:
     """On Python 3.11 `asyncio.wait_for` swallowed the cancellation then, and the listener never ended."""
-    ear = notifications.NotifyListener(connection=None)
-    hearing = asyncio.create_task(ear.hear())
+    listener = notifications.NotifyListener(connection=None)
+    receiving = asyncio.create_task(listener.receive())
     await asyncio.sleep(0)
-    ear.told(None, 0, "channel", "payload")
-    hearing.cancel()
+    listener.on_notification(None, 0, "channel", "payload")
+    receiving.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await hearing
+        await receiving

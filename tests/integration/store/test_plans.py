@@ -51,12 +51,12 @@ _FILL = (
     "ANALYZE",
 )
 _LARGE = ("team", "tournament", "player", "match", "team_map", "player_map", "ledger_entry", "name_piece")
-#: Where pieces of names have told whom to look at, it may still be cheaper to read a short shelf whole.
+#: After trigrams have selected rows, a sequential scan of a short table may still be cheaper.
 _NAMES = ("team", "tournament", "player")
 
 
 class Explained(Tx):
-    """Has statements planned instead of run: nothing is found, and the plans are kept."""
+    """Has statements planned instead of run: no rows are returned, and the plans are recorded."""
 
     __slots__ = ("plans",)
 

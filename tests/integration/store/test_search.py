@@ -1,4 +1,4 @@
-"""Names by their pieces: kept by the database, cut alike on both sides."""
+"""Trigrams of names: maintained by the database, cut alike there and in queries."""
 
 from app.domain.entrants import Competitor, Player
 from app.store import entrants, search
@@ -33,24 +33,24 @@ async def test_every_name_finds_itself(store: Store) -> None:
                 assert [team for team, score in scores.items() if score == 1] == [number]
 
 
-async def test_pieces_follow_what_lies_on_the_shelf(store: Store) -> None:
-    async def kept() -> list[tuple[object, ...]]:
+async def test_trigrams_follow_the_table(store: Store) -> None:
+    async def stored() -> list[tuple[object, ...]]:
         rows = await tx.fetch("SELECT shelf, piece, id, pieces FROM name_piece ORDER BY 1, 3, 2")
         return [tuple(row.values()) for row in rows]
 
     async with store.transaction() as tx:
         await entrants.put(tx, TEAMS, [Competitor(1, "Northwind"), Competitor(2, "Harbour")])
         await entrants.put(tx, PLAYERS, [Player(1, "quill")])
-        before = await kept()
+        before = await stored()
         await entrants.put(tx, TEAMS, [Competitor(1, "NORTHWIND", region="EU")])
-        assert await kept() == before
+        assert await stored() == before
         await tx.execute("DELETE FROM name_piece")
         for statement in migration.STATEMENTS:
             if "INSERT INTO name_piece" in statement and "CREATE" not in statement:
                 await tx.execute(statement)
-        assert await kept() == before
+        assert await stored() == before
         await entrants.put(tx, TEAMS, [Competitor(1, "Southwind")])
         await tx.execute("DELETE FROM team WHERE id = 2")
         await tx.execute("DELETE FROM player")
-        rows = await kept()
+        rows = await stored()
     assert {(row[0], row[2], row[3]) for row in rows} == {("team", 1, len("southwind") + 1)}

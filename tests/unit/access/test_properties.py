@@ -26,7 +26,7 @@ def test_raw_scopes_may_be_finished_only_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "where"),
+    ("properties", "where"),
     [
         (KeyProperties(bundles=("cs2.everything",)), {("bundles", 0)}),
         (KeyProperties(scopes=(scopes.LIST, "cs2:matches:fly")), {("scopes", 1)}),
@@ -43,10 +43,10 @@ def test_raw_scopes_may_be_finished_only_too() -> None:
     ],
 )
 def test_every_field_that_does_not_fit_is_named(
-    asked: KeyProperties, where: set[tuple[str | int, ...]]
+    properties: KeyProperties, where: set[tuple[str | int, ...]]
 ) -> None:
     with pytest.raises(Invalid) as refusal:
-        validate_properties(asked)
+        validate_properties(properties)
     assert {field.loc for field in refusal.value.fields} == where
 
 

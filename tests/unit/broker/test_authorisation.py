@@ -18,7 +18,7 @@ names = st.sampled_from(
 )
 
 
-async def ask(
+async def request(
     path: str, method: str = "POST", content: str | None = None, **question: str
 ) -> tuple[int, str]:
     app: Any = application(EXCHANGE)
@@ -54,22 +54,25 @@ def test_names_are_taken_whole(name: str) -> None:
 
 
 async def test_questions_as_the_broker_puts_them() -> None:
-    assert await ask("/auth/user", username="op-acme", password="any") == (200, "allow")
-    assert await ask("/auth/user", username="guest", password="guest") == (200, "deny")
+    assert await request("/auth/user", username="op-acme", password="any") == (200, "allow")
+    assert await request("/auth/user", username="guest", password="guest") == (200, "deny")
     entering = {"username": "op-acme", "ip": "127.0.0.1", "tags": ""}
-    assert await ask("/auth/vhost", vhost="acme", **entering) == (200, "allow")
-    assert await ask("/auth/vhost", vhost="beta", **entering) == (200, "deny")
+    assert await request("/auth/vhost", vhost="acme", **entering) == (200, "allow")
+    assert await request("/auth/vhost", vhost="beta", **entering) == (200, "deny")
     queue = {"resource": "queue", "name": "acme.q", "permission": "write"}
-    assert await ask("/auth/resource", vhost="acme", **entering, **queue) == (200, "allow")
+    assert await request("/auth/resource", vhost="acme", **entering, **queue) == (200, "allow")
     bind = {"resource": "topic", "name": EXCHANGE, "permission": "read"}
-    assert await ask("/auth/topic", vhost="acme", routing_key="#", **entering, **bind) == (200, "allow")
-    assert await ask("/auth/topic", vhost="acme", routing_key="#.#.#", **entering, **bind) == (200, "deny")
+    assert await request("/auth/topic", vhost="acme", routing_key="#", **entering, **bind) == (200, "allow")
+    assert await request("/auth/topic", vhost="acme", routing_key="#.#.#", **entering, **bind) == (
+        200,
+        "deny",
+    )
 
 
 @pytest.mark.parametrize("content", ["", "username", "username=op-acme" * 2000, "%ff", "=&=&;"])
 async def test_what_is_no_question_is_denied(content: str) -> None:
-    assert await ask("/auth/resource", content=content) == (200, "deny")
+    assert await request("/auth/resource", content=content) == (200, "deny")
 
 
 async def test_there_is_nothing_else() -> None:
-    assert (await ask("/"))[0] == (await ask("/auth/user", method="GET"))[0] == 404
+    assert (await request("/"))[0] == (await request("/auth/user", method="GET"))[0] == 404

@@ -14,11 +14,11 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_failure_is_told_and_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, going = 0, asyncio.Event()
-    said: list[tuple[str, str]] = []
+    logged: list[tuple[str, str]] = []
     monkeypatch.setattr(
         background.log,
         "error",
-        lambda _, what, exc_info: said.append((what, str(exc_info))),
+        lambda _, what, exc_info: logged.append((what, str(exc_info))),
         raising=False,
     )
 
@@ -37,7 +37,7 @@ async def test_a_failure_is_told_and_the_work_goes_on(monkeypatch: pytest.Monkey
     with pytest.raises(asyncio.CancelledError):
         await task
     assert begun == 2
-    assert said == [("some work", "broken")]
+    assert logged == [("some work", "broken")]
 
 
 async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
@@ -61,7 +61,7 @@ async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["caller cancelled", "out of time"])
 async def test_what_breaks_after_it_was_given_up_is_not_left_to_the_event_loop(cancelled: bool) -> None:
-    """A client whose connection the peer resets while it is told to end raises that in its own task."""
+    """A client whose connection the peer resets while it closes raises that in its own task."""
     strays: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: strays.append(context))
 

@@ -6,9 +6,9 @@ from app.kit.logging import RedactingFilter
 
 
 def test_keys_in_addresses_are_replaced() -> None:
-    said = '%s - "WebSocket %s" [accepted]'
+    message = '%s - "WebSocket %s" [accepted]'
     args = ("127.0.0.1:1", "/cs2/v1/stream?since=4&api_key=mfk_secret")
-    record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, said, args, None)
+    record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, message, args, None)
     assert RedactingFilter().filter(record)
     assert record.getMessage() == '127.0.0.1:1 - "WebSocket /cs2/v1/stream?since=4&api_key=***" [accepted]'
     plain = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, "GET /?token=abc %d", (5,), None)
