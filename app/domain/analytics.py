@@ -15,8 +15,8 @@ from app.domain.equipment_value import buy_type
 from app.domain.match import (
     MapPlay,
     Match,
+    MatchPlayer,
     OtherDeath,
-    Player,
     Round,
     Side,
     Slot,
@@ -98,7 +98,7 @@ class PlayerOnMap(msgspec.Struct, frozen=True):
 
     map: int
     map_name: str
-    player: Player
+    player: MatchPlayer
     team: str
     team_id: int | None
     tally: PlayerTally
@@ -274,7 +274,7 @@ def _buys(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
 
 def tallies(
     rounds: int, events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]
-) -> Iterable[tuple[Player, Slot, PlayerTally]]:
+) -> Iterable[tuple[MatchPlayer, Slot, PlayerTally]]:
     """Each player's tally as on the server's scoreboard, under the last name and for the team that they were
     last seen with. `deaths` are those without a kill."""
     others = [(death.player, death.slot, PlayerTally(deaths=1)) for death in deaths]
@@ -286,7 +286,7 @@ def tallies(
         yield player, slot, total(PlayerTally, (seen, *(tally for _, _, tally in of_player)))
 
 
-def _key(player: Player) -> tuple[int, str]:
+def _key(player: MatchPlayer) -> tuple[int, str]:
     return player.account, "" if player.account else player.name
 
 
@@ -298,7 +298,7 @@ def _seen(events: Iterable[TimelineEvent]) -> Iterable[tuple[tuple[int, str], Sl
                 yield _key(player), slot
 
 
-def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[Player, Slot, PlayerTally]]:
+def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Slot, PlayerTally]]:
     openings = {event.id for event in _openings(events).values()}
     teams = dict(_seen(events))
     for event in events:

@@ -6,7 +6,7 @@
 
 import msgspec
 
-from app.domain.match import Player, Side, WinReason
+from app.domain.match import MatchPlayer, Side, WinReason
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -52,21 +52,21 @@ class SideNamed(Fact, frozen=True):
 class SideSwitched(Fact, frozen=True):
     """A player was moved from one side to the other; at half-time all of them are."""
 
-    player: Player
+    player: MatchPlayer
     side: Side
 
 
 class PlayerLeft(Fact, frozen=True):
     """A player left the server, or joined the spectators. `side` is their last one, where the line has it."""
 
-    player: Player
+    player: MatchPlayer
     side: Side | None = None
 
 
 class PlayerJoined(Fact, frozen=True):
     """A player, or a bot that replaces one, joined a side."""
 
-    player: Player
+    player: MatchPlayer
     side: Side
 
 
@@ -76,7 +76,7 @@ class ItemAcquired(Fact, frozen=True):
     `item` is what they now have and did not have before, in the game's spelling; "" for none.
     """
 
-    player: Player
+    player: MatchPlayer
     side: Side
     item: str = ""
 
@@ -84,7 +84,7 @@ class ItemAcquired(Fact, frozen=True):
 class Equipped(Fact, frozen=True):
     """All that a player carries, in the game's spelling."""
 
-    player: Player
+    player: MatchPlayer
     side: Side
     items: tuple[str, ...]
 
@@ -92,14 +92,14 @@ class Equipped(Fact, frozen=True):
 class ItemLost(Fact, frozen=True):
     """A player threw or dropped something."""
 
-    player: Player
+    player: MatchPlayer
     item: str
 
 
 class MoneyChanged(Fact, frozen=True):
     """A player's money now. The name may be missing: statistics lines have the account only."""
 
-    player: Player
+    player: MatchPlayer
     side: Side
     money: int
 
@@ -107,7 +107,7 @@ class MoneyChanged(Fact, frozen=True):
 class Hurt(Fact, frozen=True):
     """A player's health and armour after a hit."""
 
-    victim: Player
+    victim: MatchPlayer
     side: Side
     health: int
     armour: int
@@ -124,9 +124,9 @@ class RoundStarted(Fact, frozen=True):
 class Killed(Fact, frozen=True):
     """`victim_side` equal to `side` is a team kill."""
 
-    killer: Player
+    killer: MatchPlayer
     side: Side
-    victim: Player
+    victim: MatchPlayer
     victim_side: Side
     weapon: str
     headshot: bool = False
@@ -136,28 +136,28 @@ class Killed(Fact, frozen=True):
 class Assisted(Fact, frozen=True):
     """By blinding the victim, too. Of two assists of one kill the first reported counts."""
 
-    assister: Player
-    victim: Player
+    assister: MatchPlayer
+    victim: MatchPlayer
 
 
 class Died(Fact, frozen=True):
     """A death without a kill: world, bomb, suicide."""
 
-    victim: Player
+    victim: MatchPlayer
     side: Side
 
 
 class BombPlanted(Fact, frozen=True):
-    player: Player
+    player: MatchPlayer
     site: str
 
 
 class DefuseBegun(Fact, frozen=True):
-    player: Player
+    player: MatchPlayer
 
 
 class BombDefused(Fact, frozen=True):
-    player: Player
+    player: MatchPlayer
 
 
 class BombExploded(Fact, frozen=True):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.player import Player, Side
+from app.domain.player import MatchPlayer, Side
 
 FULL_HEALTH = 100
 _MOST_PLAYERS, _MOST_ITEMS = 12, 12
@@ -39,7 +39,7 @@ class Loadout(msgspec.Struct, frozen=True, array_like=True):
 Loadouts = tuple[Loadout, ...]
 
 
-def updated(loadouts: Loadouts, player: Player, side: Side, **fields: Any) -> Loadouts:
+def updated(loadouts: Loadouts, player: MatchPlayer, side: Side, **fields: Any) -> Loadouts:
     """Change fields of a player's loadout; a player without one gets one."""
     for index, known in enumerate(loadouts):
         if known.key == (player.account or player.name):
@@ -54,11 +54,11 @@ def updated(loadouts: Loadouts, player: Player, side: Side, **fields: Any) -> Lo
     return (*loadouts, added)[-_MOST_PLAYERS:]
 
 
-def find_loadout(loadouts: Loadouts, player: Player) -> Loadout | None:
+def find_loadout(loadouts: Loadouts, player: MatchPlayer) -> Loadout | None:
     return next((known for known in loadouts if known.key == (player.account or player.name)), None)
 
 
-def with_item(loadouts: Loadouts, player: Player, side: Side, item: str) -> Loadouts:
+def with_item(loadouts: Loadouts, player: MatchPlayer, side: Side, item: str) -> Loadouts:
     """The player has one more item: a weapon, a grenade, or armour."""
     known = find_loadout(loadouts, player)
     name = item_name(item)
@@ -70,7 +70,7 @@ def with_item(loadouts: Loadouts, player: Player, side: Side, item: str) -> Load
     return updated(loadouts, player, side, weapons=(*weapons, name))
 
 
-def with_items(loadouts: Loadouts, player: Player, side: Side, items: Iterable[str]) -> Loadouts:
+def with_items(loadouts: Loadouts, player: MatchPlayer, side: Side, items: Iterable[str]) -> Loadouts:
     """The player has these items and no others; armour that is not listed stays as it was."""
     names = [item_name(item) for item in items]
     worn: dict[str, Any] = {}
@@ -80,7 +80,7 @@ def with_items(loadouts: Loadouts, player: Player, side: Side, items: Iterable[s
     return updated(loadouts, player, side, weapons=weapons, **worn)
 
 
-def without_item(loadouts: Loadouts, player: Player, item: str) -> Loadouts:
+def without_item(loadouts: Loadouts, player: MatchPlayer, item: str) -> Loadouts:
     known, name = find_loadout(loadouts, player), item_name(item)
     if known is not None and name not in known.weapons:
         name = _TWINS.get(name, name)
@@ -90,7 +90,7 @@ def without_item(loadouts: Loadouts, player: Player, item: str) -> Loadouts:
     return updated(loadouts, player, known.side, weapons=known.weapons[:at] + known.weapons[at + 1 :])
 
 
-def after_death(loadouts: Loadouts, player: Player) -> Loadouts:
+def after_death(loadouts: Loadouts, player: MatchPlayer) -> Loadouts:
     """The player is dead and has lost all but the money."""
     known = find_loadout(loadouts, player)
     if known is None:

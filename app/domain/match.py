@@ -15,7 +15,7 @@ import msgspec
 from app.domain.equipment_value import CarriedValue
 from app.domain.loadout import Loadout
 from app.domain.match_info import MatchInfo
-from app.domain.player import Player as Player
+from app.domain.player import MatchPlayer as MatchPlayer
 from app.domain.player import Side as Side
 from app.domain.player import Slot as Slot
 from app.domain.player import other_side as other_side
@@ -38,13 +38,13 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     round: int
     at: int
     offset_ms: int
-    actor: Player | None = None
+    actor: MatchPlayer | None = None
     actor_slot: Slot | None = None
     side: Side | None = None
-    target: Player | None = None
+    target: MatchPlayer | None = None
     target_slot: Slot | None = None
     target_side: Side | None = None
-    assister: Player | None = None
+    assister: MatchPlayer | None = None
     weapon: str = ""
     headshot: bool = False
     penetrated: bool = False
@@ -190,8 +190,8 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     held: tuple[TimelineEvent, ...] = ()
     won: RoundResult | None = None
     break_over: bool = False
-    dead: tuple[Player, ...] = ()
-    defusers: tuple[Player, ...] = ()
+    dead: tuple[MatchPlayer, ...] = ()
+    defusers: tuple[MatchPlayer, ...] = ()
     gap: bool = False
     carried: tuple[CarriedValue, ...] = ()
 
@@ -236,7 +236,7 @@ class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
 class TeamPlayer(msgspec.Struct, frozen=True):
     """A player of one of the teams."""
 
-    player: Player
+    player: MatchPlayer
     slot: Slot
 
 
@@ -252,7 +252,7 @@ class OtherDeath(msgspec.Struct, frozen=True):
 
     map: int
     round: int
-    player: Player
+    player: MatchPlayer
     slot: Slot
 
 

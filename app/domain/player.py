@@ -16,8 +16,9 @@ def other_slot(slot: Slot) -> Slot:
     return "away" if slot == "home" else "home"
 
 
-class Player(msgspec.Struct, frozen=True):
-    """A player as the log names them. `account` is the 32-bit Steam account number, 0 for a bot."""
+class MatchPlayer(msgspec.Struct, frozen=True):
+    """A player of a match, as the log names them; `entrants.Player` is the person in reference
+    data. `account` is the 32-bit Steam account number, 0 for a bot."""
 
     account: int
     name: str

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Changes
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import CurrentRound, Match, Player, Presence, Slot, TeamPlayer
+from app.domain.match import CurrentRound, Match, MatchPlayer, Presence, Slot, TeamPlayer
 from app.domain.sides import slot_of
 from app.domain.timeline import mark_dead
 
@@ -85,5 +85,5 @@ def check_presence(match: Match) -> Match:
     return raise_doubt(match, PLAYERS, f"nobody of {team} is on the server")
 
 
-def _same(one: Player, other: Player) -> bool:
+def _same(one: MatchPlayer, other: MatchPlayer) -> bool:
     return one.account == other.account if one.account or other.account else one.name == other.name

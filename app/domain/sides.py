@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import MapPlay, Match, Player, RosterEntry, Side, Slot, other_side
+from app.domain.match import MapPlay, Match, MatchPlayer, RosterEntry, Side, Slot, other_side
 
-PlayerOnSide = tuple[Player, Side]
+PlayerOnSide = tuple[MatchPlayer, Side]
 
 
 def update_map(match: Match, play: MapPlay) -> Match:
@@ -35,12 +35,12 @@ def slot_on(play: MapPlay, side: Side) -> Slot | None:
     return "home" if play.home_side == side else "away"
 
 
-def slot_of(match: Match, player: Player, side: Side) -> Slot | None:
+def slot_of(match: Match, player: MatchPlayer, side: Side) -> Slot | None:
     play = match.map
     return (slot_on(play, side) if play else None) or team_of_player(match, player)
 
 
-def team_of_player(match: Match, player: Player) -> Slot | None:
+def team_of_player(match: Match, player: MatchPlayer) -> Slot | None:
     if not player.account:
         return None
     return next((known.slot for known in match.roster if known.account == player.account), None)
@@ -136,7 +136,7 @@ def infer_sides_from_players(match: Match, seen: Iterable[PlayerOnSide]) -> Matc
     return set_home_side(match, next(iter(votes.values()))) if len(votes) >= enough else match
 
 
-def switch_player(match: Match, player: Player, side: Side) -> Match:
+def switch_player(match: Match, player: MatchPlayer, side: Side) -> Match:
     """A known player was moved to the other side; that counts only in a break, where all players are."""
     play, slot = match.map, team_of_player(match, player)
     if play is None or slot is None or play.side_before_break is None:

@@ -12,8 +12,8 @@ from app.domain.match import (
     CurrentRound,
     FactType,
     Match,
+    MatchPlayer,
     OtherDeath,
-    Player,
     RoundResult,
     Side,
     TimelineEvent,
@@ -97,7 +97,7 @@ def add_bomb_event(match: Match, won: RoundResult, changes: Changes) -> Match:
     if won.reason != "defuse" or current is None or _has_event(current, "bomb_defused"):
         return match
     alive = [player for player in current.defusers if player not in current.dead]
-    actor: tuple[Player, Side] | None = (alive[0], "CT") if len(alive) == 1 else None
+    actor: tuple[MatchPlayer, Side] | None = (alive[0], "CT") if len(alive) == 1 else None
     return add_event(match, changes, "bomb_defused", won.at, actor=actor, site=bomb_site(current), late=False)
 
 
@@ -113,8 +113,8 @@ def add_event(
     kind: FactType,
     at: int,
     *,
-    actor: tuple[Player, Side] | None = None,
-    target: tuple[Player, Side] | None = None,
+    actor: tuple[MatchPlayer, Side] | None = None,
+    target: tuple[MatchPlayer, Side] | None = None,
     weapon: str = "",
     headshot: bool = False,
     penetrated: bool = False,
@@ -165,7 +165,7 @@ def release_held_events(match: Match, changes: Changes) -> Match:
     return replace(match, current=replace(current, knife=False, held=(), events=events))
 
 
-def mark_dead(match: Match, victim: Player, side: Side) -> Match:
+def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:
     current, slot = match.current, slot_of(match, victim, side)
     if current is None:
         return match

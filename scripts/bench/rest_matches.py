@@ -4,14 +4,24 @@ from decimal import Decimal
 from uuid import uuid4
 
 from app.domain.market import Market, MarketStatus
-from app.domain.match import CurrentRound, MapPlay, Match, Player, Round, Side, Slot, Status, TimelineEvent
+from app.domain.match import (
+    CurrentRound,
+    MapPlay,
+    Match,
+    MatchPlayer,
+    Round,
+    Side,
+    Slot,
+    Status,
+    TimelineEvent,
+)
 from app.store import history, markets, matches
 from app.store.connections import open_store
 
 ROUNDS, KILLS, MARKETS = 30, 7, 40
 _BEGAN = 1_900_000_000_000
 _NAMES = {
-    slot: [Player(number + 10 * place, f"{slot}{number}") for number in range(1, 6)]
+    slot: [MatchPlayer(number + 10 * place, f"{slot}{number}") for number in range(1, 6)]
     for place, slot in enumerate(("home", "away"))
 }
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from app.domain import facts as f
-from app.domain.match import Player, Side
+from app.domain.match import MatchPlayer, Side
 from app.ingest.cs2log.match_lines import ParsedLine
 from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
 
@@ -131,7 +131,7 @@ def row(message: str, at: int) -> ParsedLine:
     if found is None:
         return True
     side: Side = "T" if found[2] == "2" else "CT"
-    return f.MoneyChanged(at=at, player=Player(int(found[1]), ""), side=side, money=int(found[3]))
+    return f.MoneyChanged(at=at, player=MatchPlayer(int(found[1]), ""), side=side, money=int(found[3]))
 
 
 def died(message: str, at: int) -> ParsedLine:
@@ -174,7 +174,7 @@ def disconnected(message: str, at: int) -> ParsedLine:
     return f.PlayerLeft(at=at, player=actor[0], side=actor[1]) if actor else True
 
 
-def _in_play(token: str) -> tuple[Player, Side] | None:
+def _in_play(token: str) -> tuple[MatchPlayer, Side] | None:
     """The player and their side; None when they are on neither."""
     parsed = parse_player(token)
     return (parsed[0], parsed[1]) if parsed and parsed[1] else None

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from app.domain.match import Player, Side
+from app.domain.match import MatchPlayer, Side
 
 WRITTEN = r'"([^"]*<-?\d+><[^<>"]*><[^<>"]*>)"'  #: one group: the token without its quotes
 
@@ -14,12 +14,12 @@ _SIDES: dict[str, Side] = {"CT": "CT", "TERRORIST": "T"}
 
 
 @lru_cache(maxsize=4096)
-def parse_player(token: str) -> tuple[Player, Side | None] | None:
+def parse_player(token: str) -> tuple[MatchPlayer, Side | None] | None:
     """The player and the side (None for spectators); None when `token` has another form."""
     found = _PARTS.match(token)
     if found is None:
         return None
-    return Player(account(found[2]), found[1]), _SIDES.get(found[3] or "")
+    return MatchPlayer(account(found[2]), found[1]), _SIDES.get(found[3] or "")
 
 
 def account(steam_id: str) -> int:

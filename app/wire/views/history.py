@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
-from app.domain.match import OtherDeath, Player, Round, Side, TimelineEvent
+from app.domain.match import MatchPlayer, OtherDeath, Round, Side, TimelineEvent
 from app.wire.views.scalars import Team, moment, team
 
 
@@ -114,5 +114,5 @@ def player_stats(events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]) 
     return tuple(sorted(rows, key=lambda row: (row.team, -row.kills, row.name)))
 
 
-def _name(player: Player | None) -> str | UnsetType:
+def _name(player: MatchPlayer | None) -> str | UnsetType:
     return player.name if player else UNSET

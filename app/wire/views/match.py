@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_urn
 from app.domain.loadout import Loadout
 from app.domain.market import Market
-from app.domain.match import MapPlay, Match, Player, Round, Side, TimelineEvent, other_side
+from app.domain.match import MapPlay, Match, MatchPlayer, Round, Side, TimelineEvent, other_side
 from app.domain.match_info import VideoStream
 from app.domain.sides import slot_of
 from app.wire.fields import Group, Groups
@@ -258,7 +258,7 @@ def scoreboard_view(match: Match) -> ScoreboardView | None:
 def loadout_view(match: Match, row: Loadout) -> LoadoutView:
     return LoadoutView(
         name=row.name,
-        team=team(slot_of(match, Player(row.account, row.name), row.side)),
+        team=team(slot_of(match, MatchPlayer(row.account, row.name), row.side)),
         side=row.side,
         alive=row.health > 0,
         hp=row.health,

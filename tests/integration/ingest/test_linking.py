@@ -11,7 +11,7 @@ from app.commands import match_commands as c
 from app.commands.creation import NewMatch
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
-from app.domain.player import Player as Nick
+from app.domain.player import MatchPlayer as Nick
 from app.kit.errors import Invalid
 from app.store import entrants, matches
 from app.store.connections import Store

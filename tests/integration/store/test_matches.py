@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from app.domain.match import CurrentRound, MapPlay, Player, Round, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, MatchPlayer, Round, Status, TimelineEvent
 from app.kit.errors import Conflict, NotFound
 from app.store import changes, history, markets, matches
 from app.store.changes import ChangeDraft
@@ -25,7 +25,7 @@ ROUND = Round(
     started_at=10,
     ended_at=90,
 )
-KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=15, offset_ms=5, actor=Player(5, 'Ünï ☃ "q"'))
+KILL = TimelineEvent(id=1, type="kill", map=1, round=1, at=15, offset_ms=5, actor=MatchPlayer(5, 'Ünï ☃ "q"'))
 
 
 async def test_the_whole_state_comes_back(store: Store, new_match: NewMatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from app.domain import changes as c
 from app.domain.market import MarketStatus
-from app.domain.match import CurrentRound, MapPlay, Match, Player, Round, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, TimelineEvent
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, subscribed, until_alive
 from tests.support.web import IssueKey
@@ -34,7 +34,9 @@ FIELDS = (
     "cs2:matches:scoreboard",
     "cs2:matches:internals",
 )
-KILL = TimelineEvent(1, "kill", 1, 1, 5, 5, Player(1, "ann"), "home", "CT", Player(2, "bob"), "away", "T")
+KILL = TimelineEvent(
+    1, "kill", 1, 1, 5, 5, MatchPlayer(1, "ann"), "home", "CT", MatchPlayer(2, "bob"), "away", "T"
+)
 PLAYED = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 1, 9, events=(1,))
 BOMB = ("bomb_planted", "bomb_defused", "bomb_exploded")
 

@@ -5,14 +5,14 @@ from uuid import UUID
 
 from app.domain import facts as f
 from app.domain.changes import Change
-from app.domain.match import Match, Player, Side, Slot, WinReason, other_side, other_slot
+from app.domain.match import Match, MatchPlayer, Side, Slot, WinReason, other_side, other_slot
 from app.domain.transitions import fold
 
 HOME, AWAY = "Amber Foxes", "Blue Herons"
 SECOND = 1_000
-TEAMS: dict[Slot, tuple[Player, ...]] = {
-    "home": tuple(Player(100 + seat, f"fox{seat}") for seat in range(5)),
-    "away": tuple(Player(200 + seat, f"heron{seat}") for seat in range(5)),
+TEAMS: dict[Slot, tuple[MatchPlayer, ...]] = {
+    "home": tuple(MatchPlayer(100 + seat, f"fox{seat}") for seat in range(5)),
+    "away": tuple(MatchPlayer(200 + seat, f"heron{seat}") for seat in range(5)),
 }
 C = TypeVar("C", bound=Change)
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain import facts as f
-from app.domain.match import Player
+from app.domain.match import MatchPlayer
 from app.domain.presence import PLAYERS, available_players
 from app.ingest.cs2log import read
 from tests.unit.domain.play import TEAMS, Server
 
-BOT = Player(0, "Bob")
+BOT = MatchPlayer(0, "Bob")
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_the_log_says_who_leaves_and_comes() -> None:
         '"Bob<9><BOT>" switched from team <Unassigned> to <TERRORIST>',
     )
     found = read("".join(f"{stamp}{line}\n" for line in lines), 1).facts
-    fox = Player(100, "fox")
+    fox = MatchPlayer(100, "fox")
     assert found == (
         f.PlayerLeft(at=1, player=fox, side="CT"),
         f.PlayerJoined(at=1, player=fox, side="CT"),

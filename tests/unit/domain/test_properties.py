@@ -13,13 +13,13 @@ from app.domain.changes import (
     RoundFinished,
     RoundsVoided,
 )
-from app.domain.match import Match, Player, Side, Slot
+from app.domain.match import Match, MatchPlayer, Side, Slot
 from app.domain.transitions import fold
 from tests.unit.domain.play import AWAY, HOME, TEAMS, Server, new_match
 
 SIDES: tuple[Side, ...] = ("CT", "T")
 MAPS = ("de_mirage", "de_nuke")
-players = st.sampled_from([*TEAMS["home"], *TEAMS["away"], Player(0, "Bot Ada")])
+players = st.sampled_from([*TEAMS["home"], *TEAMS["away"], MatchPlayer(0, "Bot Ada")])
 sides = st.sampled_from(SIDES)
 scores = st.integers(0, 14)
 health = st.integers(0, 100)

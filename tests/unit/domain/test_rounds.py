@@ -13,7 +13,7 @@ from app.domain.changes import (
     RoundOpened,
     RoundsVoided,
 )
-from app.domain.match import Player, Status
+from app.domain.match import MatchPlayer, Status
 from tests.unit.domain.play import TEAMS, Server
 
 
@@ -266,7 +266,7 @@ def test_bots_have_no_account_and_fall_once_each() -> None:
     server.go_live()
     for name in ("Bot Ada", "Bot Bob", "Bot Bob"):
         fact = server.kill_fact("home", 0, 0)
-        server.report(replace(fact, victim=Player(0, name)))
+        server.report(replace(fact, victim=MatchPlayer(0, name)))
     assert [change.event.target and change.event.target.name for change in server.changes_of(EventAdded)] == [
         "Bot Ada",
         "Bot Bob",

@@ -2,7 +2,7 @@
 
 from app.domain import facts as f
 from app.domain.loadout import Loadout
-from app.domain.match import Player
+from app.domain.match import MatchPlayer
 from tests.unit.domain.play import TEAMS, Server
 
 FOX, HERON = TEAMS["home"][0], TEAMS["away"][0]
@@ -14,11 +14,11 @@ def freeze() -> Server:
     return server
 
 
-def sheet(server: Server, player: Player) -> Loadout:
+def sheet(server: Server, player: MatchPlayer) -> Loadout:
     return next(row for row in server.match.loadouts if row.account == player.account)
 
 
-def buy(server: Server, *items: str, player: Player = FOX) -> None:
+def buy(server: Server, *items: str, player: MatchPlayer = FOX) -> None:
     server.report(*(f.ItemAcquired(at=server.now, player=player, side="CT", item=item) for item in items))
 
 
@@ -43,8 +43,8 @@ def test_the_list_at_the_buy_zone_replaces_what_was_known() -> None:
 def test_money_is_as_the_log_last_told_it() -> None:
     server = freeze()
     server.report(f.MoneyChanged(at=server.now, player=FOX, side="CT", money=800))
-    server.report(f.MoneyChanged(at=server.now, player=Player(FOX.account, ""), side="CT", money=3250))
-    server.report(f.MoneyChanged(at=server.now, player=Player(999, ""), side="CT", money=1))
+    server.report(f.MoneyChanged(at=server.now, player=MatchPlayer(FOX.account, ""), side="CT", money=3250))
+    server.report(f.MoneyChanged(at=server.now, player=MatchPlayer(999, ""), side="CT", money=1))
     assert [(row.name, row.money) for row in server.match.loadouts] == [(FOX.name, 3250)]
 
 

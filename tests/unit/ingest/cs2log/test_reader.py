@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain import facts as f
-from app.domain.match import Player
+from app.domain.match import MatchPlayer
 from app.ingest.cs2log import read
 from app.ingest.cs2log.players import account, parse_player
 
@@ -89,9 +89,9 @@ def test_a_clock_set_back_keeps_the_order_of_arrival() -> None:
 def test_a_kill() -> None:
     assert one(KILL) == f.Killed(
         at=ARRIVED,
-        killer=Player(77, "fox"),
+        killer=MatchPlayer(77, "fox"),
         side="CT",
-        victim=Player(88, "heron"),
+        victim=MatchPlayer(88, "heron"),
         victim_side="T",
         weapon="ak47",
         headshot=True,
@@ -128,8 +128,8 @@ def test_accounts(steam_id: str, number: int) -> None:
 
 
 def test_strange_names() -> None:
-    assert parse_player("a<b>c<1><2><3><[U:1:5]><CT>") == (Player(5, "a<b>c<1><2>"), "CT")
-    assert parse_player("<0><BOT><>") == (Player(0, ""), None)
+    assert parse_player("a<b>c<1><2><3><[U:1:5]><CT>") == (MatchPlayer(5, "a<b>c<1><2>"), "CT")
+    assert parse_player("<0><BOT><>") == (MatchPlayer(0, ""), None)
     assert parse_player("nothing") is None
 
 
@@ -176,55 +176,58 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ),
         (
             f'{HERON} triggered "Planted_The_Bomb" at bombsite B',
-            f.BombPlanted(at=ARRIVED, player=Player(88, "heron"), site="B"),
+            f.BombPlanted(at=ARRIVED, player=MatchPlayer(88, "heron"), site="B"),
         ),
-        (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=Player(77, "fox"))),
+        (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=MatchPlayer(77, "fox"))),
         (
             f"{FOX} flash-assisted killing {HERON}",
-            f.Assisted(at=ARRIVED, assister=Player(77, "fox"), victim=Player(88, "heron")),
+            f.Assisted(at=ARRIVED, assister=MatchPlayer(77, "fox"), victim=MatchPlayer(88, "heron")),
         ),
         (
             f'{HERON} [1 2 3] committed suicide with "world"',
-            f.Died(at=ARRIVED, victim=Player(88, "heron"), side="T"),
+            f.Died(at=ARRIVED, victim=MatchPlayer(88, "heron"), side="T"),
         ),
         (
             f'{FOX} picked up "ak47"',
-            f.ItemAcquired(at=ARRIVED, player=Player(77, "fox"), side="CT", item="ak47"),
+            f.ItemAcquired(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", item="ak47"),
         ),
         (
             f'{HERON} purchased "item_kevlar"',
-            f.ItemAcquired(at=ARRIVED, player=Player(88, "heron"), side="T", item="item_kevlar"),
+            f.ItemAcquired(at=ARRIVED, player=MatchPlayer(88, "heron"), side="T", item="item_kevlar"),
         ),
         (
             f"{FOX} left buyzone with [ weapon_knife weapon_awp kevlar(100) ]",
             f.Equipped(
                 at=ARRIVED,
-                player=Player(77, "fox"),
+                player=MatchPlayer(77, "fox"),
                 side="CT",
                 items=("weapon_knife", "weapon_awp", "kevlar(100)"),
             ),
         ),
         (
             f"{FOX} threw molotov [1921 2766 126]",
-            f.ItemLost(at=ARRIVED, player=Player(77, "fox"), item="molotov"),
+            f.ItemLost(at=ARRIVED, player=MatchPlayer(77, "fox"), item="molotov"),
         ),
         (
             f"{FOX} money change 2000-300 = $1700 (tracked) (purchase: weapon_hegrenade)",
-            f.MoneyChanged(at=ARRIVED, player=Player(77, "fox"), side="CT", money=1700),
+            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", money=1700),
         ),
         (
             f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "awp" (damage "27") (damage_armor "3")'
             ' (health "73") (armor "92") (hitgroup "chest")',
-            f.Hurt(at=ARRIVED, victim=Player(88, "heron"), side="T", health=73, armour=92),
+            f.Hurt(at=ARRIVED, victim=MatchPlayer(88, "heron"), side="T", health=73, armour=92),
         ),
         (
             '"player_3" : "             1000003,      2,  16000,      0,      0"',
-            f.MoneyChanged(at=ARRIVED, player=Player(1000003, ""), side="T", money=16000),
+            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(1000003, ""), side="T", money=16000),
         ),
-        (f'{HERON} purchased "deagle"', f.ItemAcquired(at=ARRIVED, player=Player(88, "heron"), side="T")),
+        (
+            f'{HERON} purchased "deagle"',
+            f.ItemAcquired(at=ARRIVED, player=MatchPlayer(88, "heron"), side="T"),
+        ),
         (
             '"fox<3><[U:1: 77]>" switched from team <CT> to <TERRORIST>',
-            f.SideSwitched(at=ARRIVED, player=Player(77, "fox"), side="T"),
+            f.SideSwitched(at=ARRIVED, player=MatchPlayer(77, "fox"), side="T"),
         ),
     ],
 )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
-from app.domain.match import CurrentRound, MapPlay, Match, Player, Round, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
 from app.domain.match_info import MatchInfo, VideoStream
 from app.wire.fields import Group
 from app.wire.views.match import MatchParts, match_view
@@ -30,7 +30,7 @@ FIELDS = {
         *("booking_status", "source_url"),
     },
 }
-FOX, HERON = Player(77, "fox"), Player(88, "heron")
+FOX, HERON = MatchPlayer(77, "fox"), MatchPlayer(88, "heron")
 MATCH = Match(
     id=UUID(int=1),
     number=7,
@@ -60,7 +60,7 @@ KILL = TimelineEvent(
     weapon="ak47",
     headshot=True,
 )
-TEAM_KILL = replace(KILL, id=3, target=Player(99, "vixen"), target_slot="home", target_side="T")
+TEAM_KILL = replace(KILL, id=3, target=MatchPlayer(99, "vixen"), target_slot="home", target_side="T")
 PLAYED = Round(2, 1, 1, "home", "T", "bomb", 1, 0, 0, 90_000, bomb_site="A")
 OFFER = Market(
     13, "map=1|round=5|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5, group="g", priced_at=1000
