@@ -9,9 +9,9 @@ from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
 from app.domain.presence import with_available_players
 from app.domain.sides import (
+    clear_sides_after_break,
     infer_sides_from_score,
     is_side_break,
-    open_sides_after_break,
     set_home_side,
     slot_on,
     update_map,
@@ -21,7 +21,7 @@ from app.domain.timeline import add_bomb_event, bomb_site, release_held_events
 
 def open_round(match: Match, at: int, changes: Changes) -> Match:
     """The freeze time of the next round; the current round is over or void."""
-    match = open_sides_after_break(match)
+    match = clear_sides_after_break(match)
     play = match.map
     if play is None:
         return match
@@ -50,7 +50,7 @@ def go_live(match: Match, at: int, changes: Changes) -> Match:
 def count_result(match: Match, changes: Changes) -> Match:
     """Count the waiting result once its team is known and the score reported with it equals ours."""
     current, play = match.current, match.map
-    if current is None or current.won is None or play is None or _still_maybe_knife(current):
+    if current is None or current.won is None or play is None or _may_be_knife_round(current):
         return match
     won = current.won
     match = _infer_sides_from_result(match, play, won)
@@ -62,7 +62,7 @@ def count_result(match: Match, changes: Changes) -> Match:
     return _finish_round(match, won, changes)
 
 
-def _still_maybe_knife(current: CurrentRound) -> bool:
+def _may_be_knife_round(current: CurrentRound) -> bool:
     return current.knife and not current.break_over
 
 

@@ -111,7 +111,7 @@ def infer_sides_from_score(match: Match, ct_score: int, t_score: int) -> Match:
     return match
 
 
-def record_sightings(match: Match, seen: Iterable[PlayerOnSide]) -> Match:
+def apply_seen_players(match: Match, seen: Iterable[PlayerOnSide]) -> Match:
     """Apply players seen on a side in play: known ones show the sides, new ones join the roster."""
     match = infer_sides_from_players(match, seen)
     play, current = match.map, match.current
@@ -148,7 +148,7 @@ def _home_side(slot: Slot, side: Side) -> Side:
     return side if slot == "home" else other_side(side)
 
 
-def open_sides_after_break(match: Match) -> Match:
+def clear_sides_after_break(match: Match) -> Match:
     """At the freeze after a possible change of sides they are unknown, unless players have shown them."""
     play = match.map
     if play is None or play.side_before_break is None or play.home_side != play.side_before_break:

@@ -18,14 +18,14 @@ from app.domain.match import (
     Side,
     TimelineEvent,
 )
-from app.domain.sides import record_sightings, slot_of, update_map
+from app.domain.sides import apply_seen_players, slot_of, update_map
 
 
 def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
-    match = record_sightings(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
+    match = apply_seen_players(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
     match = mark_dead(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
         match = release_held_events(match, changes)

@@ -75,8 +75,8 @@ class Forecast:
         """The map's final scores and their probabilities, the current round included."""
         known = self._finals.get((number, None))
         if known is None:
-            worlds = ((0.5, self._finals_under(number, skill)) for skill in self.skill.ends)
-            known = self._finals[number, None] = mixture(worlds)
+            cases = ((0.5, self._finals_under(number, skill)) for skill in self.skill.ends)
+            known = self._finals[number, None] = mixture(cases)
         return known
 
     def _finals_under(self, number: int, skill: float) -> Finals:
@@ -91,8 +91,8 @@ class Forecast:
         """The states of the map after the current round, in both cases of skill."""
         known = self._branches.get(number)
         if known is None:
-            worlds = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
-            known = self._branches[number] = [branch._replace(weight=branch.weight / 2) for branch in worlds]
+            cases = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
+            known = self._branches[number] = [branch._replace(weight=branch.weight / 2) for branch in cases]
         return known
 
     def _branches_under(self, number: int, skill: float) -> list[Branch]:
@@ -109,7 +109,7 @@ class Forecast:
         ]
 
     def before_round(self, number: int) -> float:
-        """Home's chance of the map's next round before anything of it was seen."""
+        """Home's chance of the map's next round before it begins."""
         home, away, last = self.state(number)
         return self.map_parameters(number).home_wins(home + away, last)
 
@@ -162,11 +162,11 @@ class Forecast:
         match = self.match
         numbers = range(match.best_of - match_scores.maps_left(match) + 1, match.best_of + 1)
         score = match.score_home, match.score_away
-        worlds = []
+        cases = []
         for skill in self.skill.ends:
             chances = [self._map_win(number, skill) for number in numbers]
-            worlds.append((0.5, tuple(match_scores.finals(*score, match.best_of, chances).items())))
-        return mixture(worlds)
+            cases.append((0.5, tuple(match_scores.finals(*score, match.best_of, chances).items())))
+        return mixture(cases)
 
     def _map_win(self, number: int, skill: float) -> float:
         ahead = self._branches_under(number, skill)

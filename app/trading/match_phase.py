@@ -45,7 +45,7 @@ def round_on_offer(facts: MatchFacts) -> RoundKey | None:
 
 
 def next_round(facts: MatchFacts) -> RoundKey | None:
-    """The round after the one to come, when both its results lead to one."""
+    """The round after the one in its freeze, when both its results lead to one."""
     round_key, play = round_in_freeze(facts), facts.live
     if round_key is None or play is None:
         return None

@@ -13,7 +13,7 @@ from app.trading.settling import CLOSED
 from app.trading.specifiers import Specifiers
 
 #: A book with a probability outside these is not offered: such prices carry high risk and little information.
-_LEAST, _MOST = 0.02, 0.98
+_MIN_PROBABILITY, _MAX_PROBABILITY = 0.02, 0.98
 #: Smaller moves of a probability than this are not published while a round is played.
 MIN_MOVE = 0.0025
 
@@ -58,7 +58,7 @@ def _price_group(group: str, members: list[tuple[int, Specifiers, float]], marku
         return
     top = max(probability for _, _, probability in members)
     low = min(probability for _, _, probability in members)
-    if low <= 0 or top > _MOST or (len(members) < 3 and low < _LEAST):
+    if low <= 0 or top > _MAX_PROBABILITY or (len(members) < 3 and low < _MIN_PROBABILITY):
         return
     shares = margin.shares([probability for _, _, probability in members], markup)
     for (type_id, specifiers, probability), share in zip(members, shares, strict=True):
