@@ -200,7 +200,7 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
     the newest envelope always stays, so that `head` never falls. How many: none while another process prunes.
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
     newest seqs of open matches' entities to `past_seq`, where `stream_queries` reads them until
-    `prune_numbers`."""
+    `prune_seqs`."""
     if not await tx.value("SELECT pg_try_advisory_xact_lock($1)", _PRUNE_LOCK):
         return 0
     deleted: int = await tx.value(_PRUNE, before, limit)
@@ -212,7 +212,7 @@ async def prune_fixtures(tx: Tx, before: int) -> int:
     return await tx.execute("DELETE FROM past_fixture WHERE at < $1", before)
 
 
-async def prune_numbers(tx: Tx) -> int:
+async def prune_seqs(tx: Tx) -> int:
     """Delete the seqs of pruned changes of matches that are over; how many."""
     return await tx.execute(
         """

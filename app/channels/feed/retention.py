@@ -43,7 +43,7 @@ async def prune(store: Store, kept: Kept, now: int) -> int:
         await asyncio.sleep(_BREATH_SECONDS)
     async with store.transaction() as tx:
         await changes.prune_fixtures(tx, now - kept.window - LATE_MILLIS)
-        await changes.prune_numbers(tx)
+        await changes.prune_seqs(tx)
         await alerts.prune(tx, now - _ALERTS_MILLIS)
     return gone
 

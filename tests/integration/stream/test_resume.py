@@ -98,7 +98,7 @@ async def test_seqs_outlive_the_pruned_changes(
         assert await snapshot(other) == await snapshot(host) == before
         await story.finish(over)
         async with store.transaction() as tx:
-            assert await changes.prune_numbers(tx) == 1  # the newest envelope's seq is never pruned
+            assert await changes.prune_seqs(tx) == 1  # the newest envelope's seq is never pruned
         while (await next_frame(connected))["type"] != "match.finished":
             pass
         assert {seq for *_, seq in await snapshot(host)} < {seq for *_, seq in before}
