@@ -149,7 +149,7 @@ class Parts:
                 settings.broker_authorisation,
                 parse(settings.rabbitmq_url),
             )
-            entry = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
+            access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
             self.operators = self._operators(store, broker)
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
@@ -171,7 +171,9 @@ class Parts:
                 "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
                 "closing streams of ended keys": self.stream_server.run,
-                "synchronising tenants with the broker": partial(broker_sync.run, store, management, entry),
+                "synchronising tenants with the broker": partial(
+                    broker_sync.run, store, management, access_config
+                ),
             }
             background = [asyncio.create_task(run_forever(what, work)) for what, work in works.items()]
             try:

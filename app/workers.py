@@ -95,7 +95,7 @@ async def _run_sessions(
         window=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
-    entry = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
+    access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
     watch = Watch(
         store,
         suspend=lambda: suspend_everything(store, system_clock()),
@@ -104,7 +104,7 @@ async def _run_sessions(
     async with asyncio.TaskGroup() as group:
         background = [
             group.create_task(watch.run()),
-            group.create_task(broker_sync.run(store, management, entry)),
+            group.create_task(broker_sync.run(store, management, access_config)),
             group.create_task(keep_short(store, kept)),
         ]
         while not stopping.is_set():

@@ -21,7 +21,7 @@ _PLACE = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?\Z", re.DOTALL)
 
 _BACKSLASH = rb"\\"  #: before other letters it begins no escape
 _NUL = rb"\u0000"
-#: How JSON spells a character that no text of ours has (`kit.control_characters`): by its number, or as it is.
+#: How JSON spells a control character (`kit.control_characters`): by its code point, or as it is.
 _STEERING = re.compile(
     rb"\\u(?:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[a-e]|206[6-9])|\\[bf]|\x7f"
     rb"|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]",
