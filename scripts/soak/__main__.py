@@ -4,10 +4,10 @@
                            [--plot docs/soak.svg]
 
 Two web processes, ingest and feed; simulated matches with what goes wrong on servers, sent as logs; tenants
-with the reference client's book, who hang up and doubt at random; the feed and the ingest process are ended
-twice each. At the end play stops, and every book must equal REST's and every settlement the facts; fails with
-what does not. Samples go to `var/soak/samples.jsonl` as they come. Uses the servers that the settings lead
-to, or starts its own, and makes a database, vhosts and tenants of its own, which it removes.
+with the reference client's book, which disconnect and request recoveries at random; the feed and the ingest
+process are ended twice each. At the end play stops, and every book must equal REST's and every settlement the
+facts; fails with what does not. Samples go to `var/soak/samples.jsonl` as they come. Uses the servers that
+the settings name, or starts its own, and makes a database, vhosts and tenants of its own, which it removes.
 """
 
 import argparse
@@ -27,17 +27,17 @@ from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.feed_rig import Playing, database, internal_vhost, operator_key, provisioned
-from scripts.soak import day, plot, report, verdict
-from scripts.soak.bookmakers import Bookmaker, Customer, listening
-from scripts.soak.gauges import Gauges
-from scripts.soak.house import House, open_house
+from scripts.soak import disruptions, plot, report, verdict
+from scripts.soak.bookmakers import Bookmaker, Customer, bookmakers_of
+from scripts.soak.sampler import Sampler
+from scripts.soak.soaked_service import SoakedService, open_service
 
 SAMPLES = Path("var/soak/samples.jsonl")
 _RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
 
 
 async def customers(settings: Settings, store: Store, count: int, stack: AsyncExitStack) -> list[Customer]:
-    """New tenants, which are told over AMQP and have a key."""
+    """New tenants, with a vhost and a key."""
     management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
     made = []
     for _ in range(count):
@@ -48,14 +48,17 @@ async def customers(settings: Settings, store: Store, count: int, stack: AsyncEx
     return made
 
 
-async def trade(house: House, everyone: list[Bookmaker], told: argparse.Namespace) -> None:
-    """The day itself: matches are played, and what goes wrong goes wrong."""
-    rng = Random(told.seed)
-    restless = [asyncio.create_task(work) for work in (day.moods(everyone, rng), day.watch(house, everyone))]
-    breaking = asyncio.create_task(day.restarts(house, told.minutes * 60))
-    async with Playing(house.clients, told.matches, told.speed, anomalies=RARE):
+async def trade(service: SoakedService, everyone: list[Bookmaker], options: argparse.Namespace) -> None:
+    """The day itself: matches are played under all disruptions."""
+    rng = Random(options.seed)
+    restless = [
+        asyncio.create_task(work)
+        for work in (disruptions.client_disruptions(everyone, rng), disruptions.watch(service, everyone))
+    ]
+    breaking = asyncio.create_task(disruptions.restarts(service, options.minutes * 60))
+    async with Playing(service.clients, options.matches, options.speed, anomalies=RARE):
         done, _ = await asyncio.wait(
-            {*restless, breaking}, timeout=told.minutes * 60, return_when=asyncio.FIRST_EXCEPTION
+            {*restless, breaking}, timeout=options.minutes * 60, return_when=asyncio.FIRST_EXCEPTION
         )
     for task in (*restless, breaking):
         task.cancel()
@@ -63,7 +66,7 @@ async def trade(house: House, everyone: list[Bookmaker], told: argparse.Namespac
         task.result()
 
 
-async def main(told: argparse.Namespace) -> bool:
+async def main(options: argparse.Namespace) -> bool:
     base = configuration.load()
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(database(base.database_url))
@@ -72,20 +75,22 @@ async def main(told: argparse.Namespace) -> bool:
             internal_vhost(msgspec.structs.replace(base, database_url=url))
         )
         key = await operator_key(settings, store)
-        made = await customers(settings, store, told.tenants, stack)
-        house = await stack.enter_async_context(open_house(settings, key))
-        everyone = await stack.enter_async_context(listening(made, settings.exchange, house))
-        gauges = Gauges(house, everyone)
-        watching = [asyncio.create_task(work) for work in (gauges.run(url, SAMPLES), report.progress(gauges))]
+        made = await customers(settings, store, options.tenants, stack)
+        service = await stack.enter_async_context(open_service(settings, key))
+        everyone = await stack.enter_async_context(bookmakers_of(made, settings.exchange, service))
+        sampler = Sampler(service, everyone)
+        watching = [
+            asyncio.create_task(work) for work in (sampler.run(url, SAMPLES), report.progress(sampler))
+        ]
         stack.callback(lambda: [task.cancel() for task in watching])
-        await trade(house, everyone, told)
+        await trade(service, everyone, options)
         wrong = await verdict.books(everyone)
         if watching[0].done():
             watching[0].result()
         found = await verdict.ledger(store)
-        print(report.summary(gauges.samples, everyone, found, wrong), flush=True)
-        if told.plot:
-            plot.draw(gauges.samples, told.minutes * 60, told.plot)
+        print(report.summary(sampler.samples, everyone, found, wrong), flush=True)
+        if options.plot:
+            plot.draw(sampler.samples, options.minutes * 60, options.plot)
         return not wrong and not found.wrong
 
 
@@ -97,7 +102,7 @@ if __name__ == "__main__":
     parser.add_argument("--speed", type=float, default=3.0, help="how many times as fast as real ones")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plot", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with services.running(services.BENCHMARKS):
-        well = asyncio.run(main(asked))
-    raise SystemExit(0 if well else 1)
+        passed = asyncio.run(main(arguments))
+    raise SystemExit(0 if passed else 1)

@@ -1,4 +1,4 @@
-"""The tenants: each keeps the reference client's book over its own queue, and asks for what it has missed."""
+"""The tenants: each keeps the reference client's book over its own queue, and requests what it has missed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -12,7 +12,7 @@ from aio_pika.exceptions import AMQPError
 from app.broker.connection import open_connection
 from app.kit.clock import system_clock
 from scripts.consumer import Book, recover
-from scripts.soak.house import House
+from scripts.soak.soaked_service import SoakedService
 
 _CONNECT_SECONDS, _SILENT_SECONDS, _AGAIN_SECONDS = 10.0, 20.0, 1.0
 _LOST = (AMQPError, OSError, TimeoutError, RuntimeError)
@@ -27,26 +27,25 @@ class Customer(NamedTuple):
 
 
 class Bookmaker:
-    """One tenant. Counts what it lived through; `delays` (ms from log line to queue) whoever reads them
-    clears."""
+    """One tenant, with counters; a reader of `delays` (ms from log line to queue) clears them."""
 
     def __init__(self, slug: str, url: str, exchange: str, rest: httpx.AsyncClient) -> None:
         self.slug, self.rest = slug, rest
         self._url, self._exchange = url, exchange
         self.book = Book()
         self.delays: list[int] = []
-        self.heard = self.connections = self.recoveries = self.refusals = 0
+        self.received = self.connections = self.recoveries = self.refusals = 0
         self._incoming: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
-        self._hung_up = False
+        self._disconnected = False
         self._task = asyncio.create_task(self._run())
 
-    def hang_up(self) -> None:
-        """Lose the connection, and whatever was not read, with no goodbye to the book."""
-        self._hung_up = True
+    def disconnect(self) -> None:
+        """Drop the connection and all unread messages, without suspending the book."""
+        self._disconnected = True
         self._incoming.put_nowait(None)
 
-    def doubt(self) -> None:
-        """Believe no price until all is told again."""
+    def request_recovery(self) -> None:
+        """Suspend the book, so that it requests a recovery."""
         self.book.suspend()
 
     @property
@@ -54,7 +53,7 @@ class Bookmaker:
         return bool(self.book.request) or self.book.due.is_set()
 
     async def differences(self) -> int | None:
-        """How the book differs from what REST has on offer; None while it cannot be said."""
+        """How the book differs from what REST has on offer; None during a recovery."""
         if self.waiting:
             return None
         answer = await self.rest.post("/cs2/v1/selfcheck", json=self.book.digest())
@@ -66,7 +65,7 @@ class Bookmaker:
         await self.rest.aclose()
 
     def check(self) -> None:
-        """Raises what ended it, if anything did."""
+        """Raises the error that ended it, if it has ended."""
         if self._task.done():
             self._task.result()
             raise RuntimeError(f"bookmaker {self.slug} has ended")
@@ -84,14 +83,14 @@ class Bookmaker:
             queue = await (await connection.channel()).declare_queue(exclusive=True)
             await queue.bind(self._exchange, "#")
             self.connections += 1
-            self._incoming, self._hung_up = asyncio.Queue(), False
+            self._incoming, self._disconnected = asyncio.Queue(), False
             self.book.suspend()
-            group.create_task(recover(self.book, self._ask))
+            group.create_task(recover(self.book, self._request_recovery))
             connection.close_callbacks.add(lambda *_: self._incoming.put_nowait(None))
             await queue.consume(self._incoming.put, no_ack=True)
-            while (message := await self._next()) and not self._hung_up:
-                self._take(message)
-            raise ConnectionError("hung up")
+            while (message := await self._next()) and not self._disconnected:
+                self._receive(message)
+            raise ConnectionError("disconnected")
 
     async def _next(self) -> AbstractIncomingMessage | None:
         """The next message; None when the connection has ended. Raises `TimeoutError` after a silence in
@@ -99,15 +98,15 @@ class Bookmaker:
         async with asyncio.timeout(_SILENT_SECONDS):
             return await self._incoming.get()
 
-    def _take(self, message: AbstractIncomingMessage) -> None:
+    def _receive(self, message: AbstractIncomingMessage) -> None:
         headers = message.headers
         seq, prev = (int(str(headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
         if arrived := headers.get("x-arrived-at"):
             self.delays.append(system_clock() - int(str(arrived)))
-        self.heard += 1
+        self.received += 1
         self.book.receive(message.body, seq, prev)
 
-    async def _ask(self, after: int, request_id: str) -> tuple[int, float]:
+    async def _request_recovery(self, after: int, request_id: str) -> tuple[int, float]:
         try:
             answer = await self.rest.post(
                 "/cs2/v1/recovery/initiate_request", params={"after": after, "request_id": request_id}
@@ -120,14 +119,14 @@ class Bookmaker:
 
 
 @asynccontextmanager
-async def listening(
-    customers: Sequence[Customer], exchange: str, house: House
+async def bookmakers_of(
+    customers: Sequence[Customer], exchange: str, service: SoakedService
 ) -> AsyncIterator[list[Bookmaker]]:
-    """One for each customer; they take turns with the web processes."""
+    """One for each customer; the web processes alternate."""
     everyone = []
     for number, each in enumerate(customers):
         rest = httpx.AsyncClient(
-            base_url=house.clients[number % len(house.clients)].base_url,
+            base_url=service.clients[number % len(service.clients)].base_url,
             headers={"X-API-Key": each.key},
             timeout=30,
             trust_env=False,

@@ -8,9 +8,9 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-from scripts.soak.day import ENDS
-from scripts.soak.gauges import TABLES, Sample
-from scripts.soak.house import WEB
+from scripts.soak.disruptions import ENDS
+from scripts.soak.sampler import TABLES, Sample
+from scripts.soak.soaked_service import WEB
 
 matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
 

@@ -1,22 +1,22 @@
-"""The day in words: a line every half minute, and at the end what there was and what is wrong."""
+"""The report: a line every half minute, and at the end totals and differences."""
 
 import asyncio
 from collections.abc import Sequence
 from statistics import median
 
 from scripts.soak.bookmakers import Bookmaker
-from scripts.soak.gauges import Gauges, Sample
+from scripts.soak.sampler import Sample, Sampler
 from scripts.soak.verdict import Verdict
 
 _SECONDS = 30.0
 
 
-async def progress(gauges: Gauges) -> None:
-    """For ever."""
+async def progress(sampler: Sampler) -> None:
+    """Print progress, without end."""
     while True:
         await asyncio.sleep(_SECONDS)
-        if gauges.samples:
-            now = gauges.samples[-1]
+        if sampler.samples:
+            now = sampler.samples[-1]
             print(
                 f"{now.at:6.0f} s  {now.envelopes:4.0f} envelopes/s, p50 {now.p50 or 0:.0f} ms, "
                 f"p99 {now.p99 or 0:.0f} ms, behind {now.behind_seconds or 0:.1f} s, "
@@ -28,18 +28,18 @@ async def progress(gauges: Gauges) -> None:
 def summary(
     samples: Sequence[Sample], everyone: Sequence[Bookmaker], found: Verdict, wrong: Sequence[str]
 ) -> str:
-    """The day in figures, then each thing that is not as it must be."""
+    """The day in figures, then each difference."""
     first, last = samples[len(samples) // 3], samples[-1]
     memory = [f"{name} {first.memory.get(name, 0):.0f} to {size:.0f}" for name, size in last.memory.items()]
-    heard, met = sum(each.heard for each in everyone), sum(each.connections for each in everyone)
-    asked, refused = sum(each.recoveries for each in everyone), sum(each.refusals for each in everyone)
+    received, met = sum(each.received for each in everyone), sum(each.connections for each in everyone)
+    requested, refused = sum(each.recoveries for each in everyone), sum(each.refusals for each in everyone)
     p50 = [each.p50 for each in samples if each.p50 is not None]
     p99 = [each.p99 for each in samples if each.p99 is not None]
     lines = [
         f"{found.matches} matches, {found.finished} finished; {found.entries} ledger entries audited, "
         f"{len(found.wrong)} differences",
-        f"{len(everyone)} books, {len(wrong)} differ from REST: {heard} envelopes heard, {met} connections, "
-        f"{asked} recoveries, {refused} refused",
+        f"{len(everyone)} books, {len(wrong)} differ from REST: {received} envelopes, {met} connections, "
+        f"{requested} recoveries, {refused} refused",
         f"median beat: {median(each.envelopes for each in samples):.0f} envelopes a second and tenant, "
         f"log line to queue p50 {median(p50):.0f} ms, p99 {median(p99):.0f} ms; "
         f"worst beat's p99 {max(p99):.0f} ms",

@@ -48,12 +48,13 @@ async def ledger(store: Store) -> Verdict:
         async with store.reading() as tx:
             match = await matches.get(tx, match_id)
             assert match, "matches stay"
-            told = await history.ledger(tx, match_id)
+            entries_of_match = await history.ledger(tx, match_id)
             facts = await history.rounds(tx, match_id), await history.timeline(tx, match_id)
         finished += match.status is Status.FINISHED
-        entries += len(told)
+        entries += len(entries_of_match)
         name = match_urn(match.number)
         wrong += [
-            f"{name}: {each.type_id} {each.specifiers}: {each.problem}" for each in audit(match, *facts, told)
+            f"{name}: {each.type_id} {each.specifiers}: {each.problem}"
+            for each in audit(match, *facts, entries_of_match)
         ]
     return Verdict(len(ids), finished, entries, tuple(wrong))

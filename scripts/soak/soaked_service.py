@@ -1,4 +1,4 @@
-"""The service's processes: two that serve, one that ingests, one that feeds; ended and started again."""
+"""The service's processes: two that serve, one that ingests, one that feeds; ended and restarted."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ WEB = ("web-1", "web-2")
 _STOP_SECONDS, _START_SECONDS = 60.0, 120.0
 
 
-class House:
+class SoakedService:
     """`clients` are an operator's, one for each web process, in the order of WEB."""
 
     def __init__(self, settings: Settings, key: str) -> None:
@@ -65,22 +65,22 @@ class House:
             if process.returncode is None
         }
 
-    async def well(self) -> None:
-        """Wait until each web process says that all is well."""
+    async def until_healthy(self) -> None:
+        """Wait until each web process reports that all parts are healthy."""
         async with asyncio.timeout(_START_SECONDS):
             for client in self.clients:
-                while not await _well(client):
+                while not await _is_healthy(client):
                     await asyncio.sleep(0.2)
 
     async def close(self) -> None:
-        """End what runs, in good order."""
+        """Shut down everything that runs."""
         for name in list(self._running):
             await self.end(name, signal.SIGTERM)
         for client in self.clients:
             await client.aclose()
 
 
-async def _well(client: httpx.AsyncClient) -> bool:
+async def _is_healthy(client: httpx.AsyncClient) -> bool:
     try:
         answer = await client.get("/v1/health")
     except httpx.TransportError:
@@ -89,13 +89,13 @@ async def _well(client: httpx.AsyncClient) -> bool:
 
 
 @asynccontextmanager
-async def open_house(settings: Settings, key: str) -> AsyncIterator[House]:
-    """All four, well. `key` is an operator's."""
-    house = House(settings, key)
+async def open_service(settings: Settings, key: str) -> AsyncIterator[SoakedService]:
+    """All four processes, healthy. `key` is an operator's."""
+    service = SoakedService(settings, key)
     try:
         for name in (*WEB, "ingest", "feed"):
-            await house.start(name)
-        await house.well()
-        yield house
+            await service.start(name)
+        await service.until_healthy()
+        yield service
     finally:
-        await house.close()
+        await service.close()

@@ -1,4 +1,4 @@
-"""How the day went, written down at a steady beat: memory, delays, lag, answers, the database's size."""
+"""Measurements at a steady beat: memory, delays, lag, response times, the database's size."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ import msgspec
 
 from scripts.bench.feed_latency import quantile
 from scripts.soak.bookmakers import Bookmaker
-from scripts.soak.house import House
+from scripts.soak.soaked_service import SoakedService
 
 BEAT_SECONDS = 5.0
 TABLES = ("match", "timeline_event", "ledger_entry", "change")
@@ -20,7 +20,7 @@ _PAGES = ("/cs2/v1/matches?status=live&limit=50", "/v1/sports/en/schedules/live/
 class Sample(msgspec.Struct, frozen=True):
     """One beat. `at` in seconds since the day began; `memory` in MiB by process; `p50` and `p99` in ms from
     log line to queue, and `envelopes` a second and tenant, over the beat; `behind` envelopes and seconds of
-    the tenant that is furthest behind; `rest` the slowest of a few answers in ms; `database` in MiB; `rows`
+    the tenant that is furthest behind; `rest` the slowest of a few responses in ms; `database` in MiB; `rows`
     by table. None where nothing was to be measured."""
 
     at: float
@@ -35,17 +35,17 @@ class Sample(msgspec.Struct, frozen=True):
     rows: dict[str, int]
 
 
-class Gauges:
-    """Samples at every beat; each goes to `file` at once, so that a day that breaks off can be looked at."""
+class Sampler:
+    """Samples at every beat; each goes to `file` at once, so that an interrupted day can be examined."""
 
-    def __init__(self, house: House, everyone: Sequence[Bookmaker]) -> None:
-        self._house, self._everyone = house, everyone
+    def __init__(self, service: SoakedService, everyone: Sequence[Bookmaker]) -> None:
+        self._service, self._everyone = service, everyone
         self._began = self._beat = time.monotonic()
-        self._heard = 0
+        self._received = 0
         self.samples: list[Sample] = []
 
     async def run(self, database: str, file: Path) -> None:
-        """For ever. `database` is the URL of the one whose size is told."""
+        """Without end. `database` is the URL of the one whose size is measured."""
         file.parent.mkdir(parents=True, exist_ok=True)
         connection = await asyncpg.connect(database)
         try:
@@ -60,16 +60,16 @@ class Gauges:
 
     async def _sample(self, connection: asyncpg.Connection) -> Sample:
         delays = [delay for each in self._everyone for delay in each.delays]
-        heard, now = sum(each.heard for each in self._everyone), time.monotonic()
-        rate = (heard - self._heard) / len(self._everyone) / (now - self._beat)
+        received, now = sum(each.received for each in self._everyone), time.monotonic()
+        rate = (received - self._received) / len(self._everyone) / (now - self._beat)
         for each in self._everyone:
             each.delays.clear()
-        self._heard, self._beat = heard, now
-        told = (await self._house.clients[0].get("/ops/v1/feed")).json()["data"]
-        behind = [(each["behind"], each["behind_seconds"]) for each in told if each["tenant"] != "house"]
+        self._received, self._beat = received, now
+        status = (await self._service.clients[0].get("/ops/v1/feed")).json()["data"]
+        behind = [(each["behind"], each["behind_seconds"]) for each in status if each["tenant"] != "house"]
         return Sample(
             at=now - self._began,
-            memory=self._house.memory(),
+            memory=self._service.memory(),
             envelopes=rate,
             p50=quantile(delays, 0.5) if delays else None,
             p99=quantile(delays, 0.99) if delays else None,
@@ -81,12 +81,12 @@ class Gauges:
         )
 
     async def _millis(self, each: Bookmaker, page: str) -> float:
-        """How long the service takes to answer a tenant; raises what is no answer."""
+        """How long the service takes to respond to a tenant; raises if it fails."""
         began = time.perf_counter()
         (await each.rest.get(page)).raise_for_status()
         return (time.perf_counter() - began) * 1000
 
 
 def read(file: Path) -> list[Sample]:
-    """What a day has left."""
+    """The samples of a day."""
     return [msgspec.json.decode(line, type=Sample) for line in file.read_bytes().splitlines()]
