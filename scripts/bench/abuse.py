@@ -8,9 +8,9 @@ Three attacks, each beside the quiet before it, in one run, against the service'
 - keys: eight connections of the same address show keys that are none, while other keys are issued;
 - publish: a tenant publishes 8 KiB messages into its queue over AMQP.
 
-Told are the medians of another tenant's answers (from the same address), their ratio to the quiet, what was
-not 200, and what the log sink answered meanwhile. Fails when a median is more than three times the quiet
-one, or anything of others was refused. Uses the servers that the settings lead to, or starts its own.
+Printed are the medians of another tenant's responses (from the same address), their ratio to the baseline,
+what was not 200, and what the log sink answered meanwhile. Fails when a median is more than three times the
+quiet one, or anything of others was refused. Uses the servers that the settings lead to, or starts its own.
 """
 
 import argparse
