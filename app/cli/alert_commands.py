@@ -35,7 +35,7 @@ async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int
 
 async def _urns(tx: Tx, found: list[Alert]) -> dict[object, str]:
     ids = {alert.match_id for alert in found if alert.match_id}
-    return {match.id: match_urn(match.number) for match in await matches.some(tx, ids)}
+    return {match.id: match_urn(match.number) for match in await matches.by_ids(tx, ids)}
 
 
 def _line(alert: Alert, urns: dict[object, str]) -> str:

@@ -56,10 +56,10 @@ async def _follow(
     senders = match_sources.save_statements(match.id, decision.changed)
     if ranged is not None and offsets.is_early(source, ranged):
         await tx.write([log_state.save_statement(source), *senders])
-        if not await log_state.may_hold(tx, match.id, ranged):
+        if not await log_state.has_room_for(tx, match.id, ranged):
             log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))
             return "overflow"
-        await log_state.hold(tx, match.id, ranged, now)
+        await log_state.save_pending(tx, match.id, ranged, now)
         return "early"
     update = LogUpdate(tx, match, source)
     if decision.verdict == "taken_over":

@@ -49,11 +49,11 @@ class LogUpdate:
         for lost in offsets.left_behind(self.source, waiting):
             self.source = replace(self.source, broken=True)
             self.facts.insert(0, SourceLost(at=lost.arrived_at, reason=GAP))
-            await log_state.release(self.tx, self.match.id, lost)
+            await log_state.delete_pending(self.tx, self.match.id, lost)
         while (pending := offsets.next_in_line(self.source, waiting)) is not None:
             waiting.remove(pending)
             await self.add(pending)
-            await log_state.release(self.tx, self.match.id, pending)
+            await log_state.delete_pending(self.tx, self.match.id, pending)
 
     async def finish(self, now: int, config: IngestConfig, extra_writes: Sequence[Write] = ()) -> None:
         """Fold the facts, let trading react, and write everything, `extra_writes` included."""

@@ -29,7 +29,7 @@ FILTERS = {
 }
 #: The columns of `match` that refer to a table; players are created when their match has finished.
 _IN_MATCHES = {"team": ("home_id", "away_id"), "tournament": ("tournament_id",)}
-_LARGEST = 2**31 - 1
+_MAX_INT = 2**31 - 1
 
 
 class EntrantTable(msgspec.Struct, Generic[E], frozen=True):
@@ -91,13 +91,13 @@ async def put(tx: Tx, table: EntrantTable[E], values: Iterable[E]) -> None:
 
 
 async def get(tx: Tx, table: EntrantTable[E], number: int) -> E | None:
-    if number > _LARGEST:
+    if number > _MAX_INT:
         return None
     body = await tx.value(f"SELECT body FROM {table.name} WHERE id = $1", number)
     return msgspec.json.decode(body, type=table.type) if body is not None else None
 
 
-async def some(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list[E]:
+async def by_ids(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list[E]:
     """Those of these numbers that exist, by number."""
     rows = await tx.fetch(
         f"SELECT body FROM {table.name} WHERE id = ANY($1::int[]) ORDER BY id", list(numbers)
@@ -106,9 +106,9 @@ async def some(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list
 
 
 async def by_number(tx: Tx, table: EntrantTable[E], numbers: Iterable[int | None]) -> dict[int | None, E]:
-    """`some` as a dictionary by number; None among the numbers is ignored."""
+    """`by_ids` as a dictionary by number; None among the numbers is ignored."""
     wanted = {number for number in numbers if number is not None}
-    return {one.id: one for one in await some(tx, table, wanted)} if wanted else {}
+    return {one.id: one for one in await by_ids(tx, table, wanted)} if wanted else {}
 
 
 async def named(tx: Tx, table: EntrantTable[E], names: Collection[str]) -> list[E]:
@@ -145,7 +145,7 @@ async def listing(
     filters = {name: value for name, value in wanted.items() if value is not None}
     conditions = [FILTERS[name].format(f"${place}") for place, name in enumerate(filters, start=3)]
     if finished_only:
-        conditions.append(public_only(table))
+        conditions.append(public_condition(table))
     rows = await tx.fetch(
         f"SELECT body FROM {table.name} AS one WHERE {' AND '.join(['id > $1', *conditions])} "
         "ORDER BY id LIMIT $2",
@@ -156,17 +156,17 @@ async def listing(
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
-async def public(tx: Tx, table: EntrantTable[E], number: int) -> bool:
+async def is_public(tx: Tx, table: EntrantTable[E], number: int) -> bool:
     """Whether clients that see finished matches only may see this number: a file has imported it, or a
     finished match has it."""
     visible: bool = await tx.value(
-        f"SELECT EXISTS (SELECT FROM {table.name} AS one WHERE id = $1 AND {public_only(table)})", number
+        f"SELECT EXISTS (SELECT FROM {table.name} AS one WHERE id = $1 AND {public_condition(table)})", number
     )
     return visible
 
 
-def public_only(table: EntrantTable[E]) -> str:
-    """The condition of `public`, on a row called `one`. It is a scalar subquery per row: with EXISTS, the
+def public_condition(table: EntrantTable[E]) -> str:
+    """The condition of `is_public`, on a row called `one`. It is a scalar subquery per row: with EXISTS, the
     planner would first read all finished matches."""
     played = (
         f"(SELECT true FROM match WHERE {column} = one.id AND status = 'finished' LIMIT 1)"
@@ -177,7 +177,7 @@ def public_only(table: EntrantTable[E]) -> str:
     )
 
 
-async def under(tx: Tx, table: EntrantTable[E], parent: int) -> list[E]:
+async def children(tx: Tx, table: EntrantTable[E], parent: int) -> list[E]:
     """The children of `parent`: a team's players, a category's tournaments."""
     rows = await tx.fetch(f"SELECT body FROM {table.name} WHERE parent = $1::bigint ORDER BY id", parent)
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]

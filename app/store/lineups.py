@@ -20,7 +20,7 @@ from app.domain.lineup import (
 )
 from app.domain.match import Match, Status
 from app.store import entrants, history, matches
-from app.store.listings import LAST
+from app.store.listings import UNKNOWN_START
 from app.store.transaction import Tx
 
 _PARTICIPANTS = """
@@ -33,11 +33,11 @@ SELECT max(number) FROM match WHERE (home_id = $1 OR away_id = $1) AND status = 
 #: When the first match begins or began, and when the last one ended, or begins where it has not.
 _DATES = f"""
 SELECT min(place) AS first, max(coalesce(finished_at, place)) AS last FROM match
-WHERE tournament_id = $1 AND status = ANY($2) AND place < {LAST}
+WHERE tournament_id = $1 AND status = ANY($2) AND place < {UNKNOWN_START}
 """
 
 
-async def of(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
+async def of_matches(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
     """The entrants of each of these matches, in two queries."""
     teams = {team for match in found for team in (match.home_id, match.away_id)}
     tournaments = await entrants.by_number(tx, entrants.TOURNAMENTS, {match.tournament_id for match in found})
@@ -57,11 +57,11 @@ async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament 
     if of_match is not None:
         return await _stand_in_tournament(tx, of_match, finished_only)
     found = await entrants.get(tx, entrants.TOURNAMENTS, number)
-    if found is None or (finished_only and not await entrants.public(tx, entrants.TOURNAMENTS, number)):
+    if found is None or (finished_only and not await entrants.is_public(tx, entrants.TOURNAMENTS, number)):
         return None
     statuses = [Status.FINISHED] if finished_only else list(Status)
     playing = {row["id"] for row in await tx.fetch(_PARTICIPANTS, number, statuses)}
-    teams = await entrants.some(tx, entrants.TEAMS, playing | set(found.team_ids))
+    teams = await entrants.by_ids(tx, entrants.TEAMS, playing | set(found.team_ids))
     found = replace(found, competitors=tuple(teams) or found.competitors)
     if None not in (found.starts_at, found.ends_at):
         return found
@@ -77,9 +77,9 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
         entered = await _stand_in_lineup(tx, place[0], finished_only)
         return getattr(entered, place[1]) if entered else None
     found = await entrants.get(tx, entrants.TEAMS, number)
-    if found is None or (finished_only and not await entrants.public(tx, entrants.TEAMS, number)):
+    if found is None or (finished_only and not await entrants.is_public(tx, entrants.TEAMS, number)):
         return None
-    players = tuple(await entrants.under(tx, entrants.PLAYERS, number)) or found.players
+    players = tuple(await entrants.children(tx, entrants.PLAYERS, number)) or found.players
     if not players and not finished_only:
         players = await _live_players(tx, number)
     return replace(found, players=players)

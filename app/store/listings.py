@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.domain.match import MapPlay, Match, Status
 from app.store.transaction import Row, Tx
 
-LAST = 2**63 - 1  #: the position of matches whose start is unknown
+UNKNOWN_START = 2**63 - 1  #: the position of matches whose start is unknown
 _COLUMNS = """id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at,
     started_at, finished_at, best_of, score_home, score_away, map_name, place"""
 _WANTED = f"SELECT {_COLUMNS} FROM match WHERE listed AND status = $1 AND place >= $2 AND place <= $3"
@@ -29,7 +29,7 @@ class Window(NamedTuple):
     """Matches that begin or began between these moments (Unix ms), both included."""
 
     first: int = 0
-    last: int = LAST
+    last: int = UNKNOWN_START
 
     @property
     def whole(self) -> bool:
@@ -51,7 +51,7 @@ async def page(
     and were never played are omitted.
     """
     sql = _BACKWARD if newest_first else _FORWARD
-    start = after or (ListPosition(LAST, LAST) if newest_first else ListPosition(-1, 0))
+    start = after or (ListPosition(UNKNOWN_START, UNKNOWN_START) if newest_first else ListPosition(-1, 0))
     # The page's start bounds `place` too, so that the index scan begins there.
     first = window.first if newest_first else max(window.first, start.at)
     last = min(window.last, start.at) if newest_first else window.last

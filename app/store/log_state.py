@@ -89,7 +89,7 @@ def save_statement(state: LogState) -> Write:
     )
 
 
-async def may_hold(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
+async def has_room_for(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
     """Whether another range of this match may be stored: at most 256 of them, and 8 MiB."""
     row = await tx.row(
         "SELECT count(*) AS ranges, coalesce(sum(octet_length(body)), 0) AS bytes FROM log_pending"
@@ -100,7 +100,7 @@ async def may_hold(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
     return bool(row["ranges"] < _MAX_PENDING and row["bytes"] + len(pending.body) <= _MAX_PENDING_BYTES)
 
 
-async def hold(tx: Tx, match_id: UUID, pending: PendingRange, now: int) -> None:
+async def save_pending(tx: Tx, match_id: UUID, pending: PendingRange, now: int) -> None:
     """Store a pending range, from `now` (ms) on, until the one before it arrives; an equal one stays."""
     await tx.execute(
         """
@@ -129,7 +129,7 @@ async def pending(tx: Tx, match_id: UUID) -> list[PendingRange]:
     return [PendingRange(*row.values()) for row in rows]
 
 
-async def release(tx: Tx, match_id: UUID, pending: PendingRange) -> None:
+async def delete_pending(tx: Tx, match_id: UUID, pending: PendingRange) -> None:
     """Delete a pending range."""
     await tx.execute(
         "DELETE FROM log_pending WHERE match_id = $1 AND instance = $2 AND begin_offset = $3",

@@ -125,7 +125,7 @@ async def get(tx: Tx, match_id: UUID) -> Match | None:
     return _match(row) if row else None
 
 
-async def some(tx: Tx, ids: Collection[UUID]) -> list[Match]:
+async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[Match]:
     """Those of these matches that exist."""
     return [_match(row) for row in await tx.fetch(f"{_STATE} WHERE id = ANY($1)", list(ids))]
 

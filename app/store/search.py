@@ -14,8 +14,8 @@ from app.store import entrants
 from app.store.entrants import E, EntrantTable, folded
 from app.store.transaction import Row, Tx
 
-LEAST = 2  #: the minimum length of a query
-_LIKE = 0.3  #: names of a lower similarity are not found
+MIN_QUERY_LENGTH = 2  #: the minimum length of a query
+_MIN_SIMILARITY = 0.3  #: names of a lower similarity are not found
 _LAST = chr(0x10FFFF)
 _MATCHES_OF = 20  #: newest matches that are read for each team and tournament
 _decode = msgspec.json.Decoder(Match).decode
@@ -29,7 +29,7 @@ SELECT id, likeness FROM (
     SELECT id, count(*) FILTER (WHERE piece = ANY($5::text[])) AS within,
         count(*)::float8 / (pieces + cardinality($4::text[]) - count(*)) AS likeness
     FROM name_piece WHERE shelf = $1 AND piece = ANY($4::text[]) GROUP BY id, pieces
-) AS found WHERE within = cardinality($5::text[]) OR likeness >= {_LIKE}
+) AS found WHERE within = cardinality($5::text[]) OR likeness >= {_MIN_SIMILARITY}
 """
 #: Two letters make no trigram, but begin one wherever they occur.
 _SHORT = """
@@ -43,15 +43,17 @@ async def named(
     """The `limit` best of a table with their scores, the highest of: 1 for the very name, 0.9 for a prefix,
     0.7 for a substring, and the similarity. `finished_only` as in `entrants.listing`."""
     wanted = folded(query)
-    if len(wanted) < LEAST:
+    if len(wanted) < MIN_QUERY_LENGTH:
         return []
-    near, cut = (_NEAR, pieces(wanted)) if len(wanted) > LEAST else (_SHORT, (wanted, wanted + _LAST))
-    public = entrants.public_only(table) if finished_only else "true"
+    near, cut = (
+        (_NEAR, trigrams(wanted)) if len(wanted) > MIN_QUERY_LENGTH else (_SHORT, (wanted, wanted + _LAST))
+    )
+    public = entrants.public_condition(table) if finished_only else "true"
     rows = await tx.fetch(
         f"""
         WITH near AS ({near})
         SELECT body, {_SCORE} AS score FROM near JOIN {table.name} AS one USING (id)
-        WHERE (likeness >= {_LIKE} OR position($2 IN folded) > 0) AND {public}
+        WHERE (likeness >= {_MIN_SIMILARITY} OR position($2 IN folded) > 0) AND {public}
         ORDER BY score DESC, length(folded), id LIMIT $3
         """,
         *(table.name, wanted, limit, *cut),
@@ -91,7 +93,7 @@ async def _newest(tx: Tx, column: str, numbers: list[int], finished_only: bool) 
     )
 
 
-def pieces(wanted: str) -> tuple[list[str], list[str]]:
+def trigrams(wanted: str) -> tuple[list[str], list[str]]:
     """The query's trigrams as the database makes them (padded), and those without padding."""
     padded = f" {wanted}  "
     cut = {padded[place : place + 3] for place in range(len(wanted) + 1)}

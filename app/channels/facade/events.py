@@ -63,7 +63,7 @@ async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> events.E
         match = await matches.find(tx, ref, finished_only=grant.finished_only)
         if match is None:
             return None
-        (who,) = await lineups.of(tx, [match])
+        (who,) = await lineups.of_matches(tx, [match])
         booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
     opened = groups(grant.scopes)
     return events.event(match, who.tournament, who.home, who.away, opened=opened, booked=booked)

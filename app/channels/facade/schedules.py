@@ -91,7 +91,7 @@ async def _schedule(
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await schedules.listed(tx, grant.tenant.id, wanted, start=start, limit=limit)
-        entered = await lineups.of(tx, found)
+        entered = await lineups.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language))
     response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
     return RenderedResponse(body, invalidated_by=MATCH_LISTS)

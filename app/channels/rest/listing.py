@@ -26,7 +26,7 @@ from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
 from app.store import listings
-from app.store.listings import LAST, ListPosition, Window
+from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx
 from app.wire.envelopes import events
 from app.wire.fields import Group
@@ -53,7 +53,7 @@ class Cursor(NamedTuple):
     @classmethod
     def read(cls, text: str) -> "Cursor":
         bucket, at, number = text.split(".")
-        return cls(bucket, ListPosition(min(int(at), LAST), int(number)))
+        return cls(bucket, ListPosition(min(int(at), UNKNOWN_START), int(number)))
 
     def __str__(self) -> str:
         return f"{self.bucket}.{self.place.at}.{self.place.number}"
@@ -118,7 +118,7 @@ def _window(first: datetime | None, end: datetime | None) -> Window:
     """Matches of which nobody knows when they begin are in no window."""
     if first is None and end is None:
         return Window()
-    return Window(_millis(first) if first else 0, _millis(end) - 1 if end else LAST - 1)
+    return Window(_millis(first) if first else 0, _millis(end) - 1 if end else UNKNOWN_START - 1)
 
 
 def _millis(moment: datetime) -> int:

@@ -42,7 +42,7 @@ async def prematch(
         match = await visible_match(tx, request.auth, match_id)
         until = match.started_at or match.finished_at or rest.clock()
         span = window_start(time_filter, until), until
-        (lineup,) = await lineups.of(tx, [match])
+        (lineup,) = await lineups.of_matches(tx, [match])
         sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)
         maps = _maps(match, until)
         views = await map_views(tx, maps, until, since=span[0], until=until)
@@ -66,7 +66,7 @@ async def _contender(tx: Tx, team: Competitor, span: Span) -> Contender:
 
 
 async def _roster(tx: Tx, team: int, span: Span) -> tuple[RosterView, ...]:
-    squad = await entrants.under(tx, entrants.PLAYERS, team)
+    squad = await entrants.children(tx, entrants.PLAYERS, team)
     since, until = span
     accounts = [player.account for player in squad]
     tallies = await statistics.of_players(tx, accounts, since=since, until=until, limit=_OF_PLAYER)

@@ -49,7 +49,7 @@ async def search_names(
 ) -> SearchView:
     """Matches, teams, players and tournaments by name, the best first; types that the key may not list are
     left out."""
-    if len(folded(q)) < search.LEAST:
+    if len(folded(q)) < search.MIN_QUERY_LENGTH:
         raise Invalid(Field(("query", "q"), "Give at least two letters.", "too_short", q))
     asked = _asked(types)
     searched = tuple(kind for kind, scope in _NEEDS.items() if kind in asked and scope in request.auth.scopes)

@@ -64,7 +64,7 @@ async def tournament(
     number = numbered("tournament", tournament_id, "competition", "tournament")
     async with rest.store.snapshot() as tx:
         found = known(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
-        playing = await entrants.some(tx, SOCCER_COMPETITORS, found.competitor_ids)
+        playing = await entrants.by_ids(tx, SOCCER_COMPETITORS, found.competitor_ids)
     return Single(tournament_detail_view(found, playing, rest.soccer_prefix))
 
 

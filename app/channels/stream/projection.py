@@ -111,7 +111,7 @@ class Projection:
         held = ids & self.states.keys()
         altered = {row.match_id for row in rows if row.entity == "match" and row.frame}
         histories = await history.of_matches(tx, altered & (held | fresh.keys()))
-        return _NewChanges(rows, fresh, await matches.some(tx, held), histories)
+        return _NewChanges(rows, fresh, await matches.by_ids(tx, held), histories)
 
     def _apply(self, new: _NewChanges) -> list[Update]:
         self.states |= new.fresh
@@ -149,5 +149,5 @@ async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:
             seqs[match.id],
             market_seqs[match.id],
         )
-        for match in await matches.some(tx, ids)
+        for match in await matches.by_ids(tx, ids)
     }

@@ -48,7 +48,7 @@ async def import_rows(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Coun
 async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> int:
     await entrants.lock(tx, table)
     numbered, faults = await _numbered(tx, table, rows)
-    known: dict[int, Entrant] = {one.id: one for one in await entrants.some(tx, table, numbered.keys())}
+    known: dict[int, Entrant] = {one.id: one for one in await entrants.by_ids(tx, table, numbered.keys())}
     links = await _linked(tx, rows)
     faults += [
         fault(row.place, f"Ids above {MAX_FILE_NUMBER} are given out by the service.", number)

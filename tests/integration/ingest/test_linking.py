@@ -34,7 +34,7 @@ async def test_names_that_nobody_bears_are_given_numbers_that_stay(store: Store)
     assert min(first.home_id, first.away_id, again.away_id, first.tournament_id) > MAX_FILE_NUMBER
     assert (again.home_id, again.tournament_id) == (first.away_id, first.tournament_id)
     async with store.reading() as tx:
-        teams = await entrants.some(tx, TEAMS, [first.home_id, first.away_id, again.away_id])
+        teams = await entrants.by_ids(tx, TEAMS, [first.home_id, first.away_id, again.away_id])
         tournament = await entrants.get(tx, TOURNAMENTS, first.tournament_id)
     assert [team.name for team in teams] == ["Northwind", "Harbour", "north  wind"]
     assert tournament and tournament.name == "Cup"
@@ -183,7 +183,9 @@ async def test_older_matches_are_linked_by_the_migration(store: Store) -> None:
                 await tx.execute(statement)
         first, second = [await matches.get(tx, match.id) for match in made]
         assert first and second
-        teams = await entrants.some(tx, TEAMS, [first.home_id or 0, first.away_id or 0, second.away_id or 0])
+        teams = await entrants.by_ids(
+            tx, TEAMS, [first.home_id or 0, first.away_id or 0, second.away_id or 0]
+        )
         tournaments = await entrants.listing(tx, TOURNAMENTS, after=0, limit=9)
     assert {team.name for team in teams} == {"new", "Northwind", "Harbour"}
     assert (second.home_id, second.away_id) == (first.away_id, 4)

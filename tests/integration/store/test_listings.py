@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from app.domain.match import MapPlay, Match, Status
 from app.store import listings, matches
 from app.store.connections import Store
-from app.store.listings import LAST, ListPosition, Window
+from app.store.listings import UNKNOWN_START, ListPosition, Window
 from tests.integration.store.conftest import NewMatch
 
 
@@ -37,14 +37,14 @@ async def test_nobody_knows_when_comes_last(store: Store, new_match: NewMatch) -
     soon = await new_match(status=Status.DISCOVERED, scheduled_at=1)
     found = await page(store, Status.UPCOMING, Status.DISCOVERED)
     assert [match.number for match, _ in found] == [soon.number, late.number, unknown.number]
-    assert found[-1][1].at == LAST
+    assert found[-1][1].at == UNKNOWN_START
 
 
 async def test_totals_follow_every_write(store: Store, new_match: NewMatch) -> None:
     async def total(*statuses: Status) -> int:
         async with store.reading() as tx:
             counted = await listings.total(tx, statuses, Window())
-            assert counted == await listings.total(tx, statuses, Window(0, LAST - 1))
+            assert counted == await listings.total(tx, statuses, Window(0, UNKNOWN_START - 1))
         return counted
 
     made = [await new_match(status=Status.UPCOMING, scheduled_at=at) for at in range(8)]

@@ -105,7 +105,7 @@ READS: dict[str, Read] = {
     "on lan": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, is_lan=True),
     "begins": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, starts_from=3_990),
     "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
-    "known to the public": lambda tx: entrants.public(tx, TEAMS, MAX_FILE_NUMBER + 1),
+    "known to the public": lambda tx: entrants.is_public(tx, TEAMS, MAX_FILE_NUMBER + 1),
 }
 
 

@@ -16,7 +16,7 @@ async def test_the_query_is_cut_as_the_names_are(store: Store) -> None:
     async with store.reading() as tx:
         for name in map(folded, NAMES):
             rows = await tx.fetch("SELECT piece FROM name_pieces($1) AS piece", name[:200])
-            assert sorted(row["piece"] for row in rows) == search.pieces(name[:200])[0]
+            assert sorted(row["piece"] for row in rows) == search.trigrams(name[:200])[0]
 
 
 async def test_every_name_finds_itself(store: Store) -> None:
@@ -25,7 +25,7 @@ async def test_every_name_finds_itself(store: Store) -> None:
         for number, name in enumerate(NAMES, start=1):
             found = await search.named(tx, TEAMS, name[:100], limit=50, finished_only=False)
             scores = {team.id: score for team, score in found}
-            if len(folded(name)) < search.LEAST:
+            if len(folded(name)) < search.MIN_QUERY_LENGTH:
                 assert found == []
             elif len(name) > 100:
                 assert 0.9 <= scores[number] < 1
