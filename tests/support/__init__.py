@@ -1,1 +1,1 @@
-"""What tests stand on: real servers, databases made in milliseconds, files beside the checkout."""
+"""What tests build on: real servers, databases created in milliseconds, files outside the checkout."""

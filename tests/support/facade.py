@@ -1,4 +1,4 @@
-"""The compatibility facade's paths, a world to ask them about, and what their answers must look like."""
+"""The compatibility facade's paths, data for them to return, and checks of their responses."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Random things happen on some matches: markets open, are suspended, settled, voided and taken back."""
+"""Random things happen on some matches: markets open, are suspended, settled, voided and rolled back."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Our own processes, started as in production, to be hurt."""
+"""Our own processes, started as in production, for fault tests."""
 
 import asyncio
 import os

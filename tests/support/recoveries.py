@@ -1,4 +1,4 @@
-"""Recoveries as a tenant asks for them, and how they end."""
+"""Recoveries as a tenant requests them, and how they end."""
 
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant

@@ -1,4 +1,4 @@
-"""A client that announces a message without end and goes on sending it: no right stands in its way, for the
+"""A client that announces a message without end and goes on sending it: no permission prevents it, for the
 broker asks for rights when it has the whole message."""
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A small world to ask about: two teams with players, a tournament, soccer, and matches in every state.
+"""A small world of test data: two teams with players, a tournament, soccer, and matches in every state.
 
 Numbers are the same each time: matches 1 to 4 are live, finished, upcoming and cancelled; the teams are 11
 and 12, the tournament is 21, players are 1101 to 1205; soccer's competitors and its tournament have the same

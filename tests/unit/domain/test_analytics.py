@@ -1,4 +1,4 @@
-"""Counts of finished maps, held against the rounds that they were counted from."""
+"""Counts of finished maps, compared with the rounds that they were counted from."""
 
 from app.domain.analytics import PlayerTally, TeamLine, players_on_maps, teams_on_maps, total
 from app.domain.awards import award_map, award_match

@@ -33,7 +33,7 @@ def test_nothing_else_is_a_number(text: str) -> None:
     assert entrant_number(text, "player") is None
 
 
-def test_what_nobody_told_us_is_not_known() -> None:
+def test_missing_reference_data_is_unknown() -> None:
     assert Tournament(1, "Cup").on_lan is False
     assert Tournament(MAX_FILE_NUMBER + 1, "Cup").on_lan is None
     assert Tournament(MAX_FILE_NUMBER + 1, "Cup", is_lan=True).on_lan is True
@@ -81,7 +81,7 @@ _moments = st.none() | st.integers(0, 10)
 
 
 @given(_moments, _moments, st.lists(st.integers(0, 10)))
-def test_a_tournament_has_the_dates_of_its_matches_where_nobody_gave_any(
+def test_a_tournament_without_dates_has_those_of_its_matches(
     starts: int | None, ends: int | None, played: list[int]
 ) -> None:
     """Known dates stay; with any match both are there; it never ends before it begins."""

@@ -1,4 +1,4 @@
-"""What teams carry into rounds, and what came of it."""
+"""The value of teams' equipment in rounds, and the results of each buy type."""
 
 import pytest
 from hypothesis import given
@@ -39,12 +39,12 @@ def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Slot]) -> Server:
     return server
 
 
-def test_a_round_tells_what_both_teams_carried_into_it() -> None:
+def test_a_round_has_both_teams_equipment_values() -> None:
     server = played((BOUGHT, SAVED, "home"), (FORCED, BOUGHT, "away"))
     assert worths(server) == [(None, None), (22_000, 1_000), (11_500, 22_000)]
 
 
-def test_what_was_not_told_of_all_five_is_not_known() -> None:
+def test_a_value_without_all_five_players_is_unknown() -> None:
     server = Server()
     server.start_map()
     server.rounds("home")

@@ -1,4 +1,4 @@
-"""What an operator may say about teams, format and maps, and what the state of the match forbids."""
+"""What an operator may set of teams, format and maps, and what the state of the match forbids."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_a_map_in_play_is_not_chosen_away() -> None:
         fixture.set_maps(live().match, (Veto("pick", "de_nuke"),))
 
 
-def test_what_is_said_about_a_match_keeps_its_vetoes() -> None:
+def test_setting_match_info_leaves_the_vetoes() -> None:
     match, _ = fixture.set_maps(new_match(3), CHOSEN)
     about = MatchInfo(
         streams=(VideoStream("https://example.test/one"),), demo_url="https://example.test/demo"

@@ -67,7 +67,7 @@ def test_the_end_of_a_map_names_it() -> None:
     assert server.match.status is Status.FINISHED
 
 
-def test_a_map_reloaded_before_its_name_was_said_keeps_its_rounds_until_the_score_is_told() -> None:
+def test_a_map_reloaded_before_it_is_named_has_its_rounds_until_the_next_score() -> None:
     server = Server(map_name="de_nuke")
     begins_with_a_round(server)
     server.report(f.MapLoaded(at=server.later(), name="de_nuke"))

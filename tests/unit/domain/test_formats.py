@@ -40,7 +40,7 @@ def halfway(server: Server, half: int) -> Server:
     return server
 
 
-def test_the_log_sets_a_format_that_nobody_else_set() -> None:
+def test_the_log_sets_a_format_that_no_operator_set() -> None:
     server = Server()
     server.report(f.FormatSet(at=1, max_rounds=30))
     assert (server.match.max_rounds, server.match.format_status.set_by) == (30, "log")

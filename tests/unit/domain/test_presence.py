@@ -75,7 +75,7 @@ def test_a_bot_stands_in(server: Server) -> None:
     assert alive(server) == (5, 4)
 
 
-def test_nothing_is_priced_against_nobody(server: Server) -> None:
+def test_nothing_is_priced_against_an_empty_team(server: Server) -> None:
     leave(server, 0, 1, 2, 3)
     assert not server.match.suspended
     leave(server, 4)
@@ -85,7 +85,7 @@ def test_nothing_is_priced_against_nobody(server: Server) -> None:
     assert not [doubt for doubt in server.match.doubts if doubt.kind == PLAYERS]
 
 
-def test_on_another_map_everybody_is_there() -> None:
+def test_on_another_map_all_players_are_there() -> None:
     server = Server()
     server.play_map("de_mirage", "home")
     assert available_players(server.match, "away") == 5
@@ -109,7 +109,7 @@ def test_as_many_can_play_as_are_there(steps: list[tuple[str, int]]) -> None:
         assert alive(server) == (5, len(there))
 
 
-def test_the_log_says_who_leaves_and_comes() -> None:
+def test_leaving_and_joining_is_read_from_the_log() -> None:
     stamp = "L 01/19/2026 - 19:00:00: "
     lines = (
         '"fox<3><[U:1:100]><CT>" disconnected (reason "TIMEDOUT")',

@@ -26,14 +26,14 @@ def with_teams(home: float, away: float, *, allow_unrated: bool = False) -> Matc
 
 
 @given(strengths, strengths, st.booleans())
-def test_in_doubt_exactly_while_a_team_has_no_strength_and_nobody_allows_it(
+def test_in_doubt_exactly_while_a_team_has_no_strength_and_no_operator_allows_it(
     home: float, away: float, allowed: bool
 ) -> None:
     match = with_teams(home, away, allow_unrated=allowed)
     assert bool(match.suspended) is not (allowed or bool(home and away))
 
 
-def test_the_reason_says_which_team_is_not_rated() -> None:
+def test_the_reason_names_the_team_without_rating() -> None:
     reasons = [public_reason(with_teams(*given)) for given in ((0.0, 1600.0), (1600.0, 0.0), (0.0, 0.0))]
     assert reasons == [
         "no rating of team_a",

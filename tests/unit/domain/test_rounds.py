@@ -55,7 +55,7 @@ def test_a_round() -> None:
     assert [event.offset_ms for event in finished.timeline] == [3_000, 6_000]
 
 
-def test_a_knife_round_is_told_to_nobody() -> None:
+def test_a_knife_round_is_not_reported() -> None:
     server = started()
     server.go_live()
     server.kill("home", 0, 0, "knife_t")
@@ -83,7 +83,7 @@ def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
     assert server.changes_of(RoundOpened)[-1].round == 2
 
 
-def test_held_kills_are_told_with_the_first_shot() -> None:
+def test_held_kills_are_reported_with_the_first_shot() -> None:
     server = started()
     server.go_live()
     server.kill("home", 0, 0, "knife")
@@ -119,7 +119,7 @@ def test_a_restored_backup_voids_the_rounds_after_it() -> None:
     assert (last.number, last.home_score, last.away_score) == (3, 1, 2)
 
 
-def test_a_round_in_hand_that_is_restored_begins_anew() -> None:
+def test_a_current_round_that_is_restored_begins_again() -> None:
     server = started()
     server.rounds("home")
     server.go_live()
@@ -207,7 +207,7 @@ def test_kills_after_the_decision_are_late() -> None:
     assert play and play.rounds[0].events[-1] == late.id
 
 
-def test_team_kills_are_told_and_do_not_count() -> None:
+def test_team_kills_are_reported_and_do_not_count() -> None:
     server = started()
     server.go_live()
     fact = replace(server.kill_fact("home", 0, 0), victim=TEAMS["home"][3], victim_side="CT")
@@ -250,7 +250,7 @@ def test_the_bomb() -> None:
     assert finished.timeline[-1].actor == TEAMS["home"][4]
 
 
-def test_a_defuser_that_nobody_can_name_stays_unnamed() -> None:
+def test_an_unknown_defuser_stays_unnamed() -> None:
     server = started()
     server.go_live()
     server.kill("away", 1, 1)

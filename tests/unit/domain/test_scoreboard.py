@@ -40,7 +40,7 @@ def test_the_list_at_the_buy_zone_replaces_what_was_known() -> None:
     assert sheet(server, FOX).weapons == ("ak47",)
 
 
-def test_money_is_as_the_log_last_told_it() -> None:
+def test_money_is_as_the_log_last_reported_it() -> None:
     server = freeze()
     server.report(f.MoneyChanged(at=server.now, player=FOX, side="CT", money=800))
     server.report(f.MoneyChanged(at=server.now, player=MatchPlayer(FOX.account, ""), side="CT", money=3250))
@@ -64,7 +64,7 @@ def test_hits_and_deaths_show_until_the_next_freeze() -> None:
     assert sheet(server, HERON).health == 100
 
 
-def test_nobody_keeps_anything_over_a_half_and_the_map_takes_all_away() -> None:
+def test_equipment_is_reset_at_half_time_and_deleted_with_the_map() -> None:
     server = freeze()
     buy(server, "ak47")
     server.rounds(*["home"] * 11)

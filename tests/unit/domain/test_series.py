@@ -55,7 +55,7 @@ def test_a_map_that_ends_undecided_is_left_to_an_operator() -> None:
     assert server.match.suspended == "map ended undecided at 2:0"
 
 
-def test_the_score_ends_a_map_whose_end_was_not_told() -> None:
+def test_the_score_ends_a_map_without_an_end_line() -> None:
     server = Server(new_match(best_of=3))
     server.start_map("de_mirage")
     server.rounds(*["home"] * 11)
@@ -76,7 +76,7 @@ def test_another_map_before_a_round_was_played_takes_the_place() -> None:
     assert [play.name for play in server.match.maps] == ["de_nuke"]
 
 
-def test_a_server_restart_keeps_the_rounds_until_the_backup_is_told() -> None:
+def test_after_a_server_restart_the_rounds_count_until_the_restored_score() -> None:
     server = Server()
     server.start_map()
     server.rounds("home", "away", "home")
@@ -110,7 +110,7 @@ def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
     assert not server.match.suspended
 
 
-def test_rounds_that_nobody_told_are_unseen_and_play_goes_on() -> None:
+def test_rounds_without_a_line_are_unseen_and_play_goes_on() -> None:
     server = Server()
     server.start_map()
     server.rounds("home")
@@ -126,7 +126,7 @@ def test_rounds_that_nobody_told_are_unseen_and_play_goes_on() -> None:
     assert server.changes_of(RoundFinished)[-1].round.number == 4
 
 
-def test_a_result_that_skips_a_round_is_lost_too_and_suspends_until_the_score_is_told() -> None:
+def test_a_result_that_skips_a_round_suspends_until_the_next_score() -> None:
     server = Server()
     server.start_map()
     server.rounds("home")
@@ -147,7 +147,7 @@ def test_a_result_that_skips_a_round_is_lost_too_and_suspends_until_the_score_is
     assert server.changes_of(RoundOpened)[-1].round == 4
 
 
-def test_a_source_attached_in_mid_map_takes_the_score_as_told() -> None:
+def test_a_source_attached_in_mid_map_uses_the_reported_score() -> None:
     server = Server()
     server.score = {"home": 4, "away": 3}
     server.team_lines()
@@ -158,7 +158,7 @@ def test_a_source_attached_in_mid_map_takes_the_score_as_told() -> None:
     assert server.changes_of(RoundFinished)[0].round.number == 8
 
 
-def test_the_score_at_half_time_is_not_taken_while_team_lines_lag() -> None:
+def test_the_score_at_half_time_is_not_used_while_team_lines_lag() -> None:
     server = Server()
     server.start_map()
     server.rounds("home")

@@ -49,7 +49,7 @@ def test_named_sides_are_no_reason_any_more_why_rounds_cannot_be_counted() -> No
     assert server.match.unfollowed == 0
 
 
-def test_naming_the_sides_after_the_end_ends_the_map_as_it_was_told() -> None:
+def test_setting_the_sides_after_the_end_ends_the_map_at_the_reported_score() -> None:
     server = Nameless()
     server.start_map()
     server.play_to_the_end()

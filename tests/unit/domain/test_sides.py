@@ -1,4 +1,4 @@
-"""Sides: from team lines, scores and players; open where nothing shows them."""
+"""Sides: from team lines, scores and players; unknown where nothing shows them."""
 
 from msgspec.structs import replace
 
@@ -132,7 +132,7 @@ def test_thirty_rounds_by_cvar() -> None:
     assert home_side(server.match) == "T"
 
 
-def test_both_known_teams_on_the_other_side_overrule_a_wrong_belief() -> None:
+def test_both_known_teams_on_the_other_side_overrule_wrong_sides() -> None:
     server = Server()
     server.start_map()
     server.rounds("home", "away")

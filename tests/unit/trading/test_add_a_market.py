@@ -1,4 +1,4 @@
-"""`docs/add-a-market.md`, followed to the letter, yields a market that opens, settles and audits."""
+"""`docs/add-a-market.md`, with its code executed, yields a market that opens, settles and audits."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What is true of a map that the rules have decided: the deciding round settles nothing alone, play that goes
+"""A map that the rules have decided: the deciding round settles nothing alone, play that goes
 on settles nothing more, and the map's end confirms or corrects."""
 
 import pytest
@@ -51,7 +51,7 @@ def test_play_that_goes_on_settles_nothing_more_and_offers_nothing() -> None:
         assert not server.trader.active()
 
 
-def test_the_end_told_counts_whatever_was_played_on() -> None:
+def test_the_reported_end_counts_whatever_was_played_on() -> None:
     server = short_map("home", "home", "home", "home", "away", "home")
     server.game_over()
     assert server.match.maps[0].rounds_won == 6
@@ -127,7 +127,7 @@ def unseen_pistol() -> TradedServer:
     return server
 
 
-def test_a_pistol_that_nobody_saw_is_open_again_when_play_begins_anew(unseen_pistol: TradedServer) -> None:
+def test_an_unseen_pistol_round_is_open_again_when_play_starts_again(unseen_pistol: TradedServer) -> None:
     pistol = (12, "map=1|team=home|half=1")
     assert unseen_pistol.trader.of(*pistol).result is Result.VOID
     unseen_pistol.start_play()

@@ -1,4 +1,4 @@
-"""How the book follows a match: opened, repriced, suspended, settled, taken back."""
+"""How the book follows a match: opened, repriced, suspended, settled, rolled back."""
 
 import pytest
 from msgspec.structs import replace
@@ -61,7 +61,7 @@ def test_freeze_opens_the_round_and_the_one_after(server: TradedServer) -> None:
     assert server.status_of(14, team(1)) is ACTIVE
 
 
-def test_live_keeps_only_what_is_repriced(server: TradedServer) -> None:
+def test_in_a_live_round_only_repriced_markets_stay_open(server: TradedServer) -> None:
     server.go_live()
     server.kill("home", 0, 0)
     assert server.status_of(14, team(1)) is SETTLED
@@ -149,7 +149,7 @@ def test_over_is_decided_with_its_round(server: TradedServer) -> None:
     assert decisive and decisive[0] == server.match.maps[0].rounds[0].id
 
 
-def test_restored_rounds_are_taken_back_and_settled_again(server: TradedServer) -> None:
+def test_restored_rounds_are_rolled_back_and_settled_again(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
     before = server.trader.of(13, team(3))
     server.score = {"home": 2, "away": 0}

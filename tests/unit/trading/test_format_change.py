@@ -1,4 +1,4 @@
-"""What another format makes of the book: no bet of the old format is settled by the new one."""
+"""How another format changes the book: no bet of the old format is settled by the new one."""
 
 from collections.abc import Iterable
 from contextlib import suppress

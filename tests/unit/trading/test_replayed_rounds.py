@@ -1,4 +1,4 @@
-"""Bets taken in rounds that are played again are void; the market goes on, and settles."""
+"""Bets placed in rounds that are played again are void; the market stays open, and settles."""
 
 import pytest
 
@@ -110,7 +110,7 @@ def test_a_map_that_is_begun_again_takes_its_bets_with_it(server: TradedServer) 
     assert of(server, MAP_WINNER) == [VoidWindow(begun, server.trader.now)]
 
 
-def test_a_round_whose_end_nobody_saw_is_not_replayed(server: TradedServer) -> None:
+def test_a_round_with_an_unseen_end_is_not_replayed(server: TradedServer) -> None:
     server.rounds("home")
     server.go_live()
     server.kill("home", 0, 0)

@@ -1,4 +1,4 @@
-"""The engine at work in tests: folds facts, lets the engine react, holds what a store would hold, and
+"""The engine at work in tests: folds facts, lets the engine react, stores what the database would, and
 checks after each reaction what must always hold."""
 
 from collections.abc import Iterable, Sequence
