@@ -127,7 +127,7 @@ async def test_hostile_data(
 ) -> None:
     await clear(store)
     world = await furnish(
-        store, tournament=tournament, home=home, away=away, player=player, linked=linked, told=told
+        store, tournament=tournament, home=home, away=away, player=player, linked=linked, fields=told
     )
     await check(client, key, world)
 
@@ -152,6 +152,6 @@ async def test_sparse_data(client: httpx.AsyncClient, key: dict[str, str], store
         away=Competitor(2, "B"),
         player=Player(1, "P"),
         linked=False,
-        told=bare,
+        fields=bare,
     )
     await check(client, key, world)

@@ -145,7 +145,7 @@ async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
         "roster": (RosterEntry(7, "away"), RosterEntry(8, "away"), RosterEntry(9, "home")),
         "loadouts": (Loadout(7, "ember", "T"), Loadout(8, "quill", "T"), Loadout(9, "k0va", "CT")),
     }
-    world = await furnish(store, told=seen)
+    world = await furnish(store, fields=seen)
     world = replace(world, home=world.away)
     limited = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
     players = (await Reader(client, basic, world)(SQUAD)).find("players")
