@@ -1,7 +1,7 @@
-"""The token in a log sink's address: proof that we gave that address out, checked without the database.
+"""The token in a log sink's address: proof that the service issued the address, checked without the database.
 
 A game server cannot set headers, so the token travels in the URL: ``<match number>-<signature>``, where
-the signature covers the number and the match's id. It is good for one match's log and nothing else.
+the signature covers the number and the match's id. It is valid for one match's log only.
 """
 
 import hmac

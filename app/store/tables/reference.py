@@ -5,7 +5,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class Category(Table, tablename="category", db=DIALECT):
-    """`domain.entrants.Category`, found by number, by name in small letters."""
+    """`domain.entrants.Category`, found by number, by case-folded name."""
 
     id = Integer(primary_key=True)
     folded = Text()
@@ -14,7 +14,7 @@ class Category(Table, tablename="category", db=DIALECT):
 
 
 class Tournament(Table, tablename="tournament", db=DIALECT):
-    """`domain.entrants.Tournament`, found by number, by name in small letters and by its category."""
+    """`domain.entrants.Tournament`, found by number, by case-folded name and by its category."""
 
     id = Integer(primary_key=True)
     folded = Text()
@@ -23,7 +23,7 @@ class Tournament(Table, tablename="tournament", db=DIALECT):
 
 
 class Team(Table, tablename="team", db=DIALECT):
-    """`domain.entrants.Competitor`, found by number, by name in small letters."""
+    """`domain.entrants.Competitor`, found by number, by case-folded name."""
 
     id = Integer(primary_key=True)
     folded = Text()
@@ -32,7 +32,7 @@ class Team(Table, tablename="team", db=DIALECT):
 
 
 class Player(Table, tablename="player", db=DIALECT):
-    """`domain.entrants.Player`, found by number, by name in small letters and by the team."""
+    """`domain.entrants.Player`, found by number, by case-folded name and by the team."""
 
     id = Integer(primary_key=True)
     folded = Text()
@@ -41,7 +41,7 @@ class Player(Table, tablename="player", db=DIALECT):
 
 
 class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
-    """`domain.soccer.SoccerCompetitor`, found by number, by name in small letters."""
+    """`domain.soccer.SoccerCompetitor`, found by number, by case-folded name."""
 
     id = Integer(primary_key=True)
     folded = Text()
@@ -50,7 +50,7 @@ class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
 
 
 class SoccerTournament(Table, tablename="soccer_tournament", db=DIALECT):
-    """`domain.soccer.SoccerTournament`, found by number, by name in small letters."""
+    """`domain.soccer.SoccerTournament`, found by number, by case-folded name."""
 
     id = Integer(primary_key=True)
     folded = Text()

@@ -21,7 +21,7 @@ async def actions(store: Store) -> list[str]:
         return [record.action for record in reversed(await audit.listing(tx, tenant.id, 100))]
 
 
-async def test_a_tenant_is_made_once(store: Store) -> None:
+async def test_a_tenant_is_created_once(store: Store) -> None:
     async with store.transaction() as tx:
         first = await admin.create_tenant(tx, "acme", "Acme", **BY)
         assert await admin.create_tenant(tx, "acme", "Acme", **BY) == first
@@ -47,7 +47,7 @@ async def test_the_vhost_of_our_own_queues_is_no_tenants(store: Store) -> None:
             await admin.create_tenant(tx, "our-queues", "Name", internal_vhost="our-queues", **BY)
 
 
-async def test_rotation_keeps_everything_but_the_key(store: Store, issue: Issue) -> None:
+async def test_rotation_changes_nothing_but_the_key(store: Store, issue: Issue) -> None:
     old = await issue(
         bundles=("cs2.scoretock",), label="portal", networks=("192.0.2.1",), rate_limit_rpm=5, sports=("cs2",)
     )
@@ -78,7 +78,7 @@ async def test_revoking_and_reactivating(store: Store, issue: Issue) -> None:
     assert await actions(store) == ["tenant.create", "key.issue", "key.revoke", "key.reactivate"]
 
 
-async def test_a_rotated_key_stays_dead(store: Store, issue: Issue) -> None:
+async def test_a_rotated_key_stays_revoked(store: Store, issue: Issue) -> None:
     issued = await issue()
     async with store.transaction() as tx:
         await admin.rotate_key(tx, issued.key.id, secret=SECRET, **BY)
@@ -86,7 +86,7 @@ async def test_a_rotated_key_stays_dead(store: Store, issue: Issue) -> None:
             await admin.reactivate_key(tx, issued.key.id, **BY)
 
 
-async def test_altering_says_what_changed(store: Store, issue: Issue) -> None:
+async def test_altering_records_what_changed(store: Store, issue: Issue) -> None:
     issued = await issue()
     async with store.transaction() as tx:
         changed = await admin.alter_key(
@@ -119,7 +119,7 @@ async def test_booking_per_tenant(store: Store) -> None:
     assert await actions(store) == ["tenant.create", "match.unbook", "match.book"]
 
 
-async def test_what_is_not_there_is_not_found(store: Store) -> None:
+async def test_unknown_tenants_keys_and_matches_are_not_found(store: Store) -> None:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", **BY)
         for work in (

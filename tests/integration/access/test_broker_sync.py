@@ -83,7 +83,7 @@ async def until_settled(store: Store) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_revoking_ends_connections_and_reactivating_lets_in_again(
+async def test_revoking_closes_connections_and_reactivating_restores_access(
     store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
@@ -102,7 +102,7 @@ async def test_revoking_ends_connections_and_reactivating_lets_in_again(
         assert await gets_in(url)
 
 
-async def test_a_web_process_alone_sees_to_it(
+async def test_a_web_process_alone_applies_it(
     store: Store, broker: BrokerConfig, slug: str, settings: Settings
 ) -> None:
     """No feed process runs, and none may ever be started."""
@@ -130,7 +130,7 @@ async def test_a_revocation_outlives_an_outage_of_the_broker(
     assert not await gets_in(url)
 
 
-async def test_new_credentials_end_what_the_old_ones_opened(
+async def test_new_credentials_close_connections_of_the_old_ones(
     store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     old = await admin.provision_amqp(store, slug, broker, **BY)
@@ -152,7 +152,7 @@ async def test_a_revoked_tenant_is_not_provisioned(store: Store, broker: BrokerC
         await admin.provision_amqp(store, slug, broker, **BY)
 
 
-async def test_who_is_revoked_while_being_provisioned_is_shut_out(
+async def test_a_tenant_revoked_while_being_provisioned_has_no_access(
     store: Store, broker: BrokerConfig, slug: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = []
@@ -207,7 +207,7 @@ async def test_credentials_that_do_not_work_are_not_the_tenants(
     assert await gets_in(old)
 
 
-async def test_rights_that_an_earlier_version_gave_are_taken_back(
+async def test_permissions_of_an_earlier_version_are_corrected(
     store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
@@ -226,7 +226,7 @@ async def test_rights_that_an_earlier_version_gave_are_taken_back(
     assert await broker_sync.repair(store, broker.management, entry(broker)) == []
 
 
-async def test_a_revoked_tenant_that_somebody_let_in_is_shut_out_again(
+async def test_a_revoked_tenant_with_permissions_is_revoked_again(
     store: Store, broker: BrokerConfig, slug: str
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)

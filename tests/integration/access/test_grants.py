@@ -39,7 +39,7 @@ async def seconds_until_refused(grants: Grants, raw: str) -> float:
     return time.perf_counter() - begun
 
 
-async def test_a_key_stands_for_its_grant(grants: Grants, issue: Issue) -> None:
+async def test_a_key_has_its_grant(grants: Grants, issue: Issue) -> None:
     issued = await issue(sports=("cs2", "soccer"), rate_limit_rpm=42)
     grant = await grants.authorise(issued.raw)
     assert isinstance(grant, Grant)
@@ -47,7 +47,7 @@ async def test_a_key_stands_for_its_grant(grants: Grants, issue: Issue) -> None:
     assert (grant.scopes, grant.sports) == (issued.key.scopes, frozenset({"cs2", "soccer"}))
 
 
-async def test_a_key_is_remembered_once_its_making_was_heard(grants: Grants, issue: Issue) -> None:
+async def test_a_key_is_cached_once_its_notification_was_received(grants: Grants, issue: Issue) -> None:
     """The notification of the new key itself may still be pending: what was read before it is invalidated."""
     issued = await issue()
     async with asyncio.timeout(5):
@@ -55,7 +55,7 @@ async def test_a_key_is_remembered_once_its_making_was_heard(grants: Grants, iss
             pass
 
 
-async def test_every_refusal_has_the_same_words(store: Store, grants: Grants, issue: Issue) -> None:
+async def test_every_refusal_has_the_same_text(store: Store, grants: Grants, issue: Issue) -> None:
     revoked, tied = await issue(), await issue(networks=("192.0.2.0/24",))
     await revoke(store, revoked.key.id)
     words = {
@@ -66,7 +66,7 @@ async def test_every_refusal_has_the_same_words(store: Store, grants: Grants, is
     assert None not in words
 
 
-async def test_a_key_is_kept_as_a_hash_only(store: Store, issue: Issue) -> None:
+async def test_a_key_is_stored_as_a_hash_only(store: Store, issue: Issue) -> None:
     issued = await issue()
     async with store.reading() as tx:
         stored = str(await tx.fetch("SELECT * FROM api_key, audit"))
@@ -88,7 +88,7 @@ async def test_a_change_is_seen_by_every_process_at_once(store: Store, issue: Is
     assert worst < 1
 
 
-async def test_a_tenant_that_is_deactivated_is_kept_out(store: Store, grants: Grants, issue: Issue) -> None:
+async def test_a_deactivated_tenant_is_refused(store: Store, grants: Grants, issue: Issue) -> None:
     issued = await issue()
     await grants.authorise(issued.raw)
     async with store.transaction() as tx:
@@ -106,7 +106,7 @@ async def test_altered_rights_are_seen(store: Store, grants: Grants, issue: Issu
             await asyncio.sleep(0)
 
 
-async def test_while_nothing_is_heard_every_request_reads_the_key(
+async def test_while_not_listening_every_request_reads_the_key(
     store: Store, grants: Grants, issue: Issue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issued = await issue()
@@ -125,7 +125,7 @@ async def test_while_nothing_is_heard_every_request_reads_the_key(
     assert await refused(grants, issued.raw)
 
 
-async def test_after_a_broken_connection_changes_are_heard_again(
+async def test_after_a_broken_connection_changes_are_received_again(
     store: Store, grants: Grants, issue: Issue
 ) -> None:
     for _ in range(5):
@@ -135,7 +135,7 @@ async def test_after_a_broken_connection_changes_are_heard_again(
         assert await seconds_until_refused(grants, issued.raw) < 1
 
 
-async def test_a_key_read_before_a_change_is_not_remembered_after_it(
+async def test_a_key_read_before_a_change_is_not_cached_after_it(
     store: Store, grants: Grants, issue: Issue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The read that races the revocation: it may answer once, it must not stay."""
@@ -180,14 +180,14 @@ async def test_a_key_read_before_a_change_is_not_remembered_after_it(
         (None, False),
     ],
 )
-async def test_a_key_may_be_tied_to_networks(
+async def test_a_key_may_be_limited_to_networks(
     grants: Grants, issue: Issue, address: str | None, welcome: bool
 ) -> None:
     issued: IssuedKey = await issue(networks=("192.0.2.0/24", "2001:db8::/32"))
     assert (await refused(grants, issued.raw, address) is None) == welcome
 
 
-async def test_without_the_database_an_unseen_key_cannot_be_judged(store: Store, issue: Issue) -> None:
+async def test_without_the_database_an_uncached_key_is_unavailable(store: Store, issue: Issue) -> None:
     issued = await issue()
     grants = Grants(store, SECRET)
     await store.close()
@@ -195,7 +195,7 @@ async def test_without_the_database_an_unseen_key_cannot_be_judged(store: Store,
         await grants.authorise(issued.raw)
 
 
-async def test_the_last_use_is_noted(store: Store, issue: Issue) -> None:
+async def test_the_last_use_is_saved(store: Store, issue: Issue) -> None:
     issued = await issue()
     grants = Grants(store, SECRET, clock=lambda: 777)
     await grants.authorise(issued.raw)

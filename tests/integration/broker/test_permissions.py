@@ -90,17 +90,17 @@ async def test_a_tenant_may_not(tenant: Tenant, operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", ALLOWED)
-async def test_a_tenant_of_a_broker_that_does_not_ask_us_may(by_patterns: Tenant, operation: str) -> None:
+async def test_a_tenant_in_mode_patterns_may(by_patterns: Tenant, operation: str) -> None:
     await attempt(by_patterns, operation)
 
 
 @pytest.mark.parametrize("operation", REFUSED | REFUSED_BY_NAME)
-async def test_a_tenant_of_a_broker_that_does_not_ask_us_may_not(by_patterns: Tenant, operation: str) -> None:
+async def test_a_tenant_in_mode_patterns_may_not(by_patterns: Tenant, operation: str) -> None:
     with pytest.raises(AMQPError, match="ACCESS_REFUSED"):
         await attempt(by_patterns, operation)
 
 
-async def test_no_stream_keeps_what_limits_would_take(tenant: Tenant) -> None:
+async def test_no_stream_queue_escapes_the_limits(tenant: Tenant) -> None:
     with pytest.raises(AMQPError, match="feature flag is disabled"):
         async with open_connection(tenant.url, 5) as connection:
             channel = await connection.channel()
@@ -110,7 +110,9 @@ async def test_no_stream_keeps_what_limits_would_take(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("vhost", ["%2F", "another"])
-async def test_no_other_vhost_lets_a_tenant_in(management: Management, tenant: Tenant, vhost: str) -> None:
+async def test_a_tenant_has_access_to_no_other_vhost(
+    management: Management, tenant: Tenant, vhost: str
+) -> None:
     other = tenant.slug + "x"
     await management.put_vhost(other)
     try:

@@ -64,7 +64,7 @@ async def test_the_tenant_binds_and_consumes_what_we_publish(provisioner: Provis
         assert (await queue.get()).body == (await named.get()).body == b"<a/>"
 
 
-async def test_provisioning_again_makes_a_new_password_and_keeps_the_queues(
+async def test_provisioning_again_sets_a_new_password_and_leaves_the_queues(
     provisioner: Provisioner, slug: str
 ) -> None:
     first = await provisioner.provision(slug)
@@ -161,7 +161,7 @@ async def test_a_slug_that_cannot_name_a_vhost_is_refused(management: Management
             await provisioning.provision(management, slug, EXCHANGE, "127.0.0.1", mode="http")
 
 
-async def test_what_is_missing_is_said_in_one_line(services: Services) -> None:
+async def test_what_is_missing_is_reported_in_one_line(services: Services) -> None:
     broker = parse(services.rabbitmq_url)
     for url, words in (
         ("http://guest:guest@127.0.0.1:1", "does not answer"),

@@ -46,7 +46,7 @@ async def created(management: Management, services: Services, vhost: str) -> tup
     return holder, msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
 
 
-async def test_an_expelled_holder_is_out_and_stays_out(
+async def test_an_expelled_holder_is_disconnected_and_stays_refused(
     management: Management, services: Services, vhost: str
 ) -> None:
     holder, address = await created(management, services, vhost)
@@ -57,7 +57,7 @@ async def test_an_expelled_holder_is_out_and_stays_out(
         await connect(address, vhost, "test", EXCHANGE, Deaf())
 
 
-async def test_what_is_written_after_the_expulsion_goes_nowhere(
+async def test_what_is_written_after_the_expulsion_reaches_no_queue(
     management: Management, services: Services, vhost: str
 ) -> None:
     """The client does not read what the broker says, as a stopped process does not, and then writes."""

@@ -28,7 +28,7 @@ async def test_an_alert_is_open_until_it_is_ended(store: Store) -> None:
     assert (first.since, first.ended_at, second.since, second.ended_at) == (1000, 7000, 9000, None)
 
 
-async def test_alerts_about_different_things_stand_beside_each_other(store: Store) -> None:
+async def test_alerts_about_different_subjects_are_independent(store: Store) -> None:
     rivals = [AlertSubject(AlertKind.RIVAL_SOURCE, match_id=MATCH, subject=subject) for subject in "ab"]
     async with store.transaction() as tx:
         for about in (*rivals, SILENT, LOSING):
@@ -38,7 +38,7 @@ async def test_alerts_about_different_things_stand_beside_each_other(store: Stor
     assert left == {rivals[1], SILENT, LOSING}
 
 
-async def test_what_is_present_is_open_and_nothing_else_of_its_kind(store: Store) -> None:
+async def test_sync_opens_what_is_present_and_ends_the_rest_of_its_kind(store: Store) -> None:
     def tenant(slug: str) -> AlertSubject:
         return AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant=slug)
 

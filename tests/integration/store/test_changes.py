@@ -97,7 +97,7 @@ async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draf
     assert await read(store, first + 6) == []
 
 
-async def test_nothing_to_tell_is_told_to_nobody(store: Store, new_match: NewMatch) -> None:
+async def test_without_drafts_nothing_is_appended_or_notified(store: Store, new_match: NewMatch) -> None:
     match = await new_match()
     assert await append(store, match, []) == match
     async with store.reading() as tx:
@@ -124,9 +124,7 @@ async def test_a_failed_transaction_leaves_nothing(
         assert (await matches.get(tx, match.id)) == match
 
 
-async def test_a_slow_commit_holds_back_later_numbers(
-    store: Store, new_match: NewMatch, draft: Drafts
-) -> None:
+async def test_a_slow_commit_delays_later_seqs(store: Store, new_match: NewMatch, draft: Drafts) -> None:
     """The trap of a plain sequence: the higher number commits first, a reader steps over the lower."""
     slow, fast = await new_match(), await new_match()
     numbered, may_commit = asyncio.Event(), asyncio.Event()
@@ -198,7 +196,7 @@ async def test_two_transactions_on_one_match_take_turns(
     assert all(before.at < after.at and after.prev_seq == before.seq for before, after in pairwise(rows))
 
 
-async def test_pruning_keeps_what_is_young_and_the_newest(
+async def test_pruning_leaves_recent_changes_and_the_newest(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match = await new_match()
@@ -213,7 +211,7 @@ async def test_pruning_keeps_what_is_young_and_the_newest(
         assert await changes.head(tx) == young.last_seq
 
 
-async def test_pruned_fixture_changes_are_kept_for_recoveries(
+async def test_pruned_fixture_changes_are_stored_for_recoveries(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
     match, tenant = await new_match(), uuid4()

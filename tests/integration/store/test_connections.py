@@ -36,7 +36,7 @@ async def test_a_session_ended_by_the_server_is_unavailable_and_replaced(store: 
         assert await tx.value("SELECT 1") == 1
 
 
-async def test_whoever_stands_still_in_a_transaction_is_rolled_back(store: Store) -> None:
+async def test_an_idle_transaction_is_rolled_back(store: Store) -> None:
     """A stopped process must not keep its locks: the server ends its session."""
     async with store.reading() as tx:
         assert await tx.value("SHOW idle_in_transaction_session_timeout") == "5s"
@@ -67,7 +67,7 @@ async def test_a_snapshot_sees_one_moment_and_writes_nothing(store: Store) -> No
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
 
 
-async def test_a_pooled_connection_costs_no_question_of_its_own(store: Store) -> None:
+async def test_a_pooled_connection_costs_no_round_trip_of_its_own(store: Store) -> None:
     """A query between two uses of a connection would be a round trip more for every request."""
     queries: list[str] = []
     async with store.reading() as tx:
@@ -78,7 +78,7 @@ async def test_a_pooled_connection_costs_no_question_of_its_own(store: Store) ->
     assert queries == ["SELECT 1", "SELECT 2"]
 
 
-async def test_a_transaction_left_open_is_nobody_elses(store: Store) -> None:
+async def test_an_open_transaction_does_not_reach_the_next_user(store: Store) -> None:
     async with store.reading() as tx:
         await tx.execute("BEGIN")
         await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
@@ -87,9 +87,7 @@ async def test_a_transaction_left_open_is_nobody_elses(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", ["transaction", "snapshot"])
-async def test_a_transaction_cancelled_as_it_begins_or_ends_leaves_no_trouble(
-    store: Store, kind: str
-) -> None:
+async def test_a_transaction_cancelled_as_it_begins_or_ends_is_rolled_back(store: Store, kind: str) -> None:
     """At any turn of the loop: the next user finds no transaction, and nobody complains of one."""
     complaints: list[str] = []
     loop = asyncio.get_running_loop()
@@ -111,7 +109,7 @@ async def test_a_transaction_cancelled_as_it_begins_or_ends_leaves_no_trouble(
     assert complaints == []
 
 
-async def test_statements_written_together_are_one_question(store: Store) -> None:
+async def test_statements_written_together_are_one_round_trip(store: Store) -> None:
     """As many as ten parameters, so that the numbers of one are not mistaken for the beginning of
     another's."""
     insert = "INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)"

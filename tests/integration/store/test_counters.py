@@ -44,7 +44,7 @@ def private(tmp_path: Path) -> Iterator[PrivateRedis]:
         yield redis
 
 
-async def test_what_is_over_the_limit_is_told_when_to_come_again(services: Services, name: str) -> None:
+async def test_a_request_over_the_limit_returns_when_the_next_may_come(services: Services, name: str) -> None:
     clock = Turned()
     async with Counters(services.redis_url, clock) as counters:
         assert await counters.count(name, 2) == Count(True, 1, 60_000)
@@ -73,7 +73,7 @@ async def test_a_burst_at_the_edge_of_a_minute_gains_nothing(services: Services,
     steps=st.lists(st.integers(0, 25_000), min_size=1, max_size=60),
     limit=st.integers(1, 8),
 )
-async def test_no_moving_minute_has_more_than_the_limit(
+async def test_no_sliding_minute_has_more_than_the_limit(
     services_url: str, steps: list[int], limit: int
 ) -> None:
     """Against a model: the moments that counted in the last minute."""
@@ -127,7 +127,7 @@ async def reply_to(redis: PrivateRedis, *command: str) -> Any:
     return answer
 
 
-async def test_a_password_and_a_database_are_taken_from_the_url(private: PrivateRedis, name: str) -> None:
+async def test_password_and_database_come_from_the_url(private: PrivateRedis, name: str) -> None:
     await reply_to(private, "CONFIG", "SET", "requirepass", "open sesame")
     where = f"127.0.0.1:{private.port}/3"
     async with Counters(f"redis://:open%20sesame@{where}") as counters:
@@ -164,7 +164,7 @@ async def _counts_again(counters: Counters, name: str) -> None:
     assert (await counters.count(name, 10**6)).counted
 
 
-async def test_a_redis_that_is_stopped_is_said_so_and_found_again(private: PrivateRedis, name: str) -> None:
+async def test_a_stopped_redis_is_reported_and_reconnected(private: PrivateRedis, name: str) -> None:
     async with Counters(private.url) as counters:
         assert (await counters.count(name, 5)).counted
         private.stop()
@@ -174,7 +174,7 @@ async def test_a_redis_that_is_stopped_is_said_so_and_found_again(private: Priva
         await _counts_again(counters, name)
 
 
-async def test_a_redis_that_hangs_holds_nobody_up(private: PrivateRedis, name: str) -> None:
+async def test_a_hanging_redis_blocks_no_request(private: PrivateRedis, name: str) -> None:
     async with Counters(private.url) as counters:
         assert (await counters.count(name, 5)).counted
         private.freeze()
@@ -185,7 +185,7 @@ async def test_a_redis_that_hangs_holds_nobody_up(private: PrivateRedis, name: s
         await _counts_again(counters, name)
 
 
-async def test_a_redis_that_is_away_at_the_start_is_found_later(private: PrivateRedis, name: str) -> None:
+async def test_a_redis_that_is_down_at_the_start_is_connected_later(private: PrivateRedis, name: str) -> None:
     private.stop()
     async with Counters(private.url) as counters:
         assert await _seconds_to_fail(counters, name) < 0.05
@@ -193,7 +193,7 @@ async def test_a_redis_that_is_away_at_the_start_is_found_later(private: Private
         await _counts_again(counters, name)
 
 
-async def test_a_process_that_was_held_up_itself_does_not_blame_redis(services: Services, name: str) -> None:
+async def test_a_delayed_process_does_not_time_out_redis(services: Services, name: str) -> None:
     async with Counters(services.redis_url) as counters:
         asking = asyncio.create_task(counters.count(name, 5))
         for _ in range(3):

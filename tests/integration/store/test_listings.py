@@ -31,7 +31,7 @@ async def test_an_outline_shows_what_the_match_does(store: Store, new_match: New
     assert (outline.score_away, outline.maps, place.at) == (1, (), 5)
 
 
-async def test_nobody_knows_when_comes_last(store: Store, new_match: NewMatch) -> None:
+async def test_an_unknown_start_comes_last(store: Store, new_match: NewMatch) -> None:
     unknown = await new_match(status=Status.DISCOVERED)
     late = await new_match(status=Status.UPCOMING, scheduled_at=9)
     soon = await new_match(status=Status.DISCOVERED, scheduled_at=1)

@@ -43,7 +43,7 @@ async def test_every_market_comes_back_exactly(store: Store, offers: list[Market
     assert active == sorted((offer for offer in book.values() if offer.open), key=lambda offer: offer.key)
 
 
-async def test_the_later_state_stands(store: Store, market: NewMarket) -> None:
+async def test_the_later_state_is_written(store: Store, market: NewMarket) -> None:
     match_id = uuid4()
     dearer = market(odds=Decimal("2.125"))
     settled = market(status=MarketStatus.SETTLED, result=Result.WON)
@@ -55,7 +55,7 @@ async def test_the_later_state_stands(store: Store, market: NewMarket) -> None:
         assert await markets.active(tx, match_id) == []
 
 
-async def test_matches_with_a_price_on_offer(store: Store, market: NewMarket) -> None:
+async def test_matches_with_an_active_market(store: Store, market: NewMarket) -> None:
     offered, suspended = uuid4(), uuid4()
     async with store.transaction() as tx:
         await tx.write(markets.save_statements(offered, [market(), market("map=1|round=2")]))

@@ -105,7 +105,7 @@ async def test_listing_by_state_in_order_of_time(store: Store, new_match: NewMat
         assert live in await matches.listing(tx, statuses=[*Status], limit=9)
 
 
-async def test_silent_are_live_matches_with_a_price_and_no_news(
+async def test_silent_are_live_matches_with_a_price_and_no_facts(
     store: Store, new_match: NewMatch, market: NewMarket
 ) -> None:
     quiet = await new_match(last_fact_at=100)
@@ -123,7 +123,7 @@ async def test_silent_are_live_matches_with_a_price_and_no_news(
         assert [match.id for match in await matches.quiet(tx, 500)] == [quiet.id]
 
 
-async def test_trimming_takes_everything_along(
+async def test_trimming_deletes_all_rows_of_a_match(
     store: Store, new_match: NewMatch, market: NewMarket, settlement: ChangeDraft
 ) -> None:
     old = await new_match(status=Status.FINISHED, finished_at=100)
@@ -153,7 +153,7 @@ async def test_trimming_leaves_the_end_of_the_change_log(
         assert await changes.head(tx) == head
 
 
-async def test_history_keeps_what_is_void(store: Store, new_match: NewMatch) -> None:
+async def test_history_stores_what_is_void(store: Store, new_match: NewMatch) -> None:
     match = await new_match()
     bomb = TimelineEvent(id=3, type="bomb_planted", map=1, round=1, at=20, offset_ms=10, site="A")
     async with store.transaction() as tx:

@@ -42,14 +42,14 @@ async def send(store: Store, payload: str) -> None:
         await notifications.notify(tx, "news", payload)
 
 
-async def test_signals_are_heard_in_order(store: Store, listener: Listener) -> None:
+async def test_notifications_are_received_in_order(store: Store, listener: Listener) -> None:
     for payload in ("1", "2", "3"):
         await send(store, payload)
     assert [await listener.next() for _ in range(3)] == ["1", "2", "3"]
     assert listener.states == [True]
 
 
-async def test_what_is_rolled_back_is_not_heard(store: Store, listener: Listener) -> None:
+async def test_what_is_rolled_back_is_not_notified(store: Store, listener: Listener) -> None:
     with pytest.raises(ZeroDivisionError):
         async with store.transaction() as tx:
             await notifications.notify(tx, "news", "never")
@@ -58,7 +58,7 @@ async def test_what_is_rolled_back_is_not_heard(store: Store, listener: Listener
     assert await listener.next() == "after"
 
 
-async def test_a_lost_connection_is_told_and_replaced(store: Store, listener: Listener) -> None:
+async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener: Listener) -> None:
     async with store.reading() as tx:
         ended = await tx.value(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
@@ -83,7 +83,7 @@ async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: L
             await asyncio.sleep(0.01)
 
 
-async def test_a_listener_can_be_cancelled_at_the_moment_it_hears() -> None:
+async def test_a_listener_can_be_cancelled_as_it_receives() -> None:
     """On Python 3.11 `asyncio.wait_for` swallowed the cancellation then, and the listener never ended."""
     listener = notifications.NotifyListener(connection=None)
     receiving = asyncio.create_task(listener.receive())

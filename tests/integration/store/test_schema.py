@@ -55,7 +55,7 @@ async def test_processes_that_migrate_at_once_take_turns(database_url: str) -> N
         await _drop(database_url, fresh)
 
 
-async def test_a_failed_migration_says_so(database_url: str) -> None:
+async def test_a_failed_migration_raises_its_output(database_url: str) -> None:
     fresh = f"matchfeed_test_{uuid4().hex[:12]}"
     url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
     administrator = await asyncpg.connect(database_url)

@@ -22,7 +22,7 @@ def test_every_digit_occurs() -> None:
 
 
 @given(place=st.integers(4, 52), digit=st.sampled_from(BASE62))
-def test_one_mistyped_character_is_seen(place: int, digit: str) -> None:
+def test_one_mistyped_character_is_detected(place: int, digit: str) -> None:
     raw = key_format.generate()
     typo = raw[:place] + digit + raw[place + 1 :]
     assert key_format.is_well_formed(typo) == (typo == raw)
@@ -36,7 +36,7 @@ def test_nothing_else_is_a_key(text: str) -> None:
 @pytest.mark.parametrize(
     "change", [str.upper, lambda raw: raw + "\n", lambda raw: " " + raw, lambda raw: raw[:-1]]
 )
-def test_a_key_is_taken_to_the_letter(change: object) -> None:
+def test_a_key_is_compared_exactly(change: object) -> None:
     assert callable(change)
     assert not key_format.is_well_formed(change(key_format.generate()))
 
@@ -57,7 +57,7 @@ def test_the_hash_depends_on_key_and_secret() -> None:
     assert len(key_format.keyed_hash(raw, SECRET * 10)) == 32
 
 
-def test_the_hint_gives_little_away() -> None:
+def test_the_hint_reveals_little() -> None:
     raw = key_format.generate()
     assert raw.startswith(key_format.hint(raw))
     assert len(key_format.hint(raw)) == 8

@@ -15,7 +15,7 @@ NUMBERS = st.integers(min_value=1, max_value=10**17)
 
 
 @given(st.uuids(), NUMBERS)
-def test_a_token_gives_its_number_back(match_id: UUID, number: int) -> None:
+def test_a_token_contains_its_number(match_id: UUID, number: int) -> None:
     assert log_tokens.check(SECRET, match_id, log_tokens.issue(SECRET, match_id, number)) == number
 
 
@@ -36,6 +36,6 @@ def test_another_number_or_secret_does_not_pass() -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_is_more_than_refused(text: str) -> None:
+def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(Forbidden):
         log_tokens.check(SECRET, MATCH, text)

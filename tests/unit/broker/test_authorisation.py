@@ -48,12 +48,12 @@ def test_only_what_is_listed_is_allowed(
 
 
 @pytest.mark.parametrize("name", ["acme.q\nx", "ACME.q", "xacme.q", "amq.genx\n", "lost\n", "acmexq"])
-def test_names_are_taken_whole(name: str) -> None:
+def test_names_are_matched_whole(name: str) -> None:
     own = name in ("acme.q\nx", "amq.genx\n")
     assert is_allowed(ResourceCheck("op-acme", "acme", "queue", name, "configure"), EXCHANGE) == own
 
 
-async def test_questions_as_the_broker_puts_them() -> None:
+async def test_requests_as_the_broker_sends_them() -> None:
     assert await request("/auth/user", username="op-acme", password="any") == (200, "allow")
     assert await request("/auth/user", username="guest", password="guest") == (200, "deny")
     entering = {"username": "op-acme", "ip": "127.0.0.1", "tags": ""}
@@ -70,9 +70,9 @@ async def test_questions_as_the_broker_puts_them() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "username", "username=op-acme" * 2000, "%ff", "=&=&;"])
-async def test_what_is_no_question_is_denied(content: str) -> None:
+async def test_an_invalid_request_is_denied(content: str) -> None:
     assert await request("/auth/resource", content=content) == (200, "deny")
 
 
-async def test_there_is_nothing_else() -> None:
+async def test_other_paths_are_not_found() -> None:
     assert (await request("/"))[0] == (await request("/auth/user", method="GET"))[0] == 404

@@ -32,7 +32,7 @@ def queue(**fields: Any) -> Inventory:
         ({"consumers": 3}, "consumers"),
     ],
 )
-def test_a_queue_that_may_not_be(fields: dict[str, Any], rule: str) -> None:
+def test_a_queue_that_is_not_allowed(fields: dict[str, Any], rule: str) -> None:
     assert [(each.tenant, each.rule) for each in found(queue(**fields))] == [("acme", rule)]
 
 
@@ -48,21 +48,21 @@ def test_a_queue_as_clients_declare_it(fields: dict[str, Any]) -> None:
     assert found(queue(**fields)) == []
 
 
-def test_what_is_ours_is_no_offence() -> None:
+def test_our_own_resources_are_no_violation() -> None:
     names = ("", EXCHANGE, "lost", "amq.topic", "amq.direct")
     lost = ListedQueue("acme", "lost", arguments={"x-dead-letter-exchange": "any"}, consumers=9)
     bound = tuple(ListedBinding("acme", source, "lost") for source in "abcdef")
     assert found(Inventory((lost,), tuple(ListedExchange("acme", name) for name in names), bound)) == []
 
 
-def test_an_exchange_of_a_tenants() -> None:
+def test_an_exchange_of_a_tenants_own() -> None:
     [offence] = found(
         Inventory(exchanges=(ListedExchange("acme", "acme.x"), ListedExchange("beta", "beta.x")))
     )
     assert (offence.tenant, offence.rule, offence.exchange) == ("acme", "exchange", "acme.x")
 
 
-def test_of_too_many_bindings_the_queue_with_most_goes() -> None:
+def test_of_too_many_bindings_the_queue_with_most_is_named() -> None:
     def bound(count: int) -> tuple[ListedBinding, ...]:
         most = tuple(ListedBinding("acme", EXCHANGE, "acme.most") for _ in range(count))
         return (
@@ -76,7 +76,7 @@ def test_of_too_many_bindings_the_queue_with_most_goes() -> None:
     assert (offence.rule, offence.queue) == ("bindings", "acme.most")
 
 
-def test_what_a_connection_sends_counts_from_look_to_look() -> None:
+def test_received_bytes_count_between_two_inventories() -> None:
     def received(user: str, size: int) -> Inventory:
         return Inventory(connections=(ListedConnection("a -> b", user, size),))
 
@@ -86,5 +86,5 @@ def test_what_a_connection_sends_counts_from_look_to_look() -> None:
     assert found(received("matchfeed", 9_000_000), before) == []
 
 
-def test_only_the_tenants_that_are_asked_about() -> None:
+def test_only_the_requested_tenants_are_checked() -> None:
     assert find_violations(queue(type="quorum"), Inventory(), {"beta"}, EXCHANGE, LIMITS) == []

@@ -12,7 +12,7 @@ from app.kit.background import run_forever, run_isolated
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_failure_is_told_and_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_is_logged_and_the_work_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, going = 0, asyncio.Event()
     logged: list[tuple[str, str]] = []
     monkeypatch.setattr(
@@ -40,7 +40,7 @@ async def test_a_failure_is_told_and_the_work_goes_on(monkeypatch: pytest.Monkey
     assert logged == [("some work", "broken")]
 
 
-async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
+async def test_isolated_work_returns_fails_and_is_abandoned() -> None:
     async def answer() -> int:
         return 7
 
@@ -60,7 +60,7 @@ async def test_what_is_apart_answers_fails_and_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["caller cancelled", "out of time"])
-async def test_what_breaks_after_it_was_given_up_is_not_left_to_the_event_loop(cancelled: bool) -> None:
+async def test_a_failure_of_abandoned_work_is_not_left_to_the_event_loop(cancelled: bool) -> None:
     """A client whose connection the peer resets while it closes raises that in its own task."""
     strays: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: strays.append(context))
@@ -84,7 +84,7 @@ async def test_what_breaks_after_it_was_given_up_is_not_left_to_the_event_loop(c
     assert not strays
 
 
-async def test_a_cancellation_is_not_lost_in_what_is_apart() -> None:
+async def test_a_cancellation_is_not_lost_in_isolated_work() -> None:
     answers: asyncio.Queue[int] = asyncio.Queue()
     task = asyncio.create_task(run_isolated(asyncio.wait_for(answers.get(), 5), 5))
     for _ in range(3):

@@ -5,7 +5,7 @@ import logging
 from app.kit.logging import RedactingFilter
 
 
-def test_keys_in_addresses_are_replaced() -> None:
+def test_keys_in_urls_are_redacted() -> None:
     message = '%s - "WebSocket %s" [accepted]'
     args = ("127.0.0.1:1", "/cs2/v1/stream?since=4&api_key=mfk_secret")
     record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, message, args, None)
