@@ -1,7 +1,7 @@
-"""Who asks, and whether this route is for them.
+"""The API key of a request, and the rights that a route requires.
 
-A route says in its `opt` what it asks for: `open` (no key at all), `operator` (operator keys only),
-`sport` (a namespace), `scopes` (one of these is enough). Every route but an `open` one needs a key.
+A route declares in its `opt` what it requires: `open` (no key at all), `operator` (operator keys only),
+`sport` (a namespace), `scopes` (one of these is enough). Every route that is not `open` needs a key.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,15 @@ from litestar.types import Scope
 from app.domain.tenant import Grant
 from app.kit.errors import BadRequest, Forbidden, Unauthenticated
 
-Caller = Request[object, Grant, State]  #: a request whose `auth` is the caller's grant
+Caller = Request[object, Grant, State]  #: a request whose `auth` is the grant of its key
 HEADERS = frozenset((b"x-api-key", b"x-access-token", b"$x$access-token"))
 
 
 def read_api_key(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The key in the request's headers; raises `Unauthenticated` for none, `BadRequest` for two kinds.
+    """The key in the request's headers; raises `Unauthenticated` for none, `BadRequest` for two different
+    keys.
 
-    A header without a value says nothing: it is as if it had not been sent.
+    A header without a value counts as absent.
     """
     keys = {value.strip() for name, value in headers if name.lower() in HEADERS} - {b""}
     if not keys:
@@ -32,19 +33,19 @@ def read_api_key(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 
 def client_address(scope: Scope) -> str:
-    """The address that a request or an upgrade comes from; empty where the server does not know it."""
+    """The address of the client that sent a request or an upgrade; empty if the server does not know it."""
     client = scope.get("client")
     return client[0] if client else ""
 
 
-def authorize(grant: Grant, wanted: dict[str, Any]) -> None:
-    """Raise `Forbidden` unless the grant has what the route asks for."""
-    if wanted.get("operator") and not grant.operator:
+def authorize(grant: Grant, required: dict[str, Any]) -> None:
+    """Raise `Forbidden` unless the grant has what the route's `opt` requires."""
+    if required.get("operator") and not grant.operator:
         raise Forbidden("This is for operator keys only.")
-    sport = wanted.get("sport")
+    sport = required.get("sport")
     if sport is not None and sport not in grant.sports:
         raise Forbidden(f"This key may not use the sport {sport!r}. Ask your account manager to add it.")
-    scopes: tuple[str, ...] = wanted.get("scopes", ())
+    scopes: tuple[str, ...] = required.get("scopes", ())
     if scopes and grant.scopes.isdisjoint(scopes):
         raise Forbidden(
             f"This key lacks the scope {' or '.join(scopes)}. Ask your account manager to add it."

@@ -1,4 +1,5 @@
-"""Every refusal as JSON `{detail}`, in one place; what nobody expected is logged and says nothing."""
+"""Error responses: every refusal as JSON `{detail}`; unexpected exceptions are logged and answered without
+their text."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,17 +18,17 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 Handler = Callable[[Request[Any, Any, Any], HTTPException], Response[Any]]
-#: How the framework says that a parameter was not given.
+#: The framework's message for a parameter that is absent.
 _ABSENT = re.compile(r"Missing required (\w+) parameter '([^']+)'")
 _PART = re.compile(r"[^.\[\]]+")
-#: A field that is missing or unknown is named in the words only.
+#: A missing or unknown field is named in the message only.
 _NAMED = re.compile(r"(?:missing required|contains unknown) field `(\w+)`")
-_WORDS = {
+_DETAILS = {
     404: "There is nothing at this address.",
     405: "This method is not allowed here.",
     413: "This body is too large.",
 }
-#: What the framework says of a body that is missing where one is needed.
+#: The framework's message for a required body that is absent.
 _MISSING = "'data'"
 _WITH_BODY = ("POST", "PUT", "PATCH")
 
@@ -39,31 +40,31 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def refusal(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
-    """An expected refusal, with the status that its class means."""
+    """A refusal, with the status of its class."""
     detail = error.fields if isinstance(error, Invalid) else error.detail
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return _answer(error.status, detail, headers)
+    return _response(error.status, detail, headers)
 
 
 def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Response[Any]:
-    """The framework's own validation, in our words and with 422."""
-    return _answer(422, tuple(_fields(request, error)))
+    """The framework's own validation errors, in our form and with 422."""
+    return _response(422, tuple(_fields(request, error)))
 
 
 def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
-    """What the framework refuses: unknown paths and methods, bodies too large or malformed."""
-    detail = _WORDS.get(error.status_code) or str(error.detail)
+    """The framework's other refusals: unknown paths and methods, bodies too large or malformed."""
+    detail = _DETAILS.get(error.status_code) or str(error.detail)
     headers = dict(error.headers or {})
     if "GET" in headers.get("allow", ""):
         headers["allow"] += ", HEAD"
-    return _answer(error.status_code, detail, headers)
+    return _response(error.status_code, detail, headers)
 
 
 def unrouted(limiter: UnauthenticatedLimiter) -> Handler:
-    """A handler for `http` that counts a request to an address or a method that there is not as one without a
-    valid key: nobody has looked at its key."""
+    """A handler like `http` that counts a request to an unknown path or method as unauthenticated, because
+    its key has not been checked."""
 
-    def answer(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    def handler(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
         if error.status_code not in (404, 405) or "auth" in cast(dict[str, object], request.scope):
             return http(request, error)
         address = client_address(request.scope)
@@ -74,11 +75,11 @@ def unrouted(limiter: UnauthenticatedLimiter) -> Handler:
         contradiction = _contradiction(request.scope)
         return refusal(request, contradiction) if contradiction else http(request, error)
 
-    return answer
+    return handler
 
 
 def _contradiction(scope: Scope) -> BadRequest | None:
-    """Two different keys are refused at any address, whatever there is."""
+    """The refusal of two different keys, which applies to every path, known or not."""
     try:
         read_api_key(scope["headers"])
     except BadRequest as error:
@@ -89,17 +90,17 @@ def _contradiction(scope: Scope) -> BadRequest | None:
 
 
 def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
-    """A body that is no text, or nested beyond all measure: the parser does not call these its own errors."""
+    """A body that is not UTF-8 or is nested too deeply: the parser raises built-in errors for these."""
     if request.method not in _WITH_BODY:
         return unexpected(request, error)
-    return _answer(400, "This body cannot be read: it must be JSON in UTF-8, and not nested this deep.")
+    return _response(400, "This body cannot be read: it must be JSON in UTF-8, and not nested this deep.")
 
 
 def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
-    """A fault of ours: the log has the trace, the answer has the request's id."""
+    """An internal error: the traceback is logged, the response has the request's id."""
     name = request_id.of(request.scope)
     log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
-    return _answer(500, f"The service failed; tell us the request id {name}.")
+    return _response(500, f"The service failed; tell us the request id {name}.")
 
 
 def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iterable[Field]:
@@ -108,8 +109,8 @@ def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iter
         source = str(getattr(item.get("source"), "value", "body"))
         key = _outer_name(request, str(item.get("key", "")))
         what = str(item.get("message", "This does not fit.")).replace(_MISSING, "A JSON body is needed.")
-        given = request.query_params.getall(key, [None])[-1] if source == "query" else None  # that counts
-        yield named_field(source, key, what, given)
+        value = request.query_params.getall(key, [None])[-1] if source == "query" else None  # the last counts
+        yield named_field(source, key, what, value)
     if not extra:
         absent = _ABSENT.match(str(error.detail))
         place = (absent[1], absent[2]) if absent else ("body",)
@@ -117,23 +118,23 @@ def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iter
 
 
 def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
-    """What the interface calls the handler's argument `key`: some words are taken in Python."""
+    """The parameter's name in the API for the handler's argument `key`: some names are reserved in Python."""
     field = request.route_handler.parsed_fn_signature.parameters.get(key)
     return str(getattr(field and field.kwarg_definition, "name", None) or key)
 
 
-def named_field(source: str, key: str, what: str, given: str | None = None) -> Field:
-    """What is wrong, with its place: `key` as the framework and msgspec write it."""
-    return Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", given)
+def named_field(source: str, key: str, what: str, value: str | None = None) -> Field:
+    """A field with what is wrong with it; `key` is its path as the framework and msgspec write it."""
+    return Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", value)
 
 
 def _path(key: str) -> Iterable[str | int]:
-    """``streams[0].url`` as its parts; the body itself has none."""
+    """The parts of a path such as ``streams[0].url``; the body itself has none."""
     parts = _PART.findall(key) if key != "data" else []
     return (int(part) if part.isdigit() else part for part in parts)
 
 
-def _answer(
+def _response(
     status: int, detail: str | tuple[Field, ...], headers: dict[str, str] | None = None
 ) -> Response[Any]:
     return Response(

@@ -1,4 +1,4 @@
-"""Which parts of the service are well, as seen from this process."""
+"""Health checks of the parts of the service, as seen from this process."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -6,14 +6,14 @@ from app.kit.errors import Refusal
 from app.kit.logging import get_logger
 
 OK = "ok"
-FEED_PROCESS = "feed_process"  #: whether one lives, whoever it publishes to
-Check = Callable[[], Awaitable[str]]  #: answers `ok`, or one line on what is wrong
+FEED_PROCESS = "feed_process"  #: whether any feed process is alive, whichever tenants it publishes to
+Check = Callable[[], Awaitable[str]]  #: returns `ok`, or one line on what is wrong
 log = get_logger(__name__)
 
 
 class Health:
-    """Named checks; a check that fails makes its part ill and never the answer. `others` are not parts of
-    their own, but can be asked about."""
+    """Named checks; one that raises makes its part unhealthy and never fails the response. `others` are not
+    parts of the response, but can be checked by name."""
 
     def __init__(self, checks: Mapping[str, Check], others: Mapping[str, Check] | None = None) -> None:
         self._checks = dict(checks)
@@ -23,7 +23,7 @@ class Health:
         return {name: await _state(name, check) for name, check in self._checks.items()}
 
     async def ok(self, name: str) -> bool:
-        """Whether one of the `others` is well."""
+        """Whether one of the `others` is healthy."""
         return await _state(name, self._others[name]) == OK
 
 
@@ -31,5 +31,5 @@ async def _state(name: str, check: Check) -> str:
     try:
         return await check()
     except (Refusal, OSError) as error:
-        log.warning("a part is ill", part=name, error=str(error))
+        log.warning("health check failed", part=name, error=str(error))
         return str(error)

@@ -1,8 +1,8 @@
-"""The server's HTTP/1.1, with refusals in the form that all of ours have, and bounds on what it waits for.
+"""The server's HTTP/1.1, with refusals as JSON `{detail}`, and limits on connections, sizes and times.
 
-What cannot be read as a request reaches no application, nor does a head that is too large or too slow, nor
-a connection too many of one address. It is answered here, and the connection closed. Of a large body that
-nobody reads, because its request was answered without it, the rest is received slowly, for a short time.
+A malformed request does not reach the application, nor does a head that is too large or too slow, nor a
+connection above the limit of its address. It is answered here, and the connection closed. If a request is
+answered before its large body has arrived, the rest is received slowly, for a short time.
 """
 
 from asyncio import BaseTransport, TimerHandle, Transport
@@ -20,9 +20,9 @@ from app.access.rate_limit import address_block
 
 _HEAD_BYTES = 65_536  #: of a request's line and headers together
 _FIELDS = 200  #: header fields of a request
-_SMALL = 65_536  #: bytes of a body that are received even if nobody reads them
-#: How long more of a body is received that nobody reads, and the pause after each piece (256 KiB at most).
-#: Many clients read no answer before they have sent all; closed at once, the connection would lose it.
+_SMALL = 65_536  #: bytes of an unread body that are received at full speed
+#: How long the rest of an unread body is received, and the pause after each piece (256 KiB at most). Many
+#: clients read the response only after they have sent everything; closing at once would lose it.
 _LINGER_SECONDS, _PAUSE_SECONDS = 2.0, 0.05
 _UNREADABLE = "This is no HTTP request that can be read: something in it is malformed or too large."
 _LARGE = (
@@ -33,11 +33,12 @@ _MANY = "Too many connections of this address are open: close some, or use them 
 
 
 class ConnectionLimits:
-    """What the connections of one server may take. A request's head has `head_seconds` to arrive, from the
-    opening of the connection or its own first byte, and its body `body_seconds` more. An address has
-    `per_address` connections that are no streams; `proxies` may have as many as they like.
+    """Limits on the connections of one server. A request's head must arrive within `head_seconds` of the
+    connection's opening or its own first byte, and its body within `body_seconds` more. An address may have
+    `per_address` connections that are no streams; `proxies` are not limited.
 
-    Looking whether time is up costs no request anything: it is seen up to `head_seconds` late.
+    Deadlines are checked by one timer per connection, which costs a request nothing and may fire up to
+    `head_seconds` late.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class ConnectionLimits:
         self._open: Counter[str] = Counter()
 
     def opened(self, address: str) -> bool:
-        """Count a connection; whether it may stay open."""
+        """Count a connection, and return whether it may stay open."""
         self._open[address_block(address)] += 1
         return self._open[address_block(address)] <= self._per_address or self._is_proxy(address)
 
@@ -71,13 +72,13 @@ class HttpProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, limits: ConnectionLimits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._limits = limits
-        self._counted = ""  #: the address that this connection counts for
+        self._counted = ""  #: the address under which this connection is counted
         self._timer: TimerHandle | None = None
-        #: Until when what is under way must have arrived, by the loop's clock; None: nothing is waited for.
+        #: When the current head or body must have arrived, by the loop's clock; None if none is awaited.
         self._deadline: float | None = None
-        self._pending = 0  #: bytes of a head that has not ended yet
-        self._head = 0  #: bytes of the head that is being read
-        self._unread: object = None  #: the request, answered by now, whose body is received for nobody
+        self._pending = 0  #: bytes received of an incomplete head
+        self._head = 0  #: bytes parsed of the current head
+        self._unread: object = None  #: the answered request whose unread body is being received
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(cast(Transport, transport))
@@ -85,22 +86,22 @@ class HttpProtocol(HttpToolsProtocol):
         if not self._limits.opened(self._counted):
             self._refuse(HTTPStatus.TOO_MANY_REQUESTS, _MANY, b"retry-after: 1")
             return
-        self._wait(self._limits.head_seconds)
-        self._look()
+        self._set_deadline(self._limits.head_seconds)
+        self._check_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._leave()
+        self._release()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        self._leave()
+        self._release()
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self._unread:
-            self._receive_later()
-        if "path" in (cast(Any, self.scope) or {}):  # put there when the head has ended
+            self._resume_later()
+        if "path" in (cast(Any, self.scope) or {}):  # set when the head is complete
             self._pending = 0
             return
         self._pending += len(data)
@@ -110,7 +111,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._head = 0
-        self._wait(self._limits.head_seconds)
+        self._set_deadline(self._limits.head_seconds)
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -121,7 +122,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._count_head(len(name) + len(value))
 
     def on_headers_complete(self) -> None:
-        self._wait(self._limits.body_seconds)
+        self._set_deadline(self._limits.body_seconds)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -132,31 +133,31 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self.cycle.more_body and _is_large(self.headers) and not self.transport.is_closing():
             self._deadline, self._unread = None, self.cycle
-            self.loop.call_later(_LINGER_SECONDS, self._give_up, self.cycle)
-            self._receive_later()
+            self.loop.call_later(_LINGER_SECONDS, self._close_unread, self.cycle)
+            self._resume_later()
 
-    def _receive_later(self) -> None:
+    def _resume_later(self) -> None:
         self.flow.pause_reading()
-        self.loop.call_later(_PAUSE_SECONDS, self._receive)
+        self.loop.call_later(_PAUSE_SECONDS, self._resume)
 
-    def _receive(self) -> None:
+    def _resume(self) -> None:
         if not self.transport.is_closing():
             self.flow.resume_reading()
 
-    def _give_up(self, unread: object) -> None:
-        """Close, unless the body has come to its end."""
+    def _close_unread(self, unread: object) -> None:
+        """Close the connection, unless the body is complete."""
         if self._unread is unread:
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """The server calls this with words of its own, which are for its log."""
+        """Called by the server; its `msg` is meant for its log."""
         if self._too_large():
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _LARGE)
         else:
             self._refuse(HTTPStatus.BAD_REQUEST, _UNREADABLE)
 
     def _count_head(self, size: int) -> None:
-        """The parser stops at an exception, and the server sends a 400 instead."""
+        """The parser stops at the exception, and the server calls `send_400_response`."""
         self._head += size
         if self._too_large():
             raise ValueError(_LARGE)
@@ -164,23 +165,23 @@ class HttpProtocol(HttpToolsProtocol):
     def _too_large(self) -> bool:
         return self._head > _HEAD_BYTES or len(self.headers or ()) > _FIELDS
 
-    def _wait(self, seconds: float) -> None:
+    def _set_deadline(self, seconds: float) -> None:
         self._deadline = self.loop.time() + seconds
 
-    def _look(self) -> None:
-        """End the connection when time is up, else look again."""
+    def _check_deadline(self) -> None:
+        """Close the connection if the deadline has passed, else check again later."""
         left = self._limits.head_seconds
         if self._deadline is not None:
             left = self._deadline - self.loop.time()
         if left > 0:
-            self._timer = self.loop.call_later(min(left, self._limits.head_seconds), self._look)
+            self._timer = self.loop.call_later(min(left, self._limits.head_seconds), self._check_deadline)
         elif self.cycle and self.cycle.response_started and not self.cycle.response_complete:
             self.transport.close()
         else:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, _SLOW)
 
-    def _leave(self) -> None:
-        """This is no connection of ours any more: it is lost, or a stream's."""
+    def _release(self) -> None:
+        """Stop counting and timing this connection: it is lost, or has become a stream."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -188,8 +189,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._limits.closed(self._counted)
             self._counted = ""
 
-    def _refuse(self, status: HTTPStatus, words: str, *headers: bytes) -> None:
-        body = msgspec.json.encode({"detail": words})
+    def _refuse(self, status: HTTPStatus, detail: str, *headers: bytes) -> None:
+        body = msgspec.json.encode({"detail": detail})
         head = [b"HTTP/1.1 %d %s" % (status, status.phrase.encode())]
         head += [name + b": " + value for name, value in self.server_state.default_headers]
         head += [
@@ -205,6 +206,6 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
-    """Whether a head announces a body that is large, or one whose size it does not say."""
-    said = dict(headers)
-    return b"transfer-encoding" in said or int(said.get(b"content-length", b"0")) > _SMALL
+    """Whether the headers announce a large body, or one of unknown size."""
+    values = dict(headers)
+    return b"transfer-encoding" in values or int(values.get(b"content-length", b"0")) > _SMALL

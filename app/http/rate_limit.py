@@ -1,7 +1,7 @@
-"""Requests a minute, per key, and what every answer says about them.
+"""The rate limit of a key, in requests per minute, and the headers that report it.
 
-`RateLimit` and `RateLimit-Policy` have the form of the IETF's draft: quota and window, what remains, and
-the seconds until one request more is free.
+`RateLimit-Policy` and `RateLimit` have the form of the IETF's draft: quota and window; what remains, and the
+seconds until one more request is allowed.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ _KEY = "matchfeed.allowance"
 
 
 async def spend(scope: Scope, counters: Counters, grant: Grant) -> None:
-    """Count the request against its key; raises `TooManyRequests` when it is one too many."""
+    """Count the request against its key; raises `TooManyRequests` above the limit."""
     allowance = await rates.count_request(counters, grant)
     scope["state"][_KEY] = allowance
     if allowance.refused:
@@ -27,7 +27,7 @@ async def spend(scope: Scope, counters: Counters, grant: Grant) -> None:
 
 
 def headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """What tells the caller where its key stands; none before the request is counted."""
+    """The headers that report the key's rate limit; none before the request is counted."""
     allowance: RateLimitState | None = scope["state"].get(_KEY)
     return _headers(allowance) if allowance else []
 

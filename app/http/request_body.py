@@ -1,6 +1,7 @@
-"""ResponseCache, read as the type that their handler takes, to the letter: a number in quotes is no number.
+"""JSON request bodies, decoded strictly as the type that their handler declares: a number in quotes is no
+number.
 
-Large ones are read beside the event loop, and a refusal looks no further than it tells.
+Large bodies are decoded in a thread, and stop at the first error.
 """
 
 import re
@@ -19,29 +20,29 @@ from app.kit.threads import in_thread
 
 _PLACE = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?\Z", re.DOTALL)
 
-_BACKSLASH = rb"\\"  #: before other letters it begins no escape
+_BACKSLASH = rb"\\"  #: an escaped backslash: what follows it is no escape
 _NUL = rb"\u0000"
-#: How JSON spells a control character (`kit.control_characters`): by its code point, or as it is.
-_STEERING = re.compile(
+#: A control character that texts may not hold (`kit.control_characters`), in JSON: as an escape, or as it is.
+_CONTROL = re.compile(
     rb"\\u(?:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[a-e]|206[6-9])|\\[bf]|\x7f"
     rb"|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]",
     re.IGNORECASE,
 )
-#: How the parser says that a whole number may have been meant.
+#: The decoder's message for a float where an integer is expected.
 _FLOAT = re.compile(r"Expected `[^`]*int\b[^`]*`, got `float`")
-_SHOWN = 20  #: fields named in one refusal
+_SHOWN = 20  #: fields listed in one refusal
 _WHAT = "This holds a control character (NUL, another of C0 or C1, or one that turns the direction of text)."
-_KEPT = 1_048_576  #: bytes of the largest body of which texts are kept
-_LARGE = 32_768  #: bytes; a smaller body is read in less than a millisecond
+_SEARCHED = 1_048_576  #: bytes; the texts of larger bodies are not stored and not searched
+_LARGE = 32_768  #: bytes; a smaller body is decoded in less than a millisecond
 Place = tuple[str | int, ...]
 
 
 class StrictRequest(Request[Any, Any, Any]):
-    """The application's `request_class`. The framework itself would read `0` for false, and "5" for 5."""
+    """The application's `request_class`. The framework itself would accept `0` for false, and "5" for 5."""
 
     async def json(self) -> Any:
-        """The body as the handler's type; raises `Invalid` naming the field that does not fit, and what the
-        framework raises for what is no JSON at all."""
+        """The body as the handler's type; raises `Invalid` with the field that does not fit, and the
+        framework's own error for malformed JSON."""
         wanted = self.route_handler.parsed_fn_signature.parameters.get("data")
         if wanted is None:
             return await super().json()
@@ -52,9 +53,9 @@ class StrictRequest(Request[Any, Any, Any]):
         return await in_thread(_checked, body, wanted.annotation)
 
 
-def _refuse_other_types(told: str) -> None:
-    """Raise `Invalid` for a body that is said to be something else than JSON."""
-    kind = told.partition(";")[0].strip().lower()
+def _refuse_other_types(content_type: str) -> None:
+    """Raise `Invalid` for a body whose `Content-Type` is not JSON."""
+    kind = content_type.partition(";")[0].strip().lower()
     if kind and kind != "application/json" and not kind.endswith("+json"):
         what = "The body must be JSON: say Content-Type: application/json, or nothing."
         raise Invalid(Field(("header", "content-type"), what, "content_type", kind[:100]))
@@ -62,8 +63,8 @@ def _refuse_other_types(told: str) -> None:
 
 def _checked(body: bytes, wanted: Any) -> Any:
     try:
-        if _holds_steering(body):
-            _refuse_steering(body)
+        if _holds_control_character(body):
+            _refuse_control_characters(body)
         return _read(body, wanted)
     except msgspec.ValidationError as error:
         found = _PLACE.match(str(error))
@@ -73,39 +74,40 @@ def _checked(body: bytes, wanted: Any) -> Any:
         raise SerializationException(str(error)) from error
 
 
-def _holds_steering(body: bytes) -> bool:
-    """Whether a text in it holds a character that steers. What is so large that nothing of it is kept is
-    searched for the one that no database takes."""
+def _holds_control_character(body: bytes) -> bool:
+    """Whether a text in it holds a control character. Bodies that are too large to be searched are checked
+    for NUL only, which PostgreSQL does not store."""
     if body.isascii() and b"\\" not in body and b"\x7f" not in body:
         return False
     bare = body.replace(_BACKSLASH, b"")
-    return _NUL in bare or (len(body) <= _KEPT and _STEERING.search(bare) is not None)
+    return _NUL in bare or (len(body) <= _SEARCHED and _CONTROL.search(bare) is not None)
 
 
-def _refuse_steering(body: bytes) -> None:
-    """Raise `Invalid` naming the texts; of a large body, which is not searched, itself."""
-    found = [("body",)] if len(body) > _LARGE else islice(_steering(("body",), _any.decode(body)), _SHOWN)
+def _refuse_control_characters(body: bytes) -> None:
+    """Raise `Invalid` with the places of the texts; for a large body, which is not searched, the body
+    itself."""
+    found = [("body",)] if len(body) > _LARGE else islice(_places(("body",), _any.decode(body)), _SHOWN)
     if places := list(found):
         raise Invalid(*[Field(place, _WHAT, "control_character") for place in places])
 
 
-def _steering(place: Place, value: Any) -> Iterator[Place]:
+def _places(place: Place, value: Any) -> Iterator[Place]:
     if isinstance(value, str):
         if has_control_characters(value):
             yield place
     elif isinstance(value, dict):
         for key, item in value.items():
             named = (*place, strip_control_characters(key))
-            yield from [named] if has_control_characters(key) else _steering(named, item)
+            yield from [named] if has_control_characters(key) else _places(named, item)
     elif isinstance(value, list):
         for number, item in enumerate(value):
             if isinstance(item, (str, dict, list)):
-                yield from _steering((*place, number), item)
+                yield from _places((*place, number), item)
 
 
 def _read(body: bytes, wanted: Any) -> Any:
-    """Whole numbers may be written as 7.0 in a body that is not large. In a large one the first such number
-    is refused: to look at each costs a second."""
+    """Integers may be written as 7.0 in a body that is not large. In a large one the first such number is
+    refused: checking each would take a second."""
     try:
         return msgspec.json.decode(body, type=wanted)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""Every answer carries `X-Request-Id`: the caller's own when it is sane, else a fresh one."""
+"""Every response carries `X-Request-Id`: the client's own if it is valid, else a generated one."""
 
 import re
 from itertools import count
@@ -7,10 +7,10 @@ from secrets import token_hex
 
 from litestar.types import Scope
 
-_SANE = re.compile(rb"[A-Za-z0-9._:/+=-]{1,64}\Z")
+_VALID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,64}\Z")
 _KEY = "matchfeed.request_id"
-#: An id is chance once, the process and a running number: chance each time costs a call of the system.
-_OURS, _numbers = token_hex(8), count(1)
+#: An id is a random prefix, the process id and a counter: a random id per request would cost a system call.
+_PREFIX, _numbers = token_hex(8), count(1)
 
 
 def of(scope: Scope) -> str:
@@ -18,14 +18,14 @@ def of(scope: Scope) -> str:
     state = scope.setdefault("state", {})
     found: str | None = state.get(_KEY)
     if found is None:
-        found = state[_KEY] = _given(scope) or f"{_OURS}{getpid():08x}{next(_numbers):08x}"
+        found = state[_KEY] = _from_header(scope) or f"{_PREFIX}{getpid():08x}{next(_numbers):08x}"
     return found
 
 
-def _given(scope: Scope) -> str:
-    """The caller's own id, when it is sane."""
+def _from_header(scope: Scope) -> str:
+    """The client's own id, if it is valid; else empty."""
     for name, value in scope["headers"]:
-        if name == b"x-request-id" and _SANE.match(value):
+        if name == b"x-request-id" and _VALID.match(value):
             return value.decode()
     return ""
 

@@ -1,7 +1,7 @@
-"""Requests to become a WebSocket that are refused: an HTTP answer with a JSON body, like every refusal.
+"""Refused WebSocket upgrades: an HTTP response with a JSON body, like every refusal.
 
-The server must support ASGI's `websocket.http.response` extension (uvicorn does); where it does not, it
-answers a bare 403 by itself.
+The server must support ASGI's `websocket.http.response` extension (uvicorn does); one that does not sends a
+403 without a body.
 """
 
 from typing import Any, cast
@@ -20,14 +20,14 @@ _NOT_HERE = NotFound("There is no stream at this address.")
 
 
 class InternalError(Refusal):
-    """Something that nobody expected; the log has the trace."""
+    """An unexpected exception; its traceback is in the log."""
 
     status = 500
 
 
 class UpgradeRefusals:
-    """Around the whole application: an upgrade that the framework turns away, because there is nothing at
-    its address, gets the words that any address gets where there is nothing."""
+    """Middleware around the whole application: an upgrade to an unknown path, which the framework closes
+    without a response, gets the response of any unknown path."""
 
     def __init__(self, app: ASGIApp, limiter: UnauthenticatedLimiter) -> None:
         self._app, self._limiter = app, limiter
@@ -36,31 +36,31 @@ class UpgradeRefusals:
         if scope["type"] != ScopeType.WEBSOCKET:
             await self._app(scope, receive, send)
             return
-        begun = False
+        started = False
 
-        async def answering(message: Message) -> None:
-            nonlocal begun
-            if message["type"] == "websocket.close" and not begun:
+        async def send_or_refuse(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "websocket.close" and not started:
                 known = "route_handler" in scope
                 if not known:
                     self._limiter.record_refusal(client_address(scope), "path")
                 await refuse(scope, send, internal_error(scope) if known else _NOT_HERE)
             else:
                 await send(message)
-            begun = True
+            started = True
 
-        await self._app(scope, receive, answering)
+        await self._app(scope, receive, send_or_refuse)
 
 
 async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
-    """RenderedResponse an upgrade with a refusal's status and JSON `{detail}`."""
+    """Respond to an upgrade with the status and the JSON `{detail}` of a refusal."""
     detail = error.fields if isinstance(error, Invalid) else error.detail
     body = msgspec.json.encode(Problem(detail))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),  # the server says so of all but upgrades
+        (b"x-content-type-options", b"nosniff"),  # the server adds it to all responses but these
     ]
     if error.retry_after is not None:
         headers.append((b"retry-after", str(error.retry_after).encode()))
@@ -73,5 +73,5 @@ async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
 
 
 def internal_error(scope: Scope) -> InternalError:
-    """What is said of a internal_error of ours."""
+    """The refusal that an unexpected exception becomes; it carries the request id."""
     return InternalError(f"The service failed; tell us the request id {request_id.of(scope)}.")

@@ -15,7 +15,7 @@ from litestar.di import NamedDependency
 
 from app.http import pages
 from app.http.content_negotiation import Format
-from app.http.openapi.document import About, document
+from app.http.openapi.document import DocumentInfo, document
 from app.http.openapi.page import page
 from app.http.openapi.response_examples import recorded
 from app.http.openapi.route_table import Route, routes
@@ -24,8 +24,8 @@ from app.kit.version import VERSION
 
 _OPERATORS = "/ops/"
 _INTRODUCTION = Path(__file__).with_name("introduction.md").read_text()
-PUBLIC = About("matchfeed", VERSION, _INTRODUCTION)
-OPERATORS = About(
+PUBLIC = DocumentInfo("matchfeed", VERSION, _INTRODUCTION)
+OPERATORS = DocumentInfo(
     "matchfeed, for operators",
     VERSION,
     "Matches, tenants, keys and the record of what was done. Every address needs an operator key, but the "

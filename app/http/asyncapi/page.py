@@ -1,4 +1,4 @@
-"""The document as one page for people: no script, nothing fetched from anywhere."""
+"""The AsyncAPI document as one HTML page: no scripts, no external resources."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ def _last(reference: Json) -> str:
 
 
 def kind(shape: Json) -> str:
-    """What a value is, in a few words."""
+    """The type of a value, in short."""
     if "$ref" in shape:
         return _last(shape)
     if shape.get("type") == "array":
@@ -31,12 +31,12 @@ def kind(shape: Json) -> str:
             return " or ".join(kind(one) for one in shape[several] if one)
     if "enum" in shape:
         return f"{', '.join(map(str, shape['enum']))}"
-    said = shape.get("type", "any")
-    return " or ".join(said) if isinstance(said, list) else str(said)
+    types = shape.get("type", "any")
+    return " or ".join(types) if isinstance(types, list) else str(types)
 
 
 def fields(shape: Json) -> list[tuple[str, str, str, bool]]:
-    """Name, kind, words and whether it must be there, of each property."""
+    """Name, type and description of each property, and whether it is required."""
     required = set(shape.get("required", ()))
     return [
         (name, kind(each), each.get("description", ""), name in required)

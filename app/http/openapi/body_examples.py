@@ -1,4 +1,4 @@
-"""What people send: an example of every body, by the name of its type."""
+"""An example of every request body, by the name of its type."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ EXAMPLES: dict[str, Any] = {
 }
 
 
-def of(wanted: Any) -> Any:
-    """The example of a body of type `wanted`, or of one of several types; None where there is none."""
-    names = [getattr(one, "__name__", "") for one in getattr(wanted, "__args__", (wanted,))]
+def example_of(body_type: Any) -> Any:
+    """The example for a type, or for the first member of a union that has one; None without any."""
+    names = [getattr(one, "__name__", "") for one in getattr(body_type, "__args__", (body_type,))]
     return next((EXAMPLES[name] for name in names if name in EXAMPLES), None)

@@ -1,4 +1,5 @@
-"""What parameters and headers mean, by their names: one line for each name that any route uses."""
+"""Descriptions of parameters, headers and security schemes by name: one entry for each name that a route
+uses."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -21,105 +22,117 @@ _MATCH: Json = {
 _TYPE = "(match|team|player|tournament)"
 
 
-class Word(msgspec.Struct, frozen=True):
-    """A parameter by its name: what it means, an example, and its schema where the route's type says less."""
+class ParameterDoc(msgspec.Struct, frozen=True):
+    """A parameter: its description, an example, and its schema if the route's type is less precise."""
 
     description: str
     example: Any = None
     schema: Json | None = None
 
 
-#: In paths and queries. What a route says about its own parameter goes before this.
+#: In paths and queries. A description in the route itself takes precedence.
 PARAMETERS = {
-    "after": Word(
+    "after": ParameterDoc(
         "Unix milliseconds of the last message processed. Left out or 0: a full snapshot.",
         0,
         {"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999},
     ),
-    "competitor_id": Word(f"The team: {_NUMBERED}", "11", _ENTRANT),
-    "day": Word("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
-    "event_id": Word(f"The match: {_MATCHES}", "od:match:1", _MATCH),
-    "cursor": Word("The `next_cursor` of the page before, as it was told."),
-    "from": Word("Those that begin then or later; UTC.", "2026-01-01", {"type": "string", "format": "date"}),
-    "is_active": Word("Teams that still play (true), or no longer (false).", True),
-    "is_lan": Word("Those played in one place (true), or online (false).", False),
-    "key_id": Word("The key, by its id.", "0b54f3d1-9a5e-4f0e-8a39-6c3f6d2a9c11"),
-    "limit": Word("Rows at most.", 2),
-    "parts": Word("Only these parts, separated by commas.", "database"),
-    "locale": Word(
+    "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
+    "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
+    "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
+    "cursor": ParameterDoc("The `next_cursor` of the page before, as it was returned."),
+    "from": ParameterDoc(
+        "Those that begin then or later; UTC.", "2026-01-01", {"type": "string", "format": "date"}
+    ),
+    "is_active": ParameterDoc("Teams that still play (true), or no longer (false).", True),
+    "is_lan": ParameterDoc("Those played in one place (true), or online (false).", False),
+    "key_id": ParameterDoc("The key, by its id.", "0b54f3d1-9a5e-4f0e-8a39-6c3f6d2a9c11"),
+    "limit": ParameterDoc("Rows at most.", 2),
+    "parts": ParameterDoc("Only these parts, separated by commas.", "database"),
+    "locale": ParameterDoc(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
-    "market_id": Word("The market's type in the catalogue.", "1"),
-    "match_id": Word(f"The match: {_MATCHES}", "od:match:1", _MATCH),
-    "name": Word("The file's name.", "feed.xsd"),
-    "node_id": Word("Digits; the last section of every routing key of the replay.", "7", _DIGITS),
-    "opponent_id": Word(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),
-    "player_id": Word(f"The player: {_NUMBERED}", "1101", _ENTRANT),
-    "product": Word("The producer, by its id, its scope or its name."),
-    "q": Word("At least two letters of the name.", "herons"),
-    "region": Word("The region, in any case.", "EU"),
-    "request_id": Word("Digits of your own; repeated in every envelope of the replay.", "1001", _DIGITS),
-    "since_id": Word("The `id` of the last entry that you have; 0: none.", 0),
-    "slug": Word("The tenant, by the id that its operator gave it.", "acme"),
-    "sport_id": Word("The category, as the catalogue of sports lists it.", "3"),
-    "start": Word("Rows to leave out first.", 0),
-    "status": Word("Matches in this state only.", "live"),
-    "team_id": Word(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
-    "tier": Word("S, A, B, C or D, in any case.", "A"),
-    "time_filter": Word("How far back to look; a month has 30 days.", "3months"),
-    "to": Word("Those that begin before then; UTC.", "2031-01-01"),
-    "token": Word("The token from the match's log sink address.", "5f2c"),
-    "tournament_id": Word(f"The tournament: {_NUMBERED}", "21", _ENTRANT),
-    "types": Word(
+    "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
+    "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
+    "name": ParameterDoc("The file's name.", "feed.xsd"),
+    "node_id": ParameterDoc("Digits; the last section of every routing key of the replay.", "7", _DIGITS),
+    "opponent_id": ParameterDoc(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),
+    "player_id": ParameterDoc(f"The player: {_NUMBERED}", "1101", _ENTRANT),
+    "product": ParameterDoc("The producer, by its id, its scope or its name."),
+    "q": ParameterDoc("At least two letters of the name.", "herons"),
+    "region": ParameterDoc("The region, in any case.", "EU"),
+    "request_id": ParameterDoc(
+        "Digits of your own; repeated in every envelope of the replay.", "1001", _DIGITS
+    ),
+    "since_id": ParameterDoc("The `id` of the last entry that you have; 0: none.", 0),
+    "slug": ParameterDoc("The tenant's slug.", "acme"),
+    "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
+    "start": ParameterDoc("Rows to leave out first.", 0),
+    "status": ParameterDoc("Matches in this state only.", "live"),
+    "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
+    "tier": ParameterDoc("S, A, B, C or D, in any case.", "A"),
+    "time_filter": ParameterDoc("How far back to look; a month has 30 days.", "3months"),
+    "to": ParameterDoc("Those that begin before then; UTC.", "2031-01-01"),
+    "token": ParameterDoc("The token from the match's log sink address.", "5f2c"),
+    "tournament_id": ParameterDoc(f"The tournament: {_NUMBERED}", "21", _ENTRANT),
+    "types": ParameterDoc(
         "Only these, with commas between.",
         "team,player",
         {"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"},
     ),
-    "variant": Word("The variant's URN.", "od:exact_score:bo1"),
+    "variant": ParameterDoc("The variant's URN.", "od:exact_score:bo1"),
 }
 
-#: In the heads of requests. The key's own headers are the document's security schemes.
+#: Request headers. Those that carry the key are the security schemes.
 REQUEST_HEADERS: dict[str, Json] = {
     "IfNoneMatch": {
         "name": "If-None-Match",
         "in": "header",
         "required": False,
-        "description": "An `ETag` that you have; while the answer is the same, it is 304 without a body.",
+        "description": "An `ETag` that you have; the response is 304 without a body while it matches.",
         "schema": {"type": "string"},
     },
     "RequestId": {
         "name": "X-Request-Id",
         "in": "header",
         "required": False,
-        "description": "Your own name for this request, repeated in the answer and in our logs: up to 64 "
+        "description": "Your own id of this request, repeated in the response and in our logs: up to 64 "
         "letters, digits and `._:/+=-`. Anything else is replaced.",
         "schema": {"type": "string"},
         "example": "book-7f3a",
     },
 }
 
-#: In the heads of answers: description, example, whether it is always there.
-_ANSWER_HEADERS = {
-    "X-Request-Id": ("The request's name: yours, or one that we gave it.", "book-7f3a", True),
-    "ETag": ("The answer's version, for `If-None-Match`.", '"7b1f0f3f4b7c6a0e6f3f5c0f8b1d2a9e"', True),
-    "Vary": ("The request headers that the answer depends on.", "Accept, X-API-Key", True),
+#: Response headers: description, example, and whether the header is always present.
+_RESPONSE_HEADERS = {
+    "X-Request-Id": ("The request's id: yours, or a generated one.", "book-7f3a", True),
+    "ETag": ("The version of the response, for `If-None-Match`.", '"7b1f0f3f4b7c6a0e6f3f5c0f8b1d2a9e"', True),
+    "Vary": ("The request headers that the response depends on.", "Accept, X-API-Key", True),
     "Cache-Control": (
-        "The answer is for you alone, and to be checked at each use.",
+        "No shared cache may store the response, and every use is revalidated.",
         "private, no-cache",
         True,
     ),
-    "RateLimit": ("What is left of the key's rate, and the seconds until more is.", '"key";r=598;t=1', False),
-    "RateLimit-Policy": ("The key's rate: requests in so many seconds.", '"key";q=600;w=60', False),
-    "Allow": ("The methods that the address takes.", "GET", True),
+    "RateLimit": (
+        "What remains of the key's rate limit, and the seconds until one more request is allowed.",
+        '"key";r=598;t=1',
+        False,
+    ),
+    "RateLimit-Policy": (
+        "The key's rate limit: requests, and the seconds of the window.",
+        '"key";q=600;w=60',
+        False,
+    ),
+    "Allow": ("The methods that the path accepts.", "GET", True),
 }
-ANSWER_HEADERS: dict[str, Json] = {
+RESPONSE_HEADERS: dict[str, Json] = {
     name: {
         "description": description,
         "required": required,
         "schema": {"type": "string"},
         "example": example,
     }
-    for name, (description, example, required) in _ANSWER_HEADERS.items()
+    for name, (description, example, required) in _RESPONSE_HEADERS.items()
 } | {
     "Retry-After": {
         "description": "Whole seconds to wait.",
@@ -129,7 +142,7 @@ ANSWER_HEADERS: dict[str, Json] = {
     }
 }
 
-KEYS: dict[str, Json] = {
+SECURITY_SCHEMES: dict[str, Json] = {
     "key": {
         "type": "apiKey",
         "in": "header",
@@ -140,7 +153,7 @@ KEYS: dict[str, Json] = {
         "type": "apiKey",
         "in": "header",
         "name": "x-access-token",
-        "description": "The same key, as clients of the compatibility facade send it.",
+        "description": "The same key, in the header that clients of the compatibility facade send.",
     },
     "old_token": {
         "type": "apiKey",
@@ -152,13 +165,14 @@ KEYS: dict[str, Json] = {
 
 
 def parameter(drafted: Json, values: Values, required: Collection[str]) -> Json:
-    """One parameter of a route, with its words. `values` are those that this deployment knows, by name."""
+    """One parameter of a route, with its description. `values` are the permitted values in this deployment,
+    by name."""
     name, known = drafted["name"], PARAMETERS.get(drafted["name"])
     schema = {key: value for key, value in drafted["schema"].items() if key != "description"}
     made: Json = {"name": name, "in": drafted["in"], "required": drafted["required"] or name in required}
-    said = drafted.get("description") or (known.description if known else None)
-    if said:
-        made["description"] = said
+    description = drafted.get("description") or (known.description if known else None)
+    if description:
+        made["description"] = description
     made["schema"] = (
         {"type": "string", "enum": list(values[name])} if name in values else _schema(schema, known)
     )
@@ -168,8 +182,8 @@ def parameter(drafted: Json, values: Values, required: Collection[str]) -> Json:
     return made if example is None else made | {"example": example}
 
 
-def _schema(drafted: Json, known: Word | None) -> Json:
-    """Null is no value that a query could carry: leaving the parameter out is what the route's type means."""
+def _schema(drafted: Json, known: ParameterDoc | None) -> Json:
+    """The schema without null, which stands for an absent parameter: a query cannot carry it."""
     options = drafted.get("oneOf")
     if options:
         drafted = {key: value for key, value in drafted.items() if key != "oneOf"} | options[0]

@@ -1,4 +1,4 @@
-"""A whole document, from the routes that it is about."""
+"""A complete OpenAPI document, from its routes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,30 +7,32 @@ import msgspec
 
 from app.http.openapi import components, operation, problems
 from app.http.openapi.components import Values
-from app.http.openapi.operation import Examples, Known
+from app.http.openapi.operation import DocumentContext, Examples
 from app.http.openapi.route_table import Route
 from app.http.openapi.schemas import Json, described
 
 
-class About(msgspec.Struct, frozen=True):
-    """What stands at the head of a document."""
+class DocumentInfo(msgspec.Struct, frozen=True):
+    """Title, version and introduction of a document."""
 
     title: str
     version: str
     introduction: str
 
 
-def document(about: About, routes: Sequence[Route], values: Values, examples: Mapping[str, Examples]) -> Json:
-    """The OpenAPI document of `routes`; see `operation.Known` for `values` and `examples`."""
-    types = {each for route in routes for each in (route.body, route.answer) if each is not None}
+def document(
+    info: DocumentInfo, routes: Sequence[Route], values: Values, examples: Mapping[str, Examples]
+) -> Json:
+    """The OpenAPI document of `routes`; see `operation.DocumentContext` for `values` and `examples`."""
+    types = {each for route in routes for each in (route.body, route.response) if each is not None}
     shapes, named = described([*sorted(types, key=str), *problems.SHAPES])
-    known = Known(shapes, values, examples)
+    context = DocumentContext(shapes, values, examples)
     paths: Json = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method] = operation.described(route, known)
+        paths.setdefault(route.path, {})[route.method] = operation.described(route, context)
     return {
         "openapi": "3.1.0",
-        "info": {"title": about.title, "version": about.version, "description": about.introduction},
+        "info": {"title": info.title, "version": info.version, "description": info.introduction},
         "servers": [{"url": "/"}],
         "tags": [
             {"name": name} for name in sorted({operation.tag(route) for route in routes}, key=operation.rank)
@@ -44,7 +46,7 @@ def _components(schemas: dict[str, Any]) -> Json:
     return {
         "schemas": schemas,
         "parameters": components.REQUEST_HEADERS,
-        "headers": components.ANSWER_HEADERS,
+        "headers": components.RESPONSE_HEADERS,
         "responses": problems.components(),
-        "securitySchemes": components.KEYS,
+        "securitySchemes": components.SECURITY_SCHEMES,
     }

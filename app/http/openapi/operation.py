@@ -1,4 +1,4 @@
-"""One operation: what the framework drafted, and what the route's `opt` adds to it."""
+"""One operation object: the framework's draft, and what the route's `opt` adds to it."""
 
 import re
 from collections.abc import Mapping
@@ -15,19 +15,19 @@ from app.http.openapi.schemas import Json
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _TAGS = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
 SERVICE, FACADE = "Service", "Compatibility facade"
-Examples = Mapping[str, Any]  #: recorded answers by content type
+Examples = Mapping[str, Any]  #: recorded responses by content type
 
 
-class Known(msgspec.Struct, frozen=True):
-    """What is known beside the routes: the schemas of types, values of parameters by name, and recorded
-    answers by operation."""
+class DocumentContext(msgspec.Struct, frozen=True):
+    """What a document needs beside the routes: the schemas of types, the permitted values of parameters by
+    name, and recorded responses by operation."""
 
     shapes: Mapping[Any, Json]
     values: components.Values
     examples: Mapping[str, Examples]
 
 
-def described(route: Route, known: Known) -> Json:
+def described(route: Route, context: DocumentContext) -> Json:
     """The operation object of a route."""
     text = cleandoc(route.handler.fn.__doc__ or route.name.replace("_", " "))
     made: Json = {
@@ -35,18 +35,18 @@ def described(route: Route, known: Known) -> Json:
         "tags": [tag(route)],
         "summary": _summary(text),
         "description": f"{text}\n\n{access(route)}",
-        "parameters": _parameters(route, known.values),
+        "parameters": _parameters(route, context.values),
     }
-    if body := _body(route, known.shapes):
+    if body := _body(route, context.shapes):
         made["requestBody"] = body
-    made["responses"] = _answers(route, known)
-    made["security"] = [] if route.opt.get("open") else [{name: []} for name in components.KEYS]
+    made["responses"] = _responses(route, context)
+    made["security"] = [] if route.opt.get("open") else [{name: []} for name in components.SECURITY_SCHEMES]
     made |= _extensions(route)
     return made
 
 
 def tag(route: Route) -> str:
-    """The part of the service that a route belongs to."""
+    """The tag of a route: the part of the service that it belongs to."""
     first, _, rest = route.path.strip("/").partition("/")
     if first in _TAGS:
         noun = rest.partition("/")[2].partition("/")[0].removesuffix(".xml")
@@ -55,12 +55,12 @@ def tag(route: Route) -> str:
 
 
 def rank(name: str) -> tuple[int, str]:
-    """Where a part stands among all: what concerns every key first, compatibility last."""
+    """The order of tags: what concerns every key first, the facade last."""
     return (0 if name == SERVICE else 2 if name == FACADE else 1), name
 
 
 def access(route: Route) -> str:
-    """Who may ask, in a sentence."""
+    """Who may call the route, in a sentence."""
     opt = route.opt
     if opt.get("open"):
         return "Needs no key."
@@ -103,28 +103,31 @@ def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
     if not route.takes:
         return None
     content: Json = {"schema": {"type": "string"} if route.body is None else shapes[route.body]}
-    if (example := body_examples.of(route.body)) is not None:
+    if (example := body_examples.example_of(route.body)) is not None:
         content["example"] = example
     return {"required": True, "content": {route.takes: content}}
 
 
-def _answers(route: Route, known: Known) -> Json:
+def _responses(route: Route, context: DocumentContext) -> Json:
     head = ["X-Request-Id"]
     head += [] if route.opt.get("open") else ["RateLimit", "RateLimit-Policy"]
     head += ["ETag", "Vary", "Cache-Control"] if route.tagged else []
-    examples = known.examples.get(route.name, {})
-    content = {kind: _content(kind, route, known.shapes, examples.get(kind)) for kind in route.media}
-    said = "Done." if route.method != "get" else "What was asked for."
-    made: Json = {route.status: {"description": said, "headers": header_refs(head), "content": content}}
+    examples = context.examples.get(route.name, {})
+    content = {kind: _content(kind, route, context.shapes, examples.get(kind)) for kind in route.media}
+    text = "Done." if route.method != "get" else "The requested data."
+    made: Json = {route.status: {"description": text, "headers": header_refs(head), "content": content}}
     if route.tagged:
-        made["304"] = {"description": "You have it already.", "headers": header_refs(head)}
-    numbers = sorted(set(problems.of(route)))
+        made["304"] = {
+            "description": "Not modified: the client has this version already.",
+            "headers": header_refs(head),
+        }
+    numbers = sorted(set(problems.statuses(route)))
     return made | {str(number): {"$ref": problems.ref(number, route)} for number in numbers}
 
 
 def _content(kind: str, route: Route, shapes: Mapping[Any, Json], example: Any) -> Json:
     if kind == JSON:
-        made: Json = {"schema": shapes[route.answer]}
+        made: Json = {"schema": shapes[route.response]}
     elif kind == XML:
         made = {"schema": {"type": "string", "description": _dialect(route)}}
     else:

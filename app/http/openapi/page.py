@@ -1,4 +1,4 @@
-"""A document as one page for people: no script, nothing fetched from anywhere."""
+"""An OpenAPI document as one HTML page: no scripts, no external resources."""
 
 import re
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def _groups(document: Json) -> Iterator[tuple[str, list[Json]]]:
 
 
 def _followed(document: Json, node: Json) -> Json:
-    """What a reference refers to; anything else as it is."""
+    """The target of a reference; any other node as it is."""
     if "$ref" not in node:
         return node
     found: Any = document
@@ -60,7 +60,7 @@ def _followed(document: Json, node: Json) -> Json:
 
 
 def prose(text: str) -> Markup:
-    """Paragraphs, lists of dashes, `code` and **strong** as HTML."""
+    """Paragraphs, dashed lists, `code` and **strong** as HTML."""
     return Markup("").join(_block(block) for block in re.split(r"\n\s*\n", text.strip()))
 
 
@@ -81,7 +81,7 @@ def inline(text: str) -> Markup:
 
 
 def kind(schema: Json) -> Markup:
-    """What a schema allows, in a few words, with links to named schemas."""
+    """The type that a schema describes, in short, with links to named schemas."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)
@@ -94,18 +94,18 @@ def kind(schema: Json) -> Markup:
         return Markup("list of {}").format(kind(schema.get("items", {})))
     if isinstance(schema.get("additionalProperties"), dict):
         return Markup("object of {}").format(kind(schema["additionalProperties"]))
-    words = [str(schema.get("type", "anything")), schema.get("format", "")]
-    return Markup("{}").format(" ".join(filter(None, words)))
+    parts = [str(schema.get("type", "anything")), schema.get("format", "")]
+    return Markup("{}").format(" ".join(filter(None, parts)))
 
 
 def limits(schema: Json) -> str:
-    """The bounds of a schema's values, in words."""
-    told = [text.format(schema[key]) for key, text in _LIMITS.items() if schema.get(key) is not None]
-    return ", ".join(told)
+    """The bounds of a schema's values, as text."""
+    bounds = [text.format(schema[key]) for key, text in _LIMITS.items() if schema.get(key) is not None]
+    return ", ".join(bounds)
 
 
 def pretty(example: Any) -> str:
-    """An example as a reader wants it."""
+    """An example, indented if it is JSON."""
     return example if isinstance(example, str) else _indented(example)
 
 

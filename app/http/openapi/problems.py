@@ -1,4 +1,4 @@
-"""What an operation answers when it says no, each with the schema `{detail}` and an example."""
+"""The error responses of operations, each with the schema `{detail}` and an example."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ _FIELD = {
 _FACADE_404 = "NotFoundInXml"
 _NOT_FOUND = '<match_summary><response response_code="NOT_FOUND"/></match_summary>'
 _ACCOUNT = "Ask your account manager to add it."
-#: Description and example by status; what is sent with each beside the request's id.
+#: Description and example `detail` by status.
 _TEXTS: dict[int, tuple[str, object]] = {
     400: (
         "The request contradicts itself or cannot be read.",
@@ -33,26 +33,29 @@ _TEXTS: dict[int, tuple[str, object]] = {
     ),
     401: ("No key was sent.", "Send your API key in the header X-API-Key."),
     403: (
-        "The key is unknown or no longer good, or lacks the scope or the sport.",
+        "The key is unknown, expired or revoked, or lacks the scope or the sport.",
         f"This key lacks the scope cs2:matches:read. {_ACCOUNT}",
     ),
-    404: ("There is no such thing, or none that this key may know of.", "There is no match 'od:match:404'."),
+    404: ("The resource does not exist, or this key may not see it.", "There is no match 'od:match:404'."),
     406: (
         "`Accept` wants neither JSON nor XML.",
         "This service answers application/json and application/xml; Accept wants neither.",
     ),
     409: (
-        "What is asked for does not go with how things stand.",
+        "The request conflicts with the present state.",
         "A recovery is in flight for this node; wait for its snapshot_complete.",
     ),
     413: ("The body is too large.", "Request Entity Too Large"),
     422: ("A parameter or a field does not fit; `detail` lists each.", [_FIELD]),
-    429: ("The key has spent its rate.", "This key may ask 600 times a minute; wait 12 s."),
-    503: ("Something that the service depends on is away.", "The database is away; try again in a moment."),
+    429: ("The key has exceeded its rate limit.", "This key may ask 600 times a minute; wait 12 s."),
+    503: (
+        "A part that the service depends on is unavailable.",
+        "The database is away; try again in a moment.",
+    ),
 }
 _LATEST: Json = {
     "Retry-After": {
-        "description": "Where a recovery is in flight: seconds until another is accepted at the latest.",
+        "description": "If a recovery is in flight: the seconds after which another is accepted, at most.",
         "schema": {"type": "integer", "minimum": 0},
         "example": 600,
     }
@@ -60,14 +63,14 @@ _LATEST: Json = {
 
 
 def components() -> dict[str, Json]:
-    """Every refusal that operations refer to, by its name."""
+    """The error responses that operations refer to, by component name."""
     made = {f"Refused{status}": _refused(status, text) for status, text in _TEXTS.items()}
     missing = made["Refused404"]["content"] | {XML: {"schema": {"type": "string"}, "example": _NOT_FOUND}}
     return made | {_FACADE_404: made["Refused404"] | {"content": missing}}
 
 
 def ref(status: int, route: Route) -> str:
-    """Where the component is that a route refers to."""
+    """The reference to the component that a route uses."""
     named = _FACADE_404 if status == 404 and route.media == (XML,) else f"Refused{status}"
     return f"#/components/responses/{named}"
 
@@ -77,18 +80,18 @@ def _refused(status: int, text: tuple[str, object]) -> Json:
     headers = ["X-Request-Id"]
     headers += ["RateLimit", "RateLimit-Policy"] if status not in (401, 503) else []
     headers += ["Retry-After"] if status in (429, 503) else []
-    told = header_refs(headers) | (_LATEST if status == 409 else {})
+    refs = header_refs(headers) | (_LATEST if status == 409 else {})
     shape = "Problem" if status == 422 else "Refused"
     body = {"schema": {"$ref": f"#/components/schemas/{shape}"}, "example": {"detail": detail}}
-    return {"description": description, "headers": told, "content": {JSON: body}}
+    return {"description": description, "headers": refs, "content": {JSON: body}}
 
 
 def header_refs(names: list[str]) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def of(route: Route) -> Iterator[int]:
-    """The refusals that a route may answer with."""
+def statuses(route: Route) -> Iterator[int]:
+    """The error statuses that a route may send."""
     keyed = not route.opt.get("open")
     if keyed:
         yield from (400, 401, 403, 429)

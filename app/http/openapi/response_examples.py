@@ -1,4 +1,4 @@
-"""Answers of a running service, kept beside the code: what an operation's answers look like."""
+"""Responses of a running service, recorded beside the code: the examples of each operation."""
 
 from pathlib import Path
 
@@ -10,5 +10,5 @@ FILE = Path(__file__).with_name("examples.json")
 
 
 def recorded() -> dict[str, Examples]:
-    """The kept answers, by operation and content type."""
+    """The recorded responses, by operation and content type."""
     return msgspec.json.decode(FILE.read_bytes(), type=dict[str, Examples]) if FILE.exists() else {}

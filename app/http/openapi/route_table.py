@@ -1,4 +1,4 @@
-"""The routes as the framework sees them: paths, methods, parameters and types."""
+"""The routes as the framework registers them: paths, methods, parameters and types."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
@@ -19,41 +19,41 @@ _NOTHING = (Any, bytes, None, type(None), Empty)
 
 
 class Route(msgspec.Struct, frozen=True):
-    """One method of one path. `body` and `answer` are the types of what goes in and comes out, None where
-    that is no JSON; `draft` is what the framework would write about it."""
+    """One method of one path. `body` and `response` are the types of the request and response bodies, None
+    for those that are not JSON; `draft` is the operation object that the framework would generate."""
 
     path: str
     method: str
     handler: HTTPRouteHandler
     draft: Json
     body: Any
-    answer: Any
+    response: Any
 
     @property
     def status(self) -> str:
-        """What it answers when all is well."""
+        """The status of a successful response."""
         return str(self.handler.status_code)
 
     @property
     def media(self) -> tuple[str, ...]:
-        """The content types of that answer. Bytes of which nothing is told are XML."""
+        """The content types of that response. Bytes without a declared type are XML."""
         if only := self.opt.get("format"):
             return (str(only),)
         kind = self.handler.media_type
         if kind not in ("", JSON):
             return (kind.value if isinstance(kind, MediaType) else str(kind),)
-        if self.answer is None or self.path.endswith(SIBLING):
+        if self.response is None or self.path.endswith(SIBLING):
             return (XML,)
         return (JSON,) if self.opt.get("open") else (JSON, XML)
 
     @property
     def tagged(self) -> bool:
-        """Whether its answers carry an `ETag`."""
+        """Whether its responses carry an `ETag`."""
         return self.method == "get" and bool({JSON, XML} & set(self.media))
 
     @property
     def takes(self) -> str:
-        """The content type of its body, if it takes one."""
+        """The content type of its request body; empty without one."""
         return JSON if self.body is not None else self.opt.get("takes", "")
 
     @property
@@ -62,25 +62,26 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The operation's id: what it is addressed by, so that it stays as long as the address does."""
-        words = [word for word in self.path.replace("{", "").replace("}", "").split("/") if word]
-        return "_".join([self.method, *(word.replace(".", "_").replace("-", "_") for word in words)])
+        """The operation's id: made from method and path, so that it changes only with them."""
+        parts = [part for part in self.path.replace("{", "").replace("}", "").split("/") if part]
+        return "_".join([self.method, *(part.replace(".", "_").replace("-", "_") for part in parts)])
 
 
 def routes(handlers: Iterable[Any], dependencies: Iterable[str]) -> list[Route]:
-    """Every route of `handlers`, in order of path; `dependencies` are the names of what they are handed.
+    """Every route of `handlers`, in order of path; `dependencies` are the names of what is injected into
+    them.
 
-    An application of its own is made of them, which never serves: only an application knows its routes.
+    The routes are read from an application that never serves: only an application knows its routes.
     """
     config = OpenAPIConfig(title="", version="", use_handler_docstrings=True)
-    provided = {name: Provide(_stand_in()) for name in dependencies}
+    provided = {name: Provide(_placeholder()) for name in dependencies}
     apart = Litestar(list(handlers), dependencies=provided, openapi_config=config, logging_config=None)
     drafts = apart.openapi_schema.to_schema()["paths"]
     return sorted(_routes(apart, drafts), key=lambda route: (route.path, route.method))
 
 
-def _stand_in() -> Callable[[], Awaitable[None]]:
-    """What stands where the real application provides something; one each, for two may not share one."""
+def _placeholder() -> Callable[[], Awaitable[None]]:
+    """A provider in the place of the real one; one for each name, because two may not share one."""
 
     async def nothing() -> None: ...
 
@@ -94,34 +95,35 @@ def _routes(app: Litestar, drafts: dict[str, Any]) -> Iterator[Route]:
         for method, (handler, _) in route.route_handler_map.items():
             draft = drafts[route.path_format].get(method.lower())
             if draft is not None:
-                _bound(draft, handler)
-                for path in _addresses(route.path_format, handler.opt):
+                _set_bounds(draft, handler)
+                for path in _paths(route.path_format, handler.opt):
                     yield Route(
                         path=path,
                         method=method.lower(),
                         handler=handler,
                         draft=draft,
                         body=_body(handler),
-                        answer=_answer(handler),
+                        response=_response_type(handler),
                     )
 
 
-def _addresses(path: str, opt: dict[str, Any]) -> tuple[str, ...]:
-    """A sibling whose address ends in a parameter is no route of its own: the parameter brings the ending."""
+def _paths(path: str, opt: dict[str, Any]) -> tuple[str, ...]:
+    """The path, and its sibling where that is no route of its own: a path parameter at the end includes
+    `.xml`."""
     return (path, path + SIBLING) if opt.get("sibling") and path.endswith("}") else (path,)
 
 
-def _bound(draft: Json, handler: HTTPRouteHandler) -> None:
-    """Put the bounds of numbers into a draft as the route names them: the framework makes floats of some,
-    and leaves others out."""
+def _set_bounds(draft: Json, handler: HTTPRouteHandler) -> None:
+    """Set the bounds of numbers in a draft as the route declares them: the framework turns some into floats,
+    and omits others."""
     drafted = {one["name"]: one["schema"] for one in draft.get("parameters", ())}
     for key, field in handler.parsed_fn_signature.parameters.items():
-        told = field.kwarg_definition
-        schema = drafted.get(getattr(told, "name", None) or key)
-        for bound, word in (("ge", "minimum"), ("le", "maximum")):
-            value = getattr(told, bound, None)
+        definition = field.kwarg_definition
+        schema = drafted.get(getattr(definition, "name", None) or key)
+        for bound, keyword in (("ge", "minimum"), ("le", "maximum")):
+            value = getattr(definition, bound, None)
             if schema is not None and value is not None:
-                schema[word] = value
+                schema[keyword] = value
 
 
 def _body(handler: HTTPRouteHandler) -> Any:
@@ -129,8 +131,8 @@ def _body(handler: HTTPRouteHandler) -> Any:
     return None if field is None else field.annotation
 
 
-def _answer(handler: HTTPRouteHandler) -> Any:
-    """The type behind the return annotation: what a response is a response of."""
+def _response_type(handler: HTTPRouteHandler) -> Any:
+    """The type of the response body, from the return annotation."""
     returned = handler.parsed_fn_signature.return_type
     if returned.is_subclass_of(Response):
         inner = returned.inner_types[0].annotation if returned.inner_types else Any

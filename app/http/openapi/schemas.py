@@ -1,4 +1,4 @@
-"""The shapes of bodies, as the library describes them that reads and writes them."""
+"""JSON schemas of bodies, from msgspec, which decodes and encodes them."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _TAIL = re.compile(r"_+\Z")
 
 
 def described(types: Iterable[Any]) -> tuple[dict[Any, Json], dict[str, Json]]:
-    """For each type its schema, and the named schemas that these refer to."""
+    """The schema of each type, and the named schemas that these refer to."""
     wanted = list(types)
     found, named = msgspec.json.schema_components(wanted, ref_template=_REF + "{name}")
     schemas = dict(zip(wanted, map(tidy, found), strict=True))
@@ -21,19 +21,19 @@ def described(types: Iterable[Any]) -> tuple[dict[Any, Json], dict[str, Json]]:
 
 
 def tidy(node: Any) -> Any:
-    """The same without the generator's marks: underscores that end a name, indented descriptions, titles of
-    types, defaults that say nothing."""
+    """A schema without the generator's artefacts: trailing underscores of names, indented descriptions,
+    titles of objects."""
     if isinstance(node, list):
         return [tidy(item) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {key: tidy(value) for key, value in node.items()}
-    if isinstance(kept.get("$ref"), str):
-        kept["$ref"] = _TAIL.sub("", kept["$ref"])
-    if isinstance(kept.get("mapping"), dict):
-        kept["mapping"] = {tag: _TAIL.sub("", ref) for tag, ref in kept["mapping"].items()}
-    if isinstance(kept.get("description"), str):
-        kept["description"] = cleandoc(kept["description"])
-    if kept.get("type") == "object" and isinstance(kept.get("title"), str):
-        del kept["title"]
-    return kept
+    cleaned = {key: tidy(value) for key, value in node.items()}
+    if isinstance(cleaned.get("$ref"), str):
+        cleaned["$ref"] = _TAIL.sub("", cleaned["$ref"])
+    if isinstance(cleaned.get("mapping"), dict):
+        cleaned["mapping"] = {tag: _TAIL.sub("", ref) for tag, ref in cleaned["mapping"].items()}
+    if isinstance(cleaned.get("description"), str):
+        cleaned["description"] = cleandoc(cleaned["description"])
+    if cleaned.get("type") == "object" and isinstance(cleaned.get("title"), str):
+        del cleaned["title"]
+    return cleaned
