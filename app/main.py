@@ -247,7 +247,7 @@ def facade(settings: Settings, store: Store, clock: Clock) -> FacadeDependencies
         api_url=f"{address}/v1/",
         window_minutes=settings.recovery_window_minutes,
     )
-    icon_url = icon.address(address, settings.cs2_category_icon_url)
+    icon_url = icon.icon_url(address, settings.cs2_category_icon_url)
     return FacadeDependencies(store, clock, producer, icon_url)
 
 

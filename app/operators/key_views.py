@@ -13,7 +13,7 @@ from app.domain.sports import LIVE
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds
 from app.store.keys import Key
-from app.wire.views.scalars import moment
+from app.wire.views.scalars import iso_time
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
@@ -96,8 +96,8 @@ def key_view(key: Key) -> KeyView:
         finished_only=key.finished_only,
         operator=key.operator,
         created_at=iso_seconds(key.created_at),
-        revoked_at=moment(key.revoked_at),
-        last_used_at=moment(key.last_used_at),
+        revoked_at=iso_time(key.revoked_at),
+        last_used_at=iso_time(key.last_used_at),
         replaced_by=key.replaced_by,
         request_id=key.reference,
     )

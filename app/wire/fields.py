@@ -10,7 +10,7 @@ from app.domain import scopes
 
 
 class Group(StrEnum):
-    """A group of match fields that comes and goes together."""
+    """A group of match fields that the same scopes open."""
 
     BASIC = "basic"
     READ = "read"

@@ -36,12 +36,12 @@ class XsdAsJsonSchema:
         """The schema of a root element; raises `KeyError` for one that is not there."""
         node = self._elements[name]
         shape = self._complex(node.find(f"{_XS}complexType"))
-        return {"title": name, "description": _says(node), "xml": {"name": name}, **shape}
+        return {"title": name, "description": _documentation(node), "xml": {"name": name}, **shape}
 
     def types(self) -> dict[str, Json]:
         """The named types that messages refer to as `#/components/schemas/<name>`."""
         return {
-            name: {"description": _says(node), **self._complex(node)}
+            name: {"description": _documentation(node), **self._complex(node)}
             for name, node in self._named.items()
             if node.tag == f"{_XS}complexType"
         }
@@ -70,38 +70,38 @@ class XsdAsJsonSchema:
 
     def _attribute(self, node: etree._Element) -> Json:
         shape = self._simple(node.get("type", ""))
-        says = " ".join(filter(None, (_says(node), shape.pop("description", ""))))
-        return {**shape, "description": says, "xml": {"attribute": True}}
+        description = " ".join(filter(None, (_documentation(node), shape.pop("description", ""))))
+        return {**shape, "description": description, "xml": {"attribute": True}}
 
     def _child(self, node: etree._Element) -> Json:
         shape: Json = {"$ref": f"#/components/schemas/{node.get('type')}"}
         if node.get("maxOccurs") != "unbounded":
             return shape
-        return {"type": "array", "items": shape, "description": _says(node)}
+        return {"type": "array", "items": shape, "description": _documentation(node)}
 
     def _simple(self, name: str) -> Json:
         if name.startswith("xs:"):
             return {"type": _PLAIN[name.removeprefix("xs:")]}
         node = self._named[name]
-        shape, words = self._simple(node[-1].get("base", "")), [_says(node)]
+        shape, texts = self._simple(node[-1].get("base", "")), [_documentation(node)]
         for facet in node[-1]:
             kind, value = etree.QName(facet).localname, facet.get("value", "")
             if kind == "enumeration":
                 value = int(value) if shape["type"] in _COUNTED else value
                 shape.setdefault("enum", []).append(value)
-                words.append(f"{value}: {_says(facet)}")
+                texts.append(f"{value}: {_documentation(facet)}")
             elif kind == "pattern" and shape["type"] == "string":
                 shape["pattern"] = f"^({value})$"
             elif kind in _BOUNDS:
                 shape[_BOUNDS[kind]] = float(value) if shape["type"] == "number" else int(value)
         if node[-1].get("base") == "xs:boolean":
             shape["enum"] = [0, 1]
-        return {**shape, "description": " ".join(filter(None, words))}
+        return {**shape, "description": " ".join(filter(None, texts))}
 
 
 def feed_json_schema() -> XsdAsJsonSchema:
     return XsdAsJsonSchema("common.xsd", "feed.xsd")
 
 
-def _says(node: etree._Element) -> str:
+def _documentation(node: etree._Element) -> str:
     return str(node.findtext(f"{_XS}annotation/{_XS}documentation") or "").strip()

@@ -1,4 +1,4 @@
-"""Markup that is rendered once per distinct value and looked up afterwards."""
+"""A cache of markup: rendered once per distinct value, then looked up."""
 
 from collections.abc import Callable, Hashable
 from typing import TypeVar
@@ -7,11 +7,11 @@ Value = TypeVar("Value", bound=Hashable)
 
 
 class MarkupCache(dict[Value, str]):
-    """Markup by the frozen value that it shows; `kept[value]` renders when it must.
+    """Markup by the frozen value that it shows; `cache[value]` renders on a miss.
 
-    Values are compared by content, so a key read again from the database finds what was rendered for its
-    twin. At `entries` everything is forgotten at once: cheaper than keeping track of what is oldest, and
-    what is still in use is back after one rendering each.
+    Values are compared by content, so a value that is read again from the database finds the markup of its
+    equal. At `entries` the cache is cleared: cheaper than tracking ages, and each value in use is rendered
+    once more.
     """
 
     def __init__(self, render: Callable[[Value], str], *, entries: int) -> None:

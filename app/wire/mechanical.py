@@ -39,13 +39,13 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def render(view: Any, root: str) -> bytes:
-    """The document `<root>` for a JSON view: a struct, or anything that JSON can say."""
+    """The document `<root>` for a JSON view: a struct, or any value that JSON can represent."""
     return _element(name(root), msgspec.to_builtins(view)).encode()
 
 
 @lru_cache(maxsize=4096)
 def name(key: str) -> str:
-    """`key` as an XML name without a colon: what may not stand in one becomes an underscore."""
+    """`key` as an XML name without a colon: a character that is not permitted becomes an underscore."""
     safe = _UNSAFE.sub("_", key)
     reserved = safe[:3].lower() == "xml"
     return safe if safe and (safe[0].isalpha() or safe[0] == "_") and not reserved else f"_{safe}"
@@ -78,7 +78,7 @@ def _object(tag: str, value: dict[Any, Any]) -> str:
 
 
 def _attributes(scalars: Iterable[tuple[str, Any]]) -> str:
-    """Keys that become the same name are told apart by underscores: a name may stand only once."""
+    """Keys that become the same name are distinguished by underscores: attribute names are unique."""
     used: set[str] = set()
     markup = []
     for key, value in scalars:
@@ -91,7 +91,7 @@ def _attributes(scalars: Iterable[tuple[str, Any]]) -> str:
 
 
 def _absent(value: Any) -> bool:
-    """What JSON shows as null: no value, and numbers that JSON cannot say."""
+    """Whether JSON would show null: for None, and for numbers that JSON cannot represent."""
     return value is None or (isinstance(value, float) and not isfinite(value))
 
 

@@ -17,14 +17,14 @@ _MEMO_LENGTH = 128
 
 def permitted(value: str) -> str:
     """`value` without the characters that XML 1.0 forbids; each one left out is counted."""
-    kept, dropped = _FORBIDDEN.subn("", value)
+    cleaned, dropped = _FORBIDDEN.subn("", value)
     if dropped:
         xml_dropped_characters.inc(dropped)
-    return kept
+    return cleaned
 
 
 def escape(value: str) -> str:
-    """`value` as it may stand in an attribute or as text; a parser gives it back unchanged.
+    """`value`, escaped for an attribute or for text; a parser returns it unchanged.
 
     White space other than the blank becomes a character reference, for parsers turn it into blanks
     in attributes. Forbidden characters are dropped and counted.
@@ -33,10 +33,10 @@ def escape(value: str) -> str:
 
 
 class _Escaped(dict[str, str]):
-    """Escaped text by raw text, kept for what recurs: names, specifiers, ids.
+    """A cache of escaped text by raw text, for values that recur: names, specifiers, ids.
 
-    A lookup costs a tenth of an escape. What is long or lost characters is not kept: the first so that
-    memory stays bounded, the second so that each loss is counted.
+    A lookup costs a tenth of an escape. Long values are not cached, to bound memory; nor are values that lose
+    characters, so that each loss is counted.
     """
 
     def __missing__(self, value: str) -> str:

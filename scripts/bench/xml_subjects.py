@@ -73,7 +73,7 @@ def envelope(offers: list[Market]) -> bytes:
 
 def from_nothing(offers: list[Market]) -> bytes:
     """As the first time that these values are seen."""
-    feed.forget()
+    feed.clear_caches()
     return envelope(offers)
 
 

@@ -1,4 +1,4 @@
-"""The page, what it is made of, and the report that it may show."""
+"""The page, its assets, and the report that it may show."""
 
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,13 @@ _OPEN: dict[str, Any] = {"open": True}
 
 
 class Board(msgspec.Struct, frozen=True):
-    """Where the report lies, "" for nowhere."""
+    """The path of the report's file; empty without one."""
 
     report: str
 
 
-class _About(msgspec.Struct):
-    """Of whom a report tells."""
+class _ReportHeader(msgspec.Struct):
+    """The tenant in a report."""
 
     tenant: str
 
@@ -48,7 +48,7 @@ async def page() -> Response[bytes]:
 
 @get("/board/{name:str}", opt=_OPEN, include_in_schema=False)
 async def asset(name: FromPath[str]) -> Response[bytes]:
-    """What the page loads."""
+    """A script, a style sheet or an image of the page."""
     if name not in _ASSETS:
         raise NotFound(f"There is no asset {name!r}.")
     kind = f"{_TYPES[Path(name).suffix]}; charset=utf-8"
@@ -57,15 +57,15 @@ async def asset(name: FromPath[str]) -> Response[bytes]:
 
 @get("/board/report", opt={"sport": "cs2"}, include_in_schema=False)
 async def report(request: Caller, board: NamedDependency[Board]) -> Response[bytes]:
-    """What the demonstration's bookmaker reports, to a key of the very tenant that it tells of."""
+    """The report of the demonstration's bookmaker, for keys of the tenant in it."""
     body = _read(board.report)
-    if body is None or msgspec.json.decode(body, type=_About).tenant != request.auth.tenant.slug:
+    if body is None or msgspec.json.decode(body, type=_ReportHeader).tenant != request.auth.tenant.slug:
         raise NotFound("There is no report of this tenant's client.")
     return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 def _read(name: str) -> bytes | None:
-    """The report, which is small, and written whole or not at all."""
+    """The report's bytes, None without one; the file is small and replaced atomically."""
     try:
         return Path(name).read_bytes() if name else None
     except OSError:

@@ -1,6 +1,6 @@
-"""What clients read once: sports, producers, market types, match statuses, void reasons.
+"""Catalogues, which clients read once: sports, producers, market types, match statuses, void reasons.
 
-None of it changes while the process lives.
+None of them changes while the process runs.
 """
 
 from typing import Any
@@ -63,8 +63,8 @@ async def statuses(
 ) -> RenderedResponse[Any]:
     """The match status dictionary: the codes that the feed sends."""
     language = parse_locale(locale)
-    known = catalogue.load().statuses
-    return facade.respond(dictionaries.match_status_descriptions(known, language), NOTHING)
+    entries = catalogue.load().statuses
+    return facade.respond(dictionaries.match_status_descriptions(entries, language), NOTHING)
 
 
 @get("/v1/descriptions/{locale:str}/void_reasons", opt=_ANY_KEY)
@@ -73,8 +73,8 @@ async def void_reasons(
 ) -> RenderedResponse[Any]:
     """The reasons why markets are void."""
     language = parse_locale(locale)
-    known = catalogue.load().void_reasons
-    return facade.respond(dictionaries.void_reasons_descriptions(known, language), NOTHING)
+    entries = catalogue.load().void_reasons
+    return facade.respond(dictionaries.void_reasons_descriptions(entries, language), NOTHING)
 
 
 @get("/v1/descriptions/void_reasons", opt=_ANY_KEY)

@@ -17,30 +17,30 @@ from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS, NOTHING
-from app.store import entrants as shelves
+from app.store import entrants as stored_entrants
 from app.store import lineups
 from app.wire.envelopes import entrants
 
-#: The category, and the sport above it, which routing keys carry: their tournaments are the same.
+#: The category, and the sport above it, which routing keys carry; both have the same tournaments.
 _SPORTS = (int(CATEGORY), int(SPORT))
 _EVERY = 1_000_000
 
 
-def _seen(grant: Grant) -> bool:
+def _cached_per(grant: Grant) -> bool:
     return grant.finished_only
 
 
-_LIST = route_options.cached(per=_seen)
-_TOURNAMENT = route_options.cached(scopes.TOURNAMENTS_READ, per=_seen)
-_TEAM = route_options.cached(scopes.TEAMS_READ, per=_seen)
-_PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_seen)
+_LIST = route_options.cached(per=_cached_per)
+_TOURNAMENT = route_options.cached(scopes.TOURNAMENTS_READ, per=_cached_per)
+_TEAM = route_options.cached(scopes.TEAMS_READ, per=_cached_per)
+_PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/tournaments", opt=_LIST)
 async def tournaments(
     request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
-    """Every tournament that is known, without those who take part. Any key may read this list."""
+    """Every known tournament, without its participants. Any key may read this list."""
     parse_locale(locale)
     return facade.respond(entrants.tournaments(await _tournaments(facade, request.auth)), MATCH_LISTS)
 
@@ -52,7 +52,7 @@ async def sport_tournaments(
     locale: FromPath[str],
     sport_id: FromPath[str],
 ) -> RenderedResponse[Any]:
-    """The tournaments of one sport, for clients that ask sport by sport."""
+    """The tournaments of one sport, for clients that request them sport by sport."""
     parse_locale(locale)
     if parse_number(sport_id, "sport") not in _SPORTS:
         return not_found("sport_tournaments")
@@ -61,8 +61,8 @@ async def sport_tournaments(
 
 async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournament]:
     async with facade.store.reading() as tx:
-        return await shelves.listing(
-            tx, shelves.TOURNAMENTS, after=0, limit=_EVERY, finished_only=grant.finished_only
+        return await stored_entrants.listing(
+            tx, stored_entrants.TOURNAMENTS, after=0, limit=_EVERY, finished_only=grant.finished_only
         )
 
 
@@ -73,7 +73,7 @@ async def tournament_info(
     locale: FromPath[str],
     tournament_id: FromPath[str],
 ) -> RenderedResponse[Any]:
-    """One tournament and the teams that take part."""
+    """One tournament and its participating teams."""
     parse_locale(locale)
     number, finished_only = (
         parse_number(tournament_id, "tournament"),

@@ -19,12 +19,12 @@ from app.wire.envelopes import events
 from app.wire.fields import groups
 
 
-def _seen(grant: Grant) -> Hashable:
-    """The tenant tells whether a match is booked."""
+def _cached_per(grant: Grant) -> Hashable:
+    """What of a grant the documents depend on; the tenant decides whether the match is booked."""
     return groups(grant.scopes), grant.finished_only, grant.tenant.id
 
 
-_MATCH = route_options.cached(scopes.READ, per=_seen)
+_MATCH = route_options.cached(scopes.READ, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_MATCH)
@@ -34,7 +34,7 @@ async def summary(
     locale: FromPath[str],
     event_id: FromPath[str],
 ) -> RenderedResponse[Any]:
-    """One match and where it stands."""
+    """One match with its status and score."""
     language = parse_locale(locale)
     found = await _event(facade, request.auth, event_id)
     if found is None:
@@ -58,7 +58,7 @@ async def fixture(
 
 
 async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> events.Event | None:
-    """The match that `ref` names, as this key sees it; None for one that it may not know of."""
+    """The match that `ref` names, as this key sees it; None for one that it may not see."""
     async with facade.store.snapshot() as tx:
         match = await matches.find(tx, ref, finished_only=grant.finished_only)
         if match is None:

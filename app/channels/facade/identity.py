@@ -1,4 +1,4 @@
-"""Who asks, at the address and in the form that existing clients begin with."""
+"""The identity of the key, at the path and in the form that existing clients request first."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _OPT = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: 
 
 @get("/v1/users/whoami", opt=_OPT)
 async def whoami(request: Caller, facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
-    """What `/v1/whoami` tells, as XML whatever `Accept` says: the virtual host above all."""
+    """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""
     return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
 
 

@@ -1,4 +1,4 @@
-"""Being told again: everything, or the odds or the settlements of one match."""
+"""Recovery requests: for everything, or for the odds or the settlements of one match."""
 
 from typing import Annotated, Any
 
@@ -16,16 +16,16 @@ from app.http.response import RenderedResponse, as_xml
 from app.kit.errors import NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.envelopes.dialect import ACCEPTED_STATUS
-from app.wire.envelopes.responses import Acknowledgement, accepted
+from app.wire.envelopes.responses import Acknowledgement, recovery_accepted
 
-_ASKING = route_options.options(scopes.RECOVERY)
+_OPT = route_options.options(scopes.RECOVERY)
 _ACTION = {
     RecoveryKind.GLOBAL: "recovery of {0}",
     RecoveryKind.EVENT_ODDS: "odds recovery of {0}",
     RecoveryKind.EVENT_STATEFUL: "recovery of settlements and cancellations of {0}",
 }
-#: The words in a product's place that other paths begin with.
-_WORDS = ("descriptions", "schemas", "sports")
+#: Path segments in a product's place with which other paths begin.
+_OTHER_PREFIXES = ("descriptions", "schemas", "sports")
 _MESSAGES = ("recovery", "odds", "stateful_messages")
 _After = Annotated[
     str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")
@@ -37,9 +37,9 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
 @post(
     "/v1/{product:str}/recovery/initiate_request",
     status_code=ACCEPTED_STATUS,
-    opt=_ASKING | {"required": ("request_id",)},
+    opt=_OPT | {"required": ("request_id",)},
 )
-async def everything(
+async def full_recovery(
     request: Caller,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
@@ -48,16 +48,14 @@ async def everything(
     request_id: _RequestId = None,
     node_id: _NodeId = None,
 ) -> RenderedResponse[Any]:
-    """Have the present markets, and what changed since `after`, told again over AMQP."""
+    """Replay the present markets, and what changed since `after`, over AMQP."""
     check_product(product, facade.producer)
     return await _accept(
         recoveries, request, RecoveryKind.GLOBAL, RecoveryParameters(after, request_id, node_id)
     )
 
 
-@post(
-    "/v1/{product:str}/odds/events/{event_id:str}/initiate_request", status_code=ACCEPTED_STATUS, opt=_ASKING
-)
+@post("/v1/{product:str}/odds/events/{event_id:str}/initiate_request", status_code=ACCEPTED_STATUS, opt=_OPT)
 async def odds(
     request: Caller,
     facade: NamedDependency[FacadeDependencies],
@@ -67,7 +65,7 @@ async def odds(
     request_id: _RequestId = None,
     node_id: _NodeId = None,
 ) -> RenderedResponse[Any]:
-    """Have the active odds of one match told again; without a request id, one is made and told."""
+    """Replay the active odds of one match over AMQP; without a request id, one is generated and returned."""
     check_product(product, facade.producer)
     return await _accept(
         recoveries, request, RecoveryKind.EVENT_ODDS, RecoveryParameters(None, request_id, node_id), event_id
@@ -77,7 +75,7 @@ async def odds(
 @post(
     "/v1/{product:str}/stateful_messages/events/{event_id:str}/initiate_request",
     status_code=ACCEPTED_STATUS,
-    opt=_ASKING,
+    opt=_OPT,
 )
 async def stateful(
     request: Caller,
@@ -88,7 +86,8 @@ async def stateful(
     request_id: _RequestId = None,
     node_id: _NodeId = None,
 ) -> RenderedResponse[Any]:
-    """Have the settlements and cancellations of one match told again; an id is made where none was sent."""
+    """Replay the settlements and cancellations of one match over AMQP; without a request id, one is
+    generated."""
     check_product(product, facade.producer)
     return await _accept(
         recoveries,
@@ -108,30 +107,33 @@ async def _accept(
 ) -> RenderedResponse[Any]:
     grant = request.auth
     job = await recoveries.accept(grant.tenant, kind, parameters, event_id, finished_only=grant.finished_only)
-    taken_on = Acknowledgement(
+    acknowledgement = Acknowledgement(
         request_id=job.request.request_id,
         action=_ACTION[kind].format(event_id or "all matches"),
         scheduled_at=job.scheduled_at,
         node_id=job.request.node_id,
         after=job.request.after if event_id is None else None,
     )
-    return as_xml(accepted(taken_on), ACCEPTED_STATUS)
+    return as_xml(recovery_accepted(acknowledgement), ACCEPTED_STATUS)
 
 
 @post(
     [
-        *(f"/v1/{word}/recovery/initiate_request" for word in _WORDS),
-        *(f"/v1/{word}/{{messages:str}}/events/{{event_id:str}}/initiate_request" for word in _WORDS),
+        *(f"/v1/{prefix}/recovery/initiate_request" for prefix in _OTHER_PREFIXES),
+        *(
+            f"/v1/{prefix}/{{messages:str}}/events/{{event_id:str}}/initiate_request"
+            for prefix in _OTHER_PREFIXES
+        ),
     ],
-    opt=_ASKING,
+    opt=_OPT,
     include_in_schema=False,
 )
-async def no_product(request: Caller, facade: NamedDependency[FacadeDependencies]) -> None:
-    """Such a word is no product, either; the framework would not look for one where a path begins with it."""
-    word, messages = request.scope["path"].split("/")[2:4]
+async def unknown_product(request: Caller, facade: NamedDependency[FacadeDependencies]) -> None:
+    """Refuse such a segment as an unknown product; the framework would route it to the other paths."""
+    segment, messages = request.scope["path"].split("/")[2:4]
     if messages in _MESSAGES:
-        check_product(word, facade.producer)
+        check_product(segment, facade.producer)
     raise NotFound("There is nothing at this address.")
 
 
-HANDLERS = (everything, odds, stateful, no_product)
+HANDLERS = (full_recovery, odds, stateful, unknown_product)

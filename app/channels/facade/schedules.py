@@ -1,4 +1,4 @@
-"""Lists of the matches that the tenant takes: to come, being played, of a day; and whose fixture changed."""
+"""Lists of the tenant's booked matches: upcoming, live, of a day; and of changed fixtures."""
 
 from collections.abc import Hashable, Sequence
 from typing import Annotated, Any
@@ -25,22 +25,22 @@ from app.wire.envelopes import events
 from app.wire.fields import Group
 
 _MOST = 1000
-_TO_COME = (Status.DISCOVERED, Status.UPCOMING)
+_UPCOMING = (Status.DISCOVERED, Status.UPCOMING)
 _LIVE = (Status.LIVE,)
 _ANY = tuple(Status)
 _FINISHED = (Status.FINISHED,)
 _RECENT_MILLIS = 86_400_000
 _FAR = 2**62
-#: A list shows of a match what every key that may read lists may see.
+#: Lists show only the fields of a match that every key with the list scope may see.
 _OPENED = frozenset({Group.BASIC})
 
 
-def _seen(grant: Grant) -> Hashable:
-    """The tenant tells which matches are booked."""
+def _cached_per(grant: Grant) -> Hashable:
+    """What of a grant the lists depend on; the tenant decides which matches are booked."""
     return grant.finished_only, grant.tenant.id
 
 
-_LIST = route_options.cached(scopes.LIST, per=_seen)
+_LIST = route_options.cached(scopes.LIST, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
@@ -48,18 +48,18 @@ async def prematch(
     request: Caller,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
-    start: Annotated[int, QueryParameter(ge=0, le=_FAR, description="Matches to leave out first.")] = 0,
+    start: Annotated[int, QueryParameter(ge=0, le=_FAR, description="Matches to skip.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=_MOST, description="Matches at most.")] = _MOST,
 ) -> RenderedResponse[Any]:
-    """A page of the matches to come, by scheduled start; one with fewer than `limit` is the last."""
-    return await _schedule(request, facade, locale, Selection(_TO_COME), start, limit)
+    """A page of the upcoming matches, by scheduled start; one with fewer than `limit` is the last."""
+    return await _schedule(request, facade, locale, Selection(_UPCOMING), start, limit)
 
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
 async def live(
     request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
-    """The matches being played."""
+    """The live matches."""
     return await _schedule(request, facade, locale, Selection(_LIVE))
 
 
@@ -67,7 +67,7 @@ async def live(
 async def of_day(
     request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str], day: FromPath[str]
 ) -> RenderedResponse[Any]:
-    """The matches scheduled on a day (UTC), whatever became of them."""
+    """The matches scheduled on a day (UTC), in any status."""
     parse_locale(locale)
     return await _schedule(request, facade, locale, Selection(_ANY, *parse_day(day)))
 
@@ -113,10 +113,11 @@ async def changes(
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     after: Annotated[
-        int | None, QueryParameter(ge=0, le=_FAR, description="Unix ms; a day back when left out.")
+        int | None, QueryParameter(ge=0, le=_FAR, description="Unix ms; one day ago by default.")
     ] = None,
 ) -> RenderedResponse[Any]:
-    """The matches of which the feed has told a fixture change (kick-off, cancellation) since `after`."""
+    """The matches for which the feed has published a fixture change (kick-off, cancellation) since
+    `after`."""
     parse_locale(locale)
     since = facade.clock() - _RECENT_MILLIS if after is None else after
     grant = request.auth

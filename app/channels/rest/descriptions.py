@@ -19,11 +19,11 @@ from app.wire.views.descriptions import DescriptionView, description_views
 from app.wire.views.meta import ListMeta, Many
 
 
-def _same(grant: Grant, form: Format) -> None:
-    """Everybody is told the same."""
+def _cached_per(grant: Grant, form: Format) -> None:
+    """The response is the same for every grant."""
 
 
-_OPT: dict[str, Any] = {"sport": "cs2", "query": ("locale",), "sibling": True, "cached_per": _same}
+_OPT: dict[str, Any] = {"sport": "cs2", "query": ("locale",), "sibling": True, "cached_per": _cached_per}
 
 
 @get(siblings("/cs2/v1/markets/descriptions"), opt=_OPT)
@@ -31,7 +31,7 @@ async def descriptions(
     request: Caller,
     locale: Annotated[Locale, QueryParameter(description="The language of names: en or ru.")] = "en",
 ) -> RenderedResponse[Many[DescriptionView]]:
-    """Every market type that is ever offered."""
+    """Every market type that may be offered."""
     types = catalogue.load().markets
     if response_format(request.scope) is Format.XML:
         return response.as_xml(dictionaries.market_descriptions(types, locale), invalidated_by=NOTHING)

@@ -1,7 +1,7 @@
-"""The list of matches: buckets by state, each in an order of its own, in pages.
+"""The list of matches: buckets by status, each with its own order, in pages.
 
-A cursor says where a page ended, ``finished.1900000000000.42``: the bucket, when the last match of the page
-began (Unix ms), its number. The next page begins behind it, whatever has come or gone meanwhile.
+A cursor holds where a page ended, ``finished.1900000000000.42``: the bucket, when the last match of the page
+began (Unix ms), its number. The next page begins after it, whatever was inserted or removed in between.
 """
 
 from collections.abc import Hashable
@@ -42,7 +42,7 @@ _BUCKETS: dict[str, tuple[Status, ...]] = {
 }
 _UNFILTERED = ("live", "upcoming", "finished")
 _NEWEST_FIRST = ("finished", "cancelled")
-_BASIC = frozenset({Group.BASIC})  #: what rows of lists show, whatever the key opens
+_BASIC = frozenset({Group.BASIC})  #: the fields of rows, whatever the key's scopes
 _CURSOR = r"^(live|upcoming|finished|cancelled)\.[0-9]{1,19}\.[0-9]{1,18}$"
 
 
@@ -66,11 +66,11 @@ class Found(NamedTuple):
     following: Cursor | None
 
 
-def _seen(grant: Grant, form: Format) -> Hashable:
+def _cached_per(grant: Grant, form: Format) -> Hashable:
     return grant.finished_only, grant.tenant.id if form is Format.XML else None
 
 
-_LISTING: dict[str, Any] = {"sibling": True, "cached_per": _seen}
+_LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
 
 
 @get(
@@ -84,7 +84,7 @@ async def listing(
     limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,
     cursor: Annotated[
         str | None,
-        QueryParameter(pattern=_CURSOR, description="The `next_cursor` of the page before, as it was told."),
+        QueryParameter(pattern=_CURSOR, description="The `next_cursor` of the page before, unchanged."),
     ] = None,
     begins_from: Annotated[
         datetime | None,
@@ -115,7 +115,7 @@ async def listing(
 
 
 def _window(first: datetime | None, end: datetime | None) -> Window:
-    """Matches of which nobody knows when they begin are in no window."""
+    """Matches without a known start are in no window."""
     if first is None and end is None:
         return Window()
     return Window(_millis(first) if first else 0, _millis(end) - 1 if end else UNKNOWN_START - 1)
@@ -127,7 +127,7 @@ def _millis(moment: datetime) -> int:
 
 
 async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor | None, limit: int) -> Found:
-    """One match more than asked for is read, to see whether a page follows."""
+    """Reads one match more than `limit`, to see whether a page follows."""
     rows: list[tuple[str, Match, ListPosition]] = []
     for bucket in _from(buckets, cursor):
         found = await listings.page(
@@ -147,7 +147,7 @@ async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor
 
 
 def _from(buckets: tuple[str, ...], cursor: Cursor | None) -> tuple[str, ...]:
-    """The buckets from that of the cursor on; none follows one that is not asked for."""
+    """The buckets from the cursor's on; none if its bucket is not among them."""
     if cursor is None:
         return buckets
     return buckets[buckets.index(cursor.bucket) :] if cursor.bucket in buckets else ()

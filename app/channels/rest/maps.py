@@ -1,4 +1,4 @@
-"""Maps, under /cs2/v1/maps: which are played now, and what they are like."""
+"""Maps, under /cs2/v1/maps: the active pool, and the statistics of each map."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from app.store.statistics import EVER
 from app.store.transaction import Tx
 from app.wire.views.maps import PoolView, pool_view
 from app.wire.views.meta import ListMeta, Many, Single
-from app.wire.views.scalars import moment
+from app.wire.views.scalars import iso_time
 from app.wire.views.statistics import MapAnalyticsView, map_view
 
 _READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
@@ -27,7 +27,7 @@ _LINES = 600  #: two for each time that a map was played
 
 @get("/cs2/v1/maps/pool", opt=_READ)
 async def pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
-    """The active map pool of today."""
+    """Today's active map pool."""
     return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
 
 
@@ -35,7 +35,7 @@ async def pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
 async def analytics(
     rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
 ) -> Many[MapAnalyticsView]:
-    """What each known map is like, by the newest 300 times that it was played to the end."""
+    """The statistics of each known map, over the newest 300 times that it was finished."""
     now = rest.clock()
     async with rest.store.snapshot() as tx:
         found = await map_views(tx, catalogue.load().maps, now, since=window_start(time_filter, now))
@@ -45,7 +45,7 @@ async def analytics(
 async def map_views(
     tx: Tx, maps: tuple[MapInfo, ...], now: int, *, since: int, until: int = EVER
 ) -> tuple[MapAnalyticsView, ...]:
-    """The analytics of these maps, by matches that finished in this time (ms)."""
+    """The statistics of these maps, over matches that finished in this period (ms)."""
     active = {one.code for one in in_pool(now)}
     lines: dict[str, list[TeamLine]] = {one.code: [] for one in maps}
     newest = dict.fromkeys(lines, 0)
@@ -53,13 +53,13 @@ async def map_views(
         lines[one.map_name].append(one.line)
         newest[one.map_name] = max(newest[one.map_name], one.finished_at)
     return tuple(
-        map_view(one.code, one.name, one.code in active, lines[one.code], moment(newest[one.code] or None))
+        map_view(one.code, one.name, one.code in active, lines[one.code], iso_time(newest[one.code] or None))
         for one in sorted(maps, key=lambda one: one.code)
     )
 
 
 def in_pool(now: int) -> tuple[MapInfo, ...]:
-    """The maps that are played on the day of `now` (ms)."""
+    """The map pool on the day of `now` (ms)."""
     return catalogue.load().pool(to_datetime(now).date())
 
 

@@ -1,4 +1,4 @@
-"""Matches and what hangs on them, under /cs2/v1."""
+"""Matches and their parts, under /cs2/v1."""
 
 from typing import Annotated
 
@@ -56,7 +56,7 @@ async def detail(
 async def summary(
     request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[SummaryView]]:
-    """How a match stands or ended: score, winner, the score of each map, and when it was played."""
+    """A match's score, winner, score of each map, and when it was played."""
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         if response_format(request.scope) is Format.XML:
@@ -66,14 +66,14 @@ async def summary(
 
 
 async def _parts(tx: Tx, grant: Grant, match: Match, opened: Groups) -> MatchParts:
-    """The match and as much of what hangs on it as is going to be seen."""
-    seen, offered = Group.DETAIL in opened, Group.MARKETS in opened
+    """The match with the parts that its view shows."""
+    detailed, offered = Group.DETAIL in opened, Group.MARKETS in opened
     internal = Group.INTERNALS in opened
     booked = not internal or match.id in await tenants.booked(tx, grant.tenant.id, [match.id])
     return MatchParts(
         match,
-        rounds=await history.rounds(tx, match.id) if seen else (),
-        events=await history.timeline(tx, match.id) if seen else (),
+        rounds=await history.rounds(tx, match.id) if detailed else (),
+        events=await history.timeline(tx, match.id) if detailed else (),
         markets=await markets.active(tx, match.id) if offered else (),
         booked=booked,
     )
@@ -85,8 +85,8 @@ async def offers(
 ) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
 
-    Their XML is the feed's own `<odds_change>`, with the timestamp of the match's latest message; where the
-    match stands is in it for keys that may read matches.
+    The XML is the feed's own `<odds_change>`, with the timestamp of the match's latest message; it includes
+    the match's status for keys that may read matches.
     """
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
@@ -132,7 +132,8 @@ async def settlements(
     match_id: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000, description="Entries at most.")] = _SETTLEMENTS,
 ) -> RenderedResponse[Many[SettlementView]]:
-    """The first entries of a match's settlement ledger, oldest first; `total` says how many there are."""
+    """The first entries of a match's settlement ledger, oldest first; `total` is the number of all
+    entries."""
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         entries = await history.ledger(tx, match.id)

@@ -40,8 +40,8 @@ _WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 async def alive(
     request: Caller, rest: NamedDependency[RestDependencies]
 ) -> RenderedResponse[Single[AliveView]]:
-    """Whether the service answers, and whether its feed does: while no feed process lives, the status is
-    `feed_down`, and the XML, which is the feed's own `<alive>`, says `subscribed="0"`."""
+    """Whether the service and its feed are up: while no feed process is alive, the status is `feed_down`, and
+    the XML, which is the feed's own `<alive>`, has `subscribed="0"`."""
     now, fed = rest.clock(), await rest.health.ok(FEED_PROCESS)
     if response_format(request.scope) is Format.XML:
         return response.as_xml(feed.alive(rest.product, now, fed))
@@ -50,7 +50,7 @@ async def alive(
 
 @get("/v1/health")
 async def health(rest: NamedDependency[RestDependencies]) -> Single[HealthView]:
-    """Which part of the service is ill, if any."""
+    """The state of each part of the service."""
     return Single(health_view(await rest.health.parts()))
 
 
@@ -59,7 +59,8 @@ async def ready(
     rest: NamedDependency[RestDependencies],
     parts: Annotated[str, QueryParameter(description="Only these, separated by commas.")] = "",
 ) -> Single[HealthView]:
-    """The same for balancers: 503 while a part is ill, of those that are named or of all but the alerts."""
+    """Readiness, for load balancers: 503 while a part is ill, of those in `parts` or of all except the
+    alerts."""
     found = await rest.health.parts()
     wanted = {part for part in parts.split(",") if part} or set(found) - {ALERTS}
     if unknown := wanted - set(found):
@@ -73,7 +74,7 @@ async def ready(
 
 @get(siblings("/v1/whoami"), opt=_WHOAMI)
 async def whoami(request: Caller) -> RenderedResponse[Single[WhoamiView]]:
-    """Whom the key stands for and what it may do; the first call to make with a new key."""
+    """The tenant of the key and what it may do; the first call to make with a new key."""
     if response_format(request.scope) is Format.XML:
         return response.as_xml(responses.bookmaker_details(request.auth), invalidated_by=NOTHING)
     return response.as_json(Single(whoami_view(request.auth)), invalidated_by=NOTHING)

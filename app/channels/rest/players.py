@@ -8,7 +8,7 @@ from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest import entrants as named
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
+from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
 from app.domain import scopes
 from app.domain.ids import entrant_number
 from app.domain.time_filter import window_start
@@ -25,7 +25,7 @@ _LISTING: dict[str, Any] = {
     "query": ("team_id", "cursor", "limit"),
 }
 _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,), "query": ("time_filter",)}
-_MAPS = 5000  #: a player's newest maps that are looked at
+_MAPS = 5000  #: the newest maps of a player that are counted
 
 
 @get("/cs2/v1/players", opt=_LISTING)
@@ -38,13 +38,13 @@ async def listing(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Many[PlayerView]:
-    """Players by number; of a team that nobody knows there are none."""
+    """Players by number; none for an unknown team."""
     parents = None if team_id is None else [_team(team_id)]
     async with rest.store.snapshot() as tx:
         found = await entrants.listing(
             tx,
             entrants.PLAYERS,
-            after=behind(cursor),
+            after=after_cursor(cursor),
             limit=limit + 1,
             finished_only=request.auth.finished_only,
             parents=parents,
@@ -68,7 +68,7 @@ async def detail(
     player_id: FromPath[str],
     time_filter: Window = "3months",
 ) -> Single[PlayerDetailView]:
-    """A player, and how they fared on each map."""
+    """A player, with statistics for each map."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         player = await named.player(tx, request.auth, player_id)

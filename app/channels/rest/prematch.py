@@ -1,4 +1,4 @@
-"""What a preview of a match shows, under /cs2/v1/matches/{id}/prematch."""
+"""The preview of a match, under /cs2/v1/matches/{id}/prematch."""
 
 from typing import Any
 
@@ -23,11 +23,11 @@ from app.wire.views.players import RosterView, roster_view
 from app.wire.views.prematch import Contender, PrematchView, picked, prematch_view
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
-_MAPS = 5000  #: a team's newest maps that are looked at
+_MAPS = 5000  #: the newest maps of a team that are counted
 _OF_PLAYER = 500  #: a player's newest maps
 _RECENT = 5
 _MEETINGS = 100
-Span = tuple[int, int]  #: from, until: when the matches finished that are looked at (ms)
+Span = tuple[int, int]  #: from, until: the period (ms) in which the counted matches finished
 
 
 @get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)

@@ -1,4 +1,4 @@
-"""Recoveries, under /cs2/v1/recovery: ask for one, and see how far it has come."""
+"""Recoveries, under /cs2/v1/recovery: request one, and read its progress."""
 
 from typing import Annotated
 
@@ -13,16 +13,16 @@ from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
 
-_ASKING = {
+_REQUEST = {
     "sport": "cs2",
     "scopes": (scopes.RECOVERY,),
     "query": ("after", "request_id", "node_id"),
     "required": ("request_id",),
 }
-_LOOKING = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
+_PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
 
 
-@post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_ASKING)
+@post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_REQUEST)
 async def initiate(
     request: Caller,
     recoveries: NamedDependency[RecoveryService],
@@ -34,20 +34,20 @@ async def initiate(
     ] = None,
     node_id: Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")] = None,
 ) -> Single[RecoveryView]:
-    """Have the present markets, and what was settled or voided since `after`, told again over AMQP."""
+    """Replay the present markets, and what was settled or voided since `after`, over AMQP."""
     parameters = RecoveryParameters(after, request_id, node_id)
     job = await recoveries.accept(request.auth.tenant, RecoveryKind.CANONICAL, parameters)
     return Single(recovery_view(job))
 
 
-@get("/cs2/v1/recovery/{request_id:str}", opt=_LOOKING)
+@get("/cs2/v1/recovery/{request_id:str}", opt=_PROGRESS)
 async def progress(
     request: Caller,
     recoveries: NamedDependency[RecoveryService],
     request_id: FromPath[str],
     node_id: Annotated[str | None, QueryParameter(description="Which of several with one id.")] = None,
 ) -> Single[RecoveryStateView]:
-    """The newest recovery with that request id, and how far it has come."""
+    """The newest recovery with that request id, and its progress."""
     job = await recoveries.find(request.auth.tenant, request_id, node_id)
     return Single(recovery_state_view(job))
 

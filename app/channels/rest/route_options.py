@@ -13,7 +13,7 @@ def options(*scopes: str, query: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"sport": "cs2", "scopes": scopes, "query": query}
 
 
-def _per(grant: Grant, form: Format) -> Hashable:
+def _cached_per(grant: Grant, form: Format) -> Hashable:
     """What of a grant a response depends on. Bookings are part of XML and of the internal fields."""
     opened = groups(grant.scopes)
     booked = form is Format.XML or Group.INTERNALS in opened
@@ -21,6 +21,6 @@ def _per(grant: Grant, form: Format) -> Hashable:
 
 
 #: Routes whose responses are cached.
-CACHED: dict[str, Any] = {"cached_per": _per}
+CACHED: dict[str, Any] = {"cached_per": _cached_per}
 #: Cached routes that have an `.xml` sibling too.
 CACHED_WITH_SIBLING = CACHED | {"sibling": True}

@@ -1,4 +1,4 @@
-"""The XML schemas, as clients may validate against them: `/v1/schemas/feed.xsd` and its sisters."""
+"""The XML schemas, for clients that validate: `/v1/schemas/feed.xsd` and the others."""
 
 from importlib.resources import files
 from typing import Any
@@ -20,7 +20,7 @@ _SCHEMAS = {
 
 @get("/v1/schemas/{name:str}", opt={"format": Format.XML})
 async def schema(name: FromPath[str]) -> RenderedResponse[Any]:
-    """One schema file, byte for byte the one that our XML is generated from."""
+    """One schema file, the very one from which the service's XML is generated."""
     if name not in _SCHEMAS:
         raise NotFound(f"There is no schema {name!r}; there are {', '.join(_SCHEMAS)}.")
     return RenderedResponse(_SCHEMAS[name])

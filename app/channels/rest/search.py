@@ -1,4 +1,4 @@
-"""Search by name over everything that has one, under /cs2/v1/search."""
+"""Search by name over matches, teams, players and tournaments, under /cs2/v1/search."""
 
 from typing import Annotated, Any, get_args
 
@@ -25,7 +25,7 @@ from app.wire.views.search import (
     tournament_hit,
 )
 
-#: What a key needs to have each type searched. The order of types at equal scores.
+#: The scope that each type requires; also the order of types at equal scores.
 _NEEDS: dict[Kind, str] = {
     "match": scopes.LIST,
     "team": scopes.TEAMS_LIST,
@@ -51,21 +51,23 @@ async def search_names(
     left out."""
     if len(folded(q)) < search.MIN_QUERY_LENGTH:
         raise Invalid(Field(("query", "q"), "Give at least two letters.", "too_short", q))
-    asked = _asked(types)
-    searched = tuple(kind for kind, scope in _NEEDS.items() if kind in asked and scope in request.auth.scopes)
+    requested = _requested(types)
+    searched = tuple(
+        kind for kind, scope in _NEEDS.items() if kind in requested and scope in request.auth.scopes
+    )
     async with rest.store.snapshot() as tx:
         hits = [hit for kind in searched for hit in await _FINDERS[kind](tx, request.auth, q, limit)]
     best = sorted(hits, key=lambda hit: -hit.score)[:limit]
     return search_view(q, searched, tuple(best))
 
 
-def _asked(types: str | None) -> frozenset[str]:
+def _requested(types: str | None) -> frozenset[str]:
     known = frozenset(get_args(Kind))
-    asked = known if types is None else frozenset(types.split(","))
-    if not asked <= known:
+    requested = known if types is None else frozenset(types.split(","))
+    if not requested <= known:
         what = "The types are match, team, player and tournament, with commas between."
         raise Invalid(Field(("query", "types"), what, "unknown_type", types))
-    return asked
+    return requested
 
 
 async def _teams(tx: Tx, grant: Grant, q: str, limit: int) -> list[HitView]:

@@ -1,4 +1,4 @@
-"""A client's own check of its book: it posts what it believes is on offer and is told what is not so."""
+"""The self-check of a client's book: the client posts its open markets and receives the differences."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -34,10 +34,10 @@ from app.wire.views.selfcheck import quotes as held_quotes
 
 #: The largest book, 50,000 markets of 5,000 matches, is 2.2 MB; with a space after each comma, 2.4 MB.
 _BODY_BYTES = 2_621_440
-_PAGE = 100  #: matches read at a time: other requests have their turn between two pages
+_PAGE = 100  #: matches read at a time: other requests are served between two pages
 _SHOWN_PROBLEMS = 20
 _CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": True}
-Named = dict[int | UUID, HeldMatch]  #: what the caller has, by a match's number or id
+Named = dict[int | UUID, HeldMatch]  #: the client's matches, by number or id
 Compared = tuple[str, UnsetType | bool, QuoteDifference]
 
 
@@ -45,9 +45,9 @@ Compared = tuple[str, UnsetType | bool, QuoteDifference]
 async def selfcheck(
     request: Caller, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
 ) -> Single[SelfCheckView]:
-    """Compare a digest of the caller's open markets with what is on offer to it at this moment.
+    """Compare a digest of the client's open markets with what is on offer to it at this moment.
 
-    Only booked matches count; what the caller has open on any other is `extra`. Equal books give count 0.
+    Only booked matches count; what the client has open on any other is `extra`. Equal books give count 0.
     """
     named = await in_thread(_checked, data)
     async with rest.store.snapshot() as tx:
@@ -61,15 +61,15 @@ async def selfcheck(
 
 
 def _checked(data: Digest) -> Named:
-    """The caller's matches by number or id; raises `Invalid`."""
+    """The client's matches by number or id; raises `Invalid`."""
     if wrong := list(islice(problems(data), _SHOWN_PROBLEMS)):
         raise Invalid(*wrong)
     return _by_match(data.matches)
 
 
 def _by_match(held: Sequence[HeldMatch]) -> Named:
-    """The caller's matches by number or id; raises `Invalid` for names that are neither, and for one id that
-    is spelled in two ways."""
+    """The client's matches by number or id; raises `Invalid` for names that are neither, and for one match
+    that is named twice."""
     found: Named = {}
     wrong = []
     for place, each in enumerate(held):
@@ -99,7 +99,7 @@ async def _places(tx: Tx, grant: Grant, named: Named, everything: bool) -> list[
 
 
 def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
-    """One match under both of its names would be half compared."""
+    """Raise `Invalid` for a match that is named by number and by id: it would be compared in halves."""
     for place in places:
         if place.number in named and place.id in named:
             what = "This match is named twice, by its number and by its UUID."
@@ -107,7 +107,7 @@ def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
 
 
 async def _compared(tx: Tx, places: Sequence[MatchPosition], named: Named) -> tuple[int, list[Compared]]:
-    """How many of our markets were compared, and what differs."""
+    """How many markets of the service were compared, and the differences."""
     markets, found = 0, list[Compared]()
     for start in range(0, len(places), _PAGE):
         page = places[start : start + _PAGE]
@@ -134,10 +134,10 @@ def _of_match(place: MatchPosition, held: HeldMatch | None, ours: Quotes) -> Ite
 
 
 def _unknown(places: Sequence[MatchPosition], named: Named) -> list[Compared]:
-    """Everything that the caller has open on matches which are not there for it."""
+    """Everything that the client has open on matches that it may not see."""
     known = {ref for place in places for ref in (place.number, place.id)}
-    strange = [held for ref, held in named.items() if ref not in known]
-    return [(held.match, UNSET, each) for held in strange for each in differences(held_quotes(held), {})]
+    unknown = [held for ref, held in named.items() if ref not in known]
+    return [(held.match, UNSET, each) for held in unknown for each in differences(held_quotes(held), {})]
 
 
 HANDLERS = (selfcheck,)

@@ -1,4 +1,4 @@
-"""The settlement ledger of all matches, under /cs2/v1/settlements; a match's own is with the `matches`."""
+"""The settlement ledger of all matches, under /cs2/v1/settlements; that of one match is in `matches`."""
 
 from typing import Annotated, Any
 
@@ -31,8 +31,8 @@ async def settlements(
     ] = 0,
     limit: Limit = 50,
 ) -> Many[SettlementView]:
-    """Entries after `since_id`, oldest first. Nothing is ever put in before what was shown: the last row's
-    `id` is the next `since_id`, and when there is no row, the same again."""
+    """Entries after `since_id`, oldest first. Entries are only ever appended: the last row's `id` is the next
+    `since_id`; without a row, repeat the same one."""
     async with rest.store.reading() as tx:
         found = await history.ledger_since(tx, since_id, limit, finished_only=request.auth.finished_only)
     shown = tuple(settlement_view(*each) for each in found)

@@ -1,4 +1,4 @@
-"""Soccer's profiles, under /soccer/v1; whoever may use the sport may read them."""
+"""Soccer profiles, under /soccer/v1, for every key that may use the sport."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.entrants import known, numbered
-from app.channels.rest.parameters import Cursor, Limit, behind, page
+from app.channels.rest.entrants import found_or_404, parse_reference
+from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
 from app.wire.views.meta import Many, Single
@@ -31,7 +31,7 @@ async def competitors(
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
     async with rest.store.reading() as tx:
-        found = await entrants.listing(tx, SOCCER_COMPETITORS, after=behind(cursor), limit=limit + 1)
+        found = await entrants.listing(tx, SOCCER_COMPETITORS, after=after_cursor(cursor), limit=limit + 1)
     return page(found, limit, lambda one: competitor_view(one, rest.soccer_prefix))
 
 
@@ -40,9 +40,9 @@ async def competitor(
     rest: NamedDependency[RestDependencies], competitor_id: FromPath[str]
 ) -> Single[SoccerCompetitorView]:
     """A club or a national team."""
-    number = numbered("competitor", competitor_id, "competitor")
+    number = parse_reference("competitor", competitor_id, "competitor")
     async with rest.store.reading() as tx:
-        found = known(await entrants.get(tx, SOCCER_COMPETITORS, number), "competitor", competitor_id)
+        found = found_or_404(await entrants.get(tx, SOCCER_COMPETITORS, number), "competitor", competitor_id)
     return Single(competitor_view(found, rest.soccer_prefix))
 
 
@@ -52,7 +52,7 @@ async def tournaments(
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
     async with rest.store.reading() as tx:
-        found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=behind(cursor), limit=limit + 1)
+        found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=after_cursor(cursor), limit=limit + 1)
     return page(found, limit, lambda one: tournament_view(one, rest.soccer_prefix))
 
 
@@ -60,10 +60,10 @@ async def tournaments(
 async def tournament(
     rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[SoccerTournamentDetailView]:
-    """A competition and those who take part in it."""
-    number = numbered("tournament", tournament_id, "competition", "tournament")
+    """A competition and its participants."""
+    number = parse_reference("tournament", tournament_id, "competition", "tournament")
     async with rest.store.snapshot() as tx:
-        found = known(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
+        found = found_or_404(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
         playing = await entrants.by_ids(tx, SOCCER_COMPETITORS, found.competitor_ids)
     return Single(tournament_detail_view(found, playing, rest.soccer_prefix))
 

@@ -1,4 +1,4 @@
-"""Teams, under /cs2/v1/teams: who they are, and what their finished maps say."""
+"""Teams, under /cs2/v1/teams: profiles, and statistics of their finished maps."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest import entrants as named
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, behind, page
+from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
 from app.domain import scopes
 from app.domain.match import Match
 from app.domain.time_filter import window_start
@@ -37,7 +37,7 @@ _LISTING: dict[str, Any] = {
     "scopes": (scopes.TEAMS_LIST,),
     "query": ("region", "is_active", "cursor", "limit"),
 }
-_MAPS = 5000  #: a team's newest maps that are looked at
+_MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: and its newest matches
 _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknown"}
 
@@ -60,7 +60,7 @@ async def listing(
         found = await entrants.listing(
             tx,
             entrants.TEAMS,
-            after=behind(cursor),
+            after=after_cursor(cursor),
             limit=limit + 1,
             finished_only=request.auth.finished_only,
             region=region,
@@ -76,7 +76,7 @@ async def detail(
     team_id: FromPath[str],
     time_filter: Window = "3months",
 ) -> Single[TeamDetailView]:
-    """A team, its squad, and how it fared on each map."""
+    """A team, its squad, and its statistics for each map."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
@@ -92,7 +92,7 @@ async def extras(
     team_id: FromPath[str],
     time_filter: Window = "3months",
 ) -> Single[ExtrasView]:
-    """What is counted anew at each call: races, headshots, conversions, overtimes, venues and vetoes."""
+    """Statistics computed at each call: races, headshots, conversions, overtimes, venues and vetoes."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
@@ -103,7 +103,7 @@ async def extras(
 
 
 async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tuple[int, int]]:
-    """How many of these matches were played and won where."""
+    """Matches played and won, by venue."""
     tournaments = await entrants.by_number(
         tx, entrants.TOURNAMENTS, [match.tournament_id for match in played]
     )

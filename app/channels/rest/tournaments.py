@@ -9,7 +9,7 @@ from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest import entrants as named
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, behind, page
+from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.domain import scopes
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
@@ -54,12 +54,12 @@ async def listing(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Many[TournamentView]:
-    """Tournaments by number. Where it is not known whether one is as asked for, it is left out."""
+    """Tournaments by number. One without the value that a filter needs is left out."""
     async with rest.store.snapshot() as tx:
         found = await entrants.listing(
             tx,
             entrants.TOURNAMENTS,
-            after=behind(cursor),
+            after=after_cursor(cursor),
             limit=limit + 1,
             finished_only=request.auth.finished_only,
             tier=tier and tier.upper(),
@@ -86,7 +86,7 @@ def _begin(day: str) -> int:
 async def detail(
     request: Caller, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[TournamentDetailView]:
-    """A tournament and the teams that take part in it."""
+    """A tournament and its participating teams."""
     async with rest.store.snapshot() as tx:
         found = await named.tournament(tx, request.auth, tournament_id)
         region = await named.category(tx, found)

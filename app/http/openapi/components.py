@@ -40,7 +40,7 @@ PARAMETERS = {
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
     "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
-    "cursor": ParameterDoc("The `next_cursor` of the page before, as it was returned."),
+    "cursor": ParameterDoc("The `next_cursor` of the page before, unchanged."),
     "from": ParameterDoc(
         "Those that begin then or later; UTC.", "2026-01-01", {"type": "string", "format": "date"}
     ),

@@ -10,6 +10,17 @@ import msgspec
 Json = dict[str, Any]
 _REF = "#/components/schemas/"
 _TAIL = re.compile(r"_+\Z")
+#: Generated clients name their classes after these schemas: a schema keeps its name when its class is
+#: renamed.
+_PUBLISHED_NAMES = {
+    "RecoveryKind": "Kind",
+    "RecoveryState": "State",
+    "TenantStatus": "Told",
+    "Many_TenantStatus": "Many_Told",
+    "Single_list_app.operators.alerts.AlertView": "Single_list_app.ingest.operator_routes.AlertView",
+    "Single_list_app.operators.matches.Recorded": "Single_list_app.ingest.operator_routes.Recorded",
+    "Single_list_app.operators.source_view.SourceView": "Single_list_app.ingest.source_view.SourceView",
+}
 
 
 def described(types: Iterable[Any]) -> tuple[dict[Any, Json], dict[str, Json]]:
@@ -17,7 +28,7 @@ def described(types: Iterable[Any]) -> tuple[dict[Any, Json], dict[str, Json]]:
     wanted = list(types)
     found, named = msgspec.json.schema_components(wanted, ref_template=_REF + "{name}")
     schemas = dict(zip(wanted, map(tidy, found), strict=True))
-    return schemas, {_TAIL.sub("", name): tidy(schema) for name, schema in sorted(named.items())}
+    return schemas, {_component_name(name): tidy(schema) for name, schema in sorted(named.items())}
 
 
 def tidy(node: Any) -> Any:
@@ -29,11 +40,20 @@ def tidy(node: Any) -> Any:
         return node
     cleaned = {key: tidy(value) for key, value in node.items()}
     if isinstance(cleaned.get("$ref"), str):
-        cleaned["$ref"] = _TAIL.sub("", cleaned["$ref"])
+        cleaned["$ref"] = _REF + _component_name(cleaned["$ref"].removeprefix(_REF))
     if isinstance(cleaned.get("mapping"), dict):
-        cleaned["mapping"] = {tag: _TAIL.sub("", ref) for tag, ref in cleaned["mapping"].items()}
+        cleaned["mapping"] = {
+            tag: _REF + _component_name(ref.removeprefix(_REF)) for tag, ref in cleaned["mapping"].items()
+        }
     if isinstance(cleaned.get("description"), str):
         cleaned["description"] = cleandoc(cleaned["description"])
     if cleaned.get("type") == "object" and isinstance(cleaned.get("title"), str):
         del cleaned["title"]
+    elif isinstance(cleaned.get("title"), str):
+        cleaned["title"] = _component_name(cleaned["title"])
     return cleaned
+
+
+def _component_name(generated: str) -> str:
+    name = _TAIL.sub("", generated)
+    return _PUBLISHED_NAMES.get(name, name)

@@ -6,8 +6,8 @@
 | id of a sport, wherever one is named | the bare number 3 | `od:sport:3` |
 | root of the void reasons | `void_reasons_descriptions` | `void_reasons`, without a locale in the path |
 
-Whoever needs the other answers gets a dialect of their own, and it begins here: no other file of the facade
-or its documents spells these out. (`void_reasons` has a path of its own and needs no dialect.)
+A dialect for clients that need the other choice would start here: no other file of the facade or its
+documents has these values. (`void_reasons` has a path of its own and needs no dialect.)
 """
 
 from app.domain.ids import CATEGORY

@@ -60,7 +60,7 @@ def void_reasons_descriptions(reasons: Iterable[VoidReason], locale: Locale) -> 
 
 
 def void_reasons(reasons: Iterable[VoidReason]) -> bytes:
-    """The same for those who name no language: in English, under another root."""
+    """The reasons in English under another root, for the path without a locale."""
     return facade.write_void_reasons(
         facade.VoidReasons(response_code=_OK, void_reason=_void_reasons(reasons, "en"))
     )

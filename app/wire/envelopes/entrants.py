@@ -17,20 +17,20 @@ _CATEGORY = facade.Category(id=SPORT_ID, name=CS2.name)
 
 
 def tournaments(found: Sequence[Tournament]) -> bytes:
-    """The list of tournaments, without those who take part."""
+    """The list of tournaments, without their participants."""
     return facade.write_tournaments(
         facade.Tournaments(tournament=tuple([tournament_element(item) for item in found]))
     )
 
 
 def sport_tournaments(found: Sequence[Tournament]) -> bytes:
-    """The same list as that of the one sport."""
+    """The same list under the root for one sport."""
     listed = facade.TournamentList(tournament=tuple([tournament_element(item) for item in found]))
     return facade.write_sport_tournaments(facade.SportTournaments(sport=SPORT, tournaments=listed))
 
 
 def tournament_info(found: Tournament) -> bytes:
-    """One tournament. Who takes part stands within it and beside it: clients look in either place."""
+    """One tournament. Its participants are listed inside it and beside it: clients look in either place."""
     competitors = _competitors(found.competitors)
     return facade.write_tournament_info(
         facade.TournamentInfo(tournament=tournament_element(found, competitors), competitors=competitors)
@@ -60,10 +60,10 @@ def tournament_element(found: Tournament, competitors: facade.Competitors | None
         id=tournament_urn(found.id),
         name=found.name,
         abbreviation=found.short_name,
-        risk_tier=sanitize.rank(found.risk_tier),
-        scheduled=sanitize.moment(found.starts_at),
-        scheduled_end=sanitize.moment(found.ends_at),
-        icon_path=sanitize.address(found.icon_url),
+        risk_tier=sanitize.non_negative(found.risk_tier),
+        scheduled=sanitize.timestamp(found.starts_at),
+        scheduled_end=sanitize.timestamp(found.ends_at),
+        icon_path=sanitize.web_url(found.icon_url),
         tournament_length=_length(found),
         sport=SPORT,
         category=_CATEGORY,
@@ -83,7 +83,7 @@ def competitor_element(
         underage=UNDERAGE_UNKNOWN,
         country=found.country or None,
         country_code=found.country_code or None,
-        icon_path=sanitize.address(found.icon_url),
+        icon_path=sanitize.web_url(found.icon_url),
         sport=sport,
     )
 
@@ -100,12 +100,12 @@ def _player(found: Player) -> facade.Player:
         sport=SPORT_ID,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,
-        icon_path=sanitize.address(found.icon_url),
+        icon_path=sanitize.web_url(found.icon_url),
     )
 
 
 def _length(found: Tournament) -> facade.TournamentLength | None:
-    first, last = sanitize.moment(found.starts_at), sanitize.moment(found.ends_at)
+    first, last = sanitize.timestamp(found.starts_at), sanitize.timestamp(found.ends_at)
     if first is None or last is None:
         return None
     return facade.TournamentLength(start_date=_day(first), end_date=_day(last))

@@ -17,9 +17,9 @@ from app.wire.envelopes.entrants import competitor_element, tournament_element
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
 
-SPORT_FORMAT = "classic"  #: two teams; the only other word that clients know is "race"
+SPORT_FORMAT = "classic"  #: two teams; the only other value that clients know is "race"
 _JOINED: dict[Locale, str] = {"en": "{home} vs {away}", "ru": "{home} против {away}"}
-_WORD = {
+_STATUS_WORD = {
     Status.DISCOVERED: facade.StatusWord.NOT_STARTED,
     Status.UPCOMING: facade.StatusWord.NOT_STARTED,
     Status.LIVE: facade.StatusWord.LIVE,
@@ -30,8 +30,8 @@ _TO_COME = (Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A match with those who meet in it, as far as XML tells it and a key may see it. Times are Unix ms;
-    `booked` says whether the tenant gets its odds on the feed."""
+    """A match with its teams and tournament, as far as XML shows it and a key may see it. Times are Unix ms;
+    `booked` is whether the tenant gets its odds on the feed."""
 
     id: UUID
     summary: MatchSummary
@@ -61,7 +61,7 @@ def event(
     opened: Groups,
     booked: bool = True,
 ) -> Event:
-    """`match` as XML tells it, with its entrants, to a key that opens these groups of fields."""
+    """`match` with its entrants, as XML shows it to a key that opens these field groups."""
     read = Group.READ in opened
     head = summarize(match)
     return Event(
@@ -81,7 +81,7 @@ def event(
 def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
-        start_time=sanitize.moment(found.scheduled_at if found.started_at is None else found.started_at),
+        start_time=sanitize.timestamp(found.scheduled_at if found.started_at is None else found.started_at),
         tv_channels=_channels(found.streams),
         **_common(found, locale),
     )
@@ -89,21 +89,21 @@ def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
 
 
 def match_summary(found: Event, locale: Locale = "en") -> bytes:
-    """One match and where it stands."""
+    """One match with its status and score."""
     return facade.write_match_summary(
         facade.MatchSummary(sport_event=_sport_event(found, locale), sport_event_status=_status(found))
     )
 
 
 def schedule(found: Sequence[Event], locale: Locale = "en") -> bytes:
-    """Matches in the order given."""
+    """Matches, in the order of `found`."""
     return facade.write_schedule(
         facade.Schedule(sport_event=tuple([_sport_event(item, locale) for item in found]))
     )
 
 
 def fixture_changes(found: Sequence[FixtureChanged]) -> bytes:
-    """The matches whose fixture has changed, in the order given."""
+    """The matches whose fixture has changed, in the order of `found`."""
     rows = [facade.ChangedFixture(sport_event_id=match_urn(one.number), update_time=one.at) for one in found]
     return facade.write_fixture_changes(facade.FixtureChanges(fixture_change=tuple(rows)))
 
@@ -121,9 +121,9 @@ def _common(found: Event, locale: Locale) -> dict[str, Any]:
     return {
         "id": match_urn(head.number),
         "name": _JOINED[locale].format(home=found.home.name, away=found.away.name),
-        "scheduled": sanitize.moment(found.scheduled_at),
+        "scheduled": sanitize.timestamp(found.scheduled_at),
         "start_time_tbd": found.scheduled_at is None,
-        "status": _WORD[head.status],
+        "status": _STATUS_WORD[head.status],
         "liveodds": live_odds,
         "tournament": tournament_element(found.tournament),
         "competitors": facade.Competitors(
@@ -145,7 +145,7 @@ def _channels(streams: Sequence[VideoStream]) -> facade.TvChannels | None:
     channels = [
         facade.TvChannel(name=one.name or url, language=one.language or None, stream_url=url)
         for one in streams
-        if (url := sanitize.address(one.url))
+        if (url := sanitize.web_url(one.url))
     ]
     return facade.TvChannels(tv_channel=tuple(channels)) if channels else None
 
@@ -154,7 +154,7 @@ def _status(found: Event) -> facade.SummaryStatus:
     head = found.summary
     board = match_state.scoreboard(head)
     return facade.SummaryStatus(
-        status=_WORD[head.status],
+        status=_STATUS_WORD[head.status],
         match_status_code=common.StatusCode(head.status.code),
         home_score=head.score_home,
         away_score=head.score_away,
@@ -166,7 +166,7 @@ def _status(found: Event) -> facade.SummaryStatus:
 
 
 def _winner_id(found: Event) -> str | None:
-    """Told once the match is closed; the id under which the winner stands among the competitors."""
+    """The winner's id among the competitors once the match is closed; else None."""
     head = found.summary
     if head.status is not Status.FINISHED or head.winner is None:
         return None

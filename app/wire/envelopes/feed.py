@@ -28,8 +28,8 @@ def odds_change(
 ) -> bytes:
     """The state of a match (left out for None) and of `markets`; `timestamp` in Unix ms.
 
-    What was rendered before is not rendered again: the same market or state in another envelope, as on
-    every replay, costs a look-up. The bytes are the same either way.
+    Rendered markets and states are cached: the same one in another envelope, as in every replay, costs a
+    look-up. The bytes are the same either way.
     """
     return feed.assemble_odds_change(
         product=product,
@@ -75,7 +75,7 @@ def bet_cancel(
 def rollback_bet_settlement(
     event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
 ) -> bytes:
-    """Settlements taken back."""
+    """Settlements rolled back."""
     return feed.write_rollback_bet_settlement(
         feed.RollbackBetSettlement(
             product=product,
@@ -90,7 +90,7 @@ def rollback_bet_settlement(
 def rollback_bet_cancel(
     event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
 ) -> bytes:
-    """Voids taken back, all of one window or of none."""
+    """Voids rolled back, all of one window or of none."""
     return feed.write_rollback_bet_cancel(
         feed.RollbackBetCancel(
             product=product,
@@ -119,7 +119,7 @@ def transition(
     entries: Sequence[LedgerEntry],
     request_id: str | None = None,
 ) -> bytes:
-    """Markets whose settlement made the same transition: the one that `message` tells."""
+    """Markets whose settlement made the same transition: the one that `message` names."""
     return _TRANSITIONS[message](event_id, product, timestamp, entries, request_id)
 
 
@@ -139,7 +139,7 @@ def fixture_change(
 
 
 def alive(product: int, timestamp: int, subscribed: bool) -> bytes:
-    """The heartbeat; `subscribed` False says that messages may have been missed."""
+    """The heartbeat; `subscribed` False means that messages may have been missed."""
     return feed.write_alive(feed.Alive(product=product, timestamp=timestamp, subscribed=subscribed))
 
 
@@ -151,7 +151,7 @@ def snapshot_complete(product: int, timestamp: int, request_id: str) -> bytes:
 
 
 def odds_market(market: Market) -> feed.OddsMarket:
-    """A market that is over shows no price, and bets may be taken on an active one only."""
+    """A market that is over has no odds, and only the outcome of an active one is active."""
     status = _STATUS[market.status]
     outcome = feed.OddsOutcome(
         id=OUTCOME,
@@ -196,7 +196,7 @@ def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMark
 
 
 def event_status(head: MatchSummary) -> feed.EventStatus:
-    """The state of a match as the feed tells it."""
+    """The state of a match as the feed publishes it."""
     code = common.StatusCode(head.status.code)
     board = match_state.scoreboard(head)
     return feed.EventStatus(
@@ -215,7 +215,7 @@ _offers = MarkupCache[Market](lambda market: feed.render_odds_market(odds_market
 _states = MarkupCache[MatchSummary](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
 
 
-def forget() -> None:
-    """Drop what is kept rendered: for measuring what keeping it saves."""
+def clear_caches() -> None:
+    """Clear both caches, to measure what they save."""
     _offers.clear()
     _states.clear()

@@ -1,4 +1,4 @@
-"""Where a match stands, in the parts that the feed and the facade share."""
+"""The state of a match in the elements that the feed and the facade share."""
 
 from app.domain.ids import competitor_urn
 from app.domain.match import MapPlay, MatchSummary, Slot, Status
@@ -13,7 +13,7 @@ _PLAY = {
 
 
 def winner_id(head: MatchSummary) -> str | None:
-    """Told once the match is closed, and only when the winner is a competitor that we know."""
+    """The winner's URN once the match is closed, if the winner is a known competitor; else None."""
     if head.status is not Status.FINISHED or head.winner is None:
         return None
     number = head.home_id if head.winner == "home" else head.away_id

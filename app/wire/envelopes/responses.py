@@ -1,5 +1,5 @@
-"""What is said to whoever asks: who they are, that a recovery was taken on, that there is no such thing; and
-when what they get was made."""
+"""The facade's documents that show no resource: the identity of a key, the acknowledgement of a recovery, not
+found; and the moment of rendering of any document."""
 
 import re
 from typing import Literal
@@ -39,7 +39,7 @@ _NOT_FOUND: dict[NotFoundRoot, bytes] = {
 
 
 class Acknowledgement(msgspec.Struct, frozen=True):
-    """A recovery that was taken on. `after` and `scheduled_at` are Unix ms."""
+    """An accepted recovery. `after` and `scheduled_at` are Unix ms."""
 
     request_id: str
     action: str
@@ -71,7 +71,7 @@ def bookmaker_number(tenant: Tenant) -> int:
 
 
 def bookmaker_details(grant: Grant) -> bytes:
-    """Who the key belongs to and what it may do."""
+    """The tenant of the key, and the key's rights."""
     tenant = grant.tenant
     return facade.write_bookmaker_details(
         facade.BookmakerDetails(
@@ -92,8 +92,8 @@ def bookmaker_details(grant: Grant) -> bytes:
     )
 
 
-def accepted(found: Acknowledgement) -> bytes:
-    """The answer to a recovery request that goes on in the background."""
+def recovery_accepted(found: Acknowledgement) -> bytes:
+    """The response to an accepted recovery request."""
     return facade.write_response(
         facade.Response(
             response_code=facade.ResponseCode.ACCEPTED,

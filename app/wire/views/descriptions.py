@@ -20,7 +20,7 @@ class SpecifierView(msgspec.Struct, frozen=True):
 
 class DescriptionView(msgspec.Struct, frozen=True, kw_only=True):
     """A market type. `name` is a template: each ``{placeholder}`` stands for the specifier of that name.
-    `key` is a word that stays; `description` is English in every language."""
+    `key` is a name that never changes; `description` is English in every language."""
 
     id: int
     key: str

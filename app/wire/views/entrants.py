@@ -1,6 +1,6 @@
 """Teams, players and tournaments as JSON: `id` is the URN, `external_id` the number that ends it.
 
-What nobody has told us is null.
+Unknown values are null.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import msgspec
 from app.domain.entrants import Category, Competitor, Player, Tournament
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
 from app.wire import sanitize
-from app.wire.views.scalars import moment
+from app.wire.views.scalars import iso_time
 
 
 class NamedView(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class TournamentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TournamentDetailView(TournamentView, frozen=True, kw_only=True):
-    """A tournament and those who take part in it, as far as they are known."""
+    """A tournament and its known participants."""
 
     teams: tuple[TeamView, ...]
 
@@ -125,8 +125,8 @@ def tournament_fields(tournament: Tournament, category: Category | None) -> dict
         "region": category.name if category else None,
         "prize_pool_usd": tournament.prize_pool_usd,
         "format": tournament.format or None,
-        "starts_at": moment(sanitize.moment(tournament.starts_at)),
-        "ends_at": moment(sanitize.moment(tournament.ends_at)),
+        "starts_at": iso_time(sanitize.timestamp(tournament.starts_at)),
+        "ends_at": iso_time(sanitize.timestamp(tournament.ends_at)),
         "logo_url": tournament.icon_url or None,
     }
 

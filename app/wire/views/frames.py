@@ -1,4 +1,4 @@
-"""What the frames of the stream carry: the shapes of REST, each with the match that it belongs to.
+"""The data of the stream's frames: the shapes of REST, each with the match that it belongs to.
 
 Match frames carry the match resource itself, settlements the ledger entry; both name their match already.
 """
@@ -19,10 +19,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class FrameMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """`seq` numbers the change that the frame tells, on every channel alike; `hash` is that of `data`.
+    """`seq` is the number of the change in the frame, the same on every channel; `hash` is that of `data`.
 
-    `snapshot`: in frames that tell what is, not what changed; and in the `alive` that ends what is sent
-    on connecting, whether that was a snapshot (else a resume).
+    `snapshot`: true in frames with the present state instead of a change; and in the `alive` that ends what
+    is sent on connecting, whether that was a snapshot (else a resume).
     """
 
     ts: str

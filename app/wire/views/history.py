@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
 from app.domain.match import MatchPlayer, OtherDeath, Round, Side, TimelineEvent
-from app.wire.views.scalars import Team, moment, team
+from app.wire.views.scalars import Team, iso_time, team
 
 
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +73,8 @@ def round_view(played: Round) -> RoundView:
         score_a=played.home_score,
         score_b=played.away_score,
         bomb_site=played.bomb_site or UNSET,
-        started_at=moment(played.started_at),
-        ended_at=moment(played.ended_at),
+        started_at=iso_time(played.started_at),
+        ended_at=iso_time(played.ended_at),
     )
 
 
@@ -97,7 +97,7 @@ def event_view(event: TimelineEvent) -> EventView:
         penetrated=event.penetrated if killed else UNSET,
         bomb_site=event.site or UNSET,
         late=event.late or UNSET,
-        time=moment(event.at),
+        time=iso_time(event.at),
         time_offset_seconds=event.offset_ms / 1000,
     )
 

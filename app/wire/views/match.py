@@ -15,7 +15,7 @@ from app.domain.sides import slot_of
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
-from app.wire.views.scalars import Team, moment, team
+from app.wire.views.scalars import Team, iso_time, team
 
 
 class MapView(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class StreamView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoadoutView(msgspec.Struct, frozen=True):
-    """A player in the round being played. `money` is null until the log tells it; `weapons` are named as
+    """A player in the round being played. `money` is null until the log contains it; `weapons` are named as
     the game spells them, knives left out."""
 
     name: str
@@ -109,7 +109,7 @@ class MatchView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SummaryView(msgspec.Struct, frozen=True, kw_only=True):
-    """A match in short, once it is over; before that, how far it is. Scores are as in the match resource."""
+    """A match in short: its result, or its present score. Scores are as in the match resource."""
 
     id: str
     urn: str
@@ -128,7 +128,7 @@ class SummaryView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MatchParts(msgspec.Struct, frozen=True):
-    """A match and what hangs on it, as far as it was read."""
+    """A match and its parts, as far as they were read."""
 
     match: Match
     rounds: Sequence[Round] = ()
@@ -169,7 +169,7 @@ def _outline(match: Match) -> dict[str, Any]:
         "event": match.event,
         "bo_type": f"bo{match.best_of}",
         "status": match.status.value,
-        "scheduled_at": moment(match.scheduled_at),
+        "scheduled_at": iso_time(match.scheduled_at),
         "score_a": match.score_home,
         "score_b": match.score_away,
     }
@@ -178,8 +178,8 @@ def _outline(match: Match) -> dict[str, Any]:
 def _read(parts: MatchParts) -> dict[str, Any]:
     match = parts.match
     return {
-        "started_at": moment(match.started_at),
-        "finished_at": moment(match.finished_at),
+        "started_at": iso_time(match.started_at),
+        "finished_at": iso_time(match.finished_at),
         "winner": team(match.winner),
         "maps": tuple(map(map_view, match.maps)),
     }
@@ -225,8 +225,8 @@ def map_view(play: MapPlay) -> MapView:
         winner=team(play.winner),
         side_a=play.home_side,
         picked_by=team(play.picked_by),
-        started_at=moment(play.started_at),
-        finished_at=moment(play.finished_at),
+        started_at=iso_time(play.started_at),
+        finished_at=iso_time(play.finished_at),
     )
 
 
@@ -241,7 +241,7 @@ def scoreboard_view(match: Match) -> ScoreboardView | None:
         map_name=play.name,
         round=current.number,
         phase=current.phase,
-        started_at=moment(current.started_at),
+        started_at=iso_time(current.started_at),
         score_a=play.home_score,
         score_b=play.away_score,
         side_a=side,

@@ -1,4 +1,5 @@
-"""What concerns no sport: who the caller is, whether the service is well, and the envelopes around data."""
+"""Views that concern no sport: the key's identity, the state of the service, and the envelopes around
+data."""
 
 from typing import Generic, TypeVar
 
@@ -47,7 +48,7 @@ class AliveView(msgspec.Struct, frozen=True):
 
 
 class HealthView(msgspec.Struct, frozen=True):
-    """`status` is ok or ill, `version` that of the service; each part is ok or says in words what is wrong.
+    """`status` is ok or ill, `version` that of the service; each part is ok, or a text on what is wrong.
     `alerts` counts what an operator should look at, by kind; a match or a tenant in trouble does not make the
     service ill."""
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result, offer_name
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
-from app.wire.views.scalars import moment
+from app.wire.views.scalars import iso_time
 
 _STATUS = {
     MarketStatus.ACTIVE: "active",
@@ -22,7 +22,7 @@ _STATUS = {
 class MarketView(msgspec.Struct, frozen=True, kw_only=True):
     """One offer; its only outcome is "it happens". `market_offer_id` names it within the match, `id` is
     its type in the catalogue. Offers with one `group` complement each other. Take no bets while
-    `suspended`; `suspended_reason` then says why, in English, where it is known."""
+    `suspended`; `suspended_reason` is then the reason, in English, if it is known."""
 
     market_offer_id: str
     id: int
@@ -36,8 +36,8 @@ class MarketView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VoidWindowView(msgspec.Struct, frozen=True):
-    """Bets placed from `start_time` to `end_time` (Unix ms, both included) are void; when `rolled_back`, that
-    is taken back."""
+    """Bets placed from `start_time` to `end_time` (Unix ms, both included) are void; unless the window
+    is `rolled_back`."""
 
     start_time: int
     end_time: int
@@ -46,7 +46,7 @@ class VoidWindowView(msgspec.Struct, frozen=True):
 
 class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the settlement ledger; the last one of a market is what holds. A `new_status` of
-    `pending` takes the one before it back, and has no `outcome`; `is_resettlement`: one before it was taken
+    `pending` rolls the one before it back, and has no `outcome`; `is_resettlement`: an earlier one was rolled
     back. With a `void_window` the entry is about the bets placed in it alone: `previous_status`, `new_status`
     and `outcome` are those that the market has anyway. `rests_on` are ids of the rounds and events that it
     follows from; `void_reason_id` only where something was voided. `match_urn` is the feed's `event_id`."""
@@ -79,7 +79,7 @@ def market_view(market: Market) -> MarketView:
         suspended_reason=(market.status is MarketStatus.SUSPENDED and market.reason) or UNSET,
         odds=float(market.odds),
         group=market.group,
-        priced_at=moment(market.priced_at or None),
+        priced_at=iso_time(market.priced_at or None),
     )
 
 
@@ -100,7 +100,7 @@ def settlement_view(match_id: UUID, number: int, entry: LedgerEntry) -> Settleme
         void_reason_id=UNSET if entry.void_reason_id is None else entry.void_reason_id,
         void_window=_window(entry),
         rests_on=entry.rests_on,
-        created_at=moment(entry.at),
+        created_at=iso_time(entry.at),
     )
 
 

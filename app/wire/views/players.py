@@ -1,4 +1,4 @@
-"""One player as JSON, with what their finished maps say."""
+"""One player as JSON, with the statistics of their finished maps."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""A match before it begins, as JSON: everything that a preview shows, in one answer."""
+"""A match before it begins, as JSON: everything that a preview shows, in one response."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ from app.wire.views.entrants import TeamView, team_view
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meetings import MeetingsView, meetings_view
 from app.wire.views.players import RosterView
-from app.wire.views.scalars import Team, moment, team
+from app.wire.views.scalars import Team, iso_time, team
 from app.wire.views.statistics import ALL, MapAnalyticsView, TeamMapView, team_map_view, team_rows
 
 
@@ -117,5 +117,5 @@ def _played(match: Match, *, at_home: bool) -> FormView:
         result="draw" if won is None else "won" if won else "lost",
         maps_won=ours if at_home else theirs,
         maps_lost=theirs if at_home else ours,
-        finished_at=moment(match.finished_at),
+        finished_at=iso_time(match.finished_at),
     )

@@ -24,8 +24,8 @@ class ProgressView(msgspec.Struct, frozen=True):
 
 
 class RecoveryStateView(msgspec.Struct, frozen=True):
-    """A recovery and what became of it: scheduled, running, completed or failed. `error` says why the
-    last run failed."""
+    """A recovery and its state: scheduled, running, completed or failed. `error` is why the last run
+    failed."""
 
     request_id: str
     after: int

@@ -13,6 +13,6 @@ def team(slot: Slot | None) -> Team | None:
     return _TEAMS[slot] if slot else None
 
 
-def moment(at: int | None) -> str | None:
+def iso_time(at: int | None) -> str | None:
     """Unix ms as ISO 8601 in whole seconds; None stays None."""
     return None if at is None else iso_seconds(at)

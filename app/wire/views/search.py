@@ -1,4 +1,4 @@
-"""What a search found, as JSON."""
+"""Search results as JSON."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ Kind = Literal["match", "team", "player", "tournament"]
 
 
 class HitView(msgspec.Struct, frozen=True, kw_only=True):
-    """Something found. `id` names it in the paths of its type; `score` is 1 for the very name, 0.9 for its
+    """One result. `id` names it in the paths of its type; `score` is 1 for the very name, 0.9 for its
     beginning, 0.7 for a part of it, and otherwise how much it resembles the query. A match scores as the best
     of its teams and its tournament does."""
 
@@ -24,7 +24,7 @@ class HitView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchMeta(msgspec.Struct, frozen=True):
-    """`types_searched` are those that the key may list, and that were asked for."""
+    """`types_searched` are the requested types that the key may list."""
 
     count: int
     by_type: dict[Kind, int]

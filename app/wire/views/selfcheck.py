@@ -11,7 +11,7 @@ from app.domain.selfcheck import QuoteDifference, Quotes
 from app.kit.errors import Field
 
 MATCHES, MARKETS = 5_000, 50_000  #: a digest holds so many at most
-LISTED = 1_000  #: differences shown at most; `count` tells all
+LISTED = 1_000  #: differences shown at most; `count` is the number of all
 
 Odds = Annotated[float, Meta(gt=0, le=1_000_000)]
 
@@ -55,9 +55,9 @@ class QuoteView(msgspec.Struct, frozen=True):
 
 
 class DifferenceView(msgspec.Struct, frozen=True):
-    """`missing`: only we have it open; `extra`: only the client has; `stale`: one of both has it suspended;
-    `wrong_price`: both have it active, at other odds. `behind`: we have told of this match since the `seq`
-    that the client gave, so the next messages may settle it."""
+    """`missing`: open in the service only; `extra`: open at the client only; `stale`: one of both has it
+    suspended; `wrong_price`: both have it active, at other odds. `behind`: changes of this match have been
+    published since the `seq` that the client sent, so the next messages may resolve it."""
 
     kind: str
     match: str
@@ -69,8 +69,8 @@ class DifferenceView(msgspec.Struct, frozen=True):
 
 
 class SelfCheckView(msgspec.Struct, frozen=True):
-    """`matches` and `markets` of ours were compared. `count` is the number of all differences, 0 when both
-    books are equal; `kinds` says how many of which; no more than 1,000 are listed."""
+    """So many `matches` and `markets` of the service were compared. `count` is the number of all differences,
+    0 when both books are equal; `kinds` is the number of each kind; no more than 1,000 are listed."""
 
     matches: int
     markets: int
@@ -80,7 +80,7 @@ class SelfCheckView(msgspec.Struct, frozen=True):
 
 
 def quotes(held: HeldMatch) -> Quotes:
-    """The markets of a match; of two of one name the later stands."""
+    """The markets of a match; of two with one name the later counts."""
     return {
         offer_name(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
         for each in held.markets
@@ -88,7 +88,7 @@ def quotes(held: HeldMatch) -> Quotes:
 
 
 def problems(digest: Digest) -> Iterator[Field]:
-    """What the types cannot say: too many markets, active ones without odds, one match or market twice."""
+    """What the types cannot check: too many markets, active ones without odds, a match or market twice."""
     total = sum(len(held.markets) for held in digest.matches)
     if total > MARKETS:
         what = f"A digest holds {MARKETS} markets at most, this one {total}: split it, with complete false."

@@ -1,4 +1,4 @@
-"""Soccer's competitors and tournaments as JSON. URNs begin with the prefix of whoever gives the data."""
+"""Soccer's competitors and tournaments as JSON. URNs begin with the prefix of the data's provider."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -53,7 +53,7 @@ class SoccerTournamentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SoccerTournamentDetailView(SoccerTournamentView, frozen=True, kw_only=True):
-    """A competition and those who take part in it."""
+    """A competition and its participants."""
 
     competitors: tuple[NamedView, ...]
 

@@ -1,7 +1,7 @@
-"""What finished maps say about teams and players, as JSON.
+"""Statistics of teams, players and maps over finished maps, as JSON.
 
 Rates are from 0 to 1 and rounded to four places; a rate is null when what it is a share of has not happened.
-Ratios are null when they would divide by nothing. Only rounds that count are counted, and finished maps.
+Ratios are null when they would divide by zero. Only rounds that count are counted, and finished maps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -59,9 +59,10 @@ class PlayerMapView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MapAnalyticsView(msgspec.Struct, frozen=True, kw_only=True):
-    """A map, whoever played it. `pistol_ct_win_pct`: CT's share of the first rounds of halves;
-    `round_2_conversion_pct`: how often who won the pistol round won the next; `first_kill_conversion_pct`:
-    how often who made the first kill won the round. `updated_at`: when the newest of these maps ended."""
+    """A map, over all teams. `pistol_ct_win_pct`: CT's share of the first rounds of halves;
+    `round_2_conversion_pct`: how often the winner of the pistol round won the next;
+    `first_kill_conversion_pct`: how often the team with the first kill won the round. `updated_at`: when the
+    newest of these maps ended."""
 
     map_name: str
     name: str

@@ -1,4 +1,4 @@
-"""One team as JSON: its maps, and what takes longer to count."""
+"""One team as JSON: its maps, and the statistics that take longer to compute."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class HeadshotView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversionView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the team made of an advantage: the rounds in which it planted the bomb as T, and the rounds after
+    """How the team used an advantage: the rounds in which it planted the bomb as T, and the rounds after
     pistol rounds that it won."""
 
     post_plant_win_pct_as_t: float | None
@@ -55,8 +55,8 @@ class ConversionView(msgspec.Struct, frozen=True, kw_only=True):
 
 class EconomyView(msgspec.Struct, frozen=True, kw_only=True):
     """How often the team won after saving (it carried less than $5,000 into the round), after a forced buy,
-    and after a full one ($20,000 or more); pistol rounds are left out, and rounds of which it was not told
-    what all five players carried."""
+    and after a full one ($20,000 or more); pistol rounds are left out, and rounds without
+    the equipment of all five players."""
 
     eco_win_pct: float | None
     eco_rounds: int
@@ -82,7 +82,7 @@ class VenueView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SplitView(msgspec.Struct, frozen=True, kw_only=True):
-    """Matches by where they were played; `unknown` where nobody told us of the tournament."""
+    """Matches by where they were played; `unknown` without data on the tournament."""
 
     lan: VenueView
     online: VenueView
@@ -100,14 +100,14 @@ class MapVetoView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VetoRatesView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the team does when maps are chosen, in the matches whose veto was told; by map."""
+    """The team's picks and bans by map, in the matches with a known veto."""
 
     sample_matches: int
     maps: tuple[MapVetoView, ...]
 
 
 class ExtrasView(msgspec.Struct, frozen=True, kw_only=True):
-    """What is counted anew at each call, within `time_filter`."""
+    """The statistics that are computed at each call, within `time_filter`."""
 
     id: str
     external_id: int
@@ -137,7 +137,7 @@ def extras_view(
     venues: Mapping[Venue, tuple[int, int]],
     played: Iterable[Match],
 ) -> ExtrasView:
-    """`lines` newest first; `venues` say how many of the matches `played` were played and won where."""
+    """`lines` newest first; `venues`: matches of `played` that were played and won, by venue."""
     named, line, raced = named_team(team), total(TeamLine, lines), total(TeamLine, lines[:RACED])
     return ExtrasView(
         id=named.id,
@@ -188,15 +188,15 @@ def _economy(line: TeamLine) -> EconomyView:
 
 
 def veto_rates(team_id: int, played: Iterable[Match]) -> VetoRatesView:
-    told = [match for match in played if match.about.vetoes]
+    with_veto = [match for match in played if match.about.vetoes]
     counts = Counter(
         (step.map, step.action)
-        for match in told
+        for match in with_veto
         for step in match.about.vetoes
         if step.by == ("home" if match.home_id == team_id else "away")
     )
-    maps = tuple(_vetoes(name, counts, len(told)) for name in sorted({name for name, _ in counts}))
-    return VetoRatesView(sample_matches=len(told), maps=maps)
+    maps = tuple(_vetoes(name, counts, len(with_veto)) for name in sorted({name for name, _ in counts}))
+    return VetoRatesView(sample_matches=len(with_veto), maps=maps)
 
 
 def _vetoes(name: str, counts: Counter[tuple[str, Action]], matches: int) -> MapVetoView:

@@ -89,7 +89,7 @@ def test_replayed_history_is_stamped_alike(build: Any) -> None:
 
 @given(summaries, st.lists(markets, max_size=4))
 def test_keeping_fragments_changes_no_byte(head: MatchSummary, offers: list[Market]) -> None:
-    feed.forget()
+    feed.clear_caches()
     fresh = feed.odds_change(EVENT, PRODUCT, STAMP, head, offers)
     assert feed.odds_change(EVENT, PRODUCT, STAMP, head, offers) == fresh
 
