@@ -107,8 +107,8 @@ async def authenticate_key(
 ) -> Grant:
     """The grant of the key that `read_key` returns; raises what refuses it, and what `read_key` raises.
 
-    A limited address is refused, unless it presents a valid key; a malformed key is not looked up then. Every
-    refusal here counts against the address.
+    A limited address is refused, unless it presents a valid key; a malformed key is not looked up then. A
+    refused key counts against the address.
     """
     try:
         raw_key = read_key()

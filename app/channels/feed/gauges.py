@@ -27,12 +27,12 @@ async def keep_gauges(store: Store, management: Management, relay: Relay) -> Non
     try:
         while True:
             try:
-                told = await tenant_statuses(store, management)
+                statuses = await tenant_statuses(store, management)
             except Unavailable as error:
                 log.warning("the feed's figures cannot be read", error=error.detail)
             else:
                 ours = {delivery.slug for delivery in relay.deliveries.values()}
-                show(each for each in told if each.tenant in ours)
+                show(each for each in statuses if each.tenant in ours)
             await asyncio.sleep(_EVERY_SECONDS)
     finally:
         show(())
@@ -42,10 +42,12 @@ def show(tenants: Iterable[TenantStatus]) -> None:
     """Set every gauge of these tenants and forget all others."""
     for gauge in _GAUGES:
         gauge.clear()
-    for told in tenants:
-        metrics.feed_behind.labels(told.tenant).set(told.behind)
-        metrics.feed_behind_seconds.labels(told.tenant).set(told.behind_seconds)
-        metrics.feed_connected.labels(told.tenant).set(told.state == CONNECTED)
-        queues = told.queues or ()
-        metrics.feed_queued.labels(told.tenant).set(sum(each.ready + each.unacknowledged for each in queues))
-        metrics.feed_consumers.labels(told.tenant).set(sum(each.consumers for each in queues))
+    for status in tenants:
+        metrics.feed_behind.labels(status.tenant).set(status.behind)
+        metrics.feed_behind_seconds.labels(status.tenant).set(status.behind_seconds)
+        metrics.feed_connected.labels(status.tenant).set(status.state == CONNECTED)
+        queues = status.queues or ()
+        metrics.feed_queued.labels(status.tenant).set(
+            sum(each.ready + each.unacknowledged for each in queues)
+        )
+        metrics.feed_consumers.labels(status.tenant).set(sum(each.consumers for each in queues))
