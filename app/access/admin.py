@@ -93,7 +93,7 @@ async def issue_key(
     """A new key for the tenant. Raises `NotFound`, or `Invalid` with the fields that do not fit."""
     tenant = await tenants.lock(tx, slug)
     granted = validate_properties(properties)
-    issued = await _new_key(tx, Key(**_fresh(tenant.id, now), **granted), secret)
+    issued = await _new_key(tx, Key(**_new_key_fields(tenant.id, now), **granted), secret)
     await _audit(tx, by, now, "key.issue", str(issued.key.id), tenant.id, **granted)
     return issued
 
@@ -107,7 +107,9 @@ async def issue_key_once(
     granted = validate_properties(properties)
     known = await keys.by_reference(tx, tenant.id, reference)
     if known is None:
-        issued = await _new_key(tx, Key(**_fresh(tenant.id, now), **granted, reference=reference), secret)
+        issued = await _new_key(
+            tx, Key(**_new_key_fields(tenant.id, now), **granted, reference=reference), secret
+        )
         await _audit(tx, by, now, "key.issue", str(issued.key.id), tenant.id, **granted, reference=reference)
         return issued
     if any(getattr(known, right) != granted[right] for right in ("scopes", "finished_only", "operator")):
@@ -125,7 +127,7 @@ async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) ->
         heir = f" and replaced by {old.replaced_by}" if old.replaced_by else ""
         raise Conflict(f"Only an active key can be rotated; this one is revoked{heir}.")
     own = {"last_used_at": None, "reference": None}
-    values = msgspec.structs.asdict(old) | _fresh(old.tenant_id, now) | own
+    values = msgspec.structs.asdict(old) | _new_key_fields(old.tenant_id, now) | own
     issued = await _new_key(tx, Key(**values), secret)
     ended = msgspec.structs.replace(old, active=False, revoked_at=now, replaced_by=issued.key.id)
     await keys.save(tx, ended)
@@ -216,7 +218,7 @@ def _active(tenant: Tenant) -> None:
         raise Conflict(f"Tenant {tenant.slug!r} is revoked; reactivate it first.")
 
 
-def _fresh(tenant_id: UUID, now: int) -> dict[str, Any]:
+def _new_key_fields(tenant_id: UUID, now: int) -> dict[str, Any]:
     """The fields in which a new key differs from every other, except its hint."""
     return {"id": uuid4(), "tenant_id": tenant_id, "hint": "", "created_at": now}
 

@@ -11,7 +11,7 @@ from app.cli.runtime import actor, async_command, broker_config, command_store, 
 from app.domain.scopes import BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds, system_clock
-from app.kit.control_characters import any_control_characters
+from app.kit.control_characters import contains_control_characters
 from app.store import audit, keys, tenants
 from app.store.keys import Key
 
@@ -28,7 +28,7 @@ def tenant() -> None:
 async def tenant_create(slug: str, name: str | None) -> None:
     """Create the tenant SLUG."""
     settings = load_settings()
-    if any_control_characters([name]):
+    if contains_control_characters([name]):
         raise click.ClickException("a name holds no control characters")
     async with command_store(settings) as store, store.transaction() as tx:
         made = await admin.create_tenant(

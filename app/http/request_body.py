@@ -16,7 +16,7 @@ from litestar.exceptions import SerializationException
 from app.http.errors import named_field
 from app.kit.control_characters import has_control_characters, strip_control_characters
 from app.kit.errors import Field, Invalid
-from app.kit.threads import in_thread
+from app.kit.threads import run_in_thread
 
 _PLACE = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?\Z", re.DOTALL)
 
@@ -50,7 +50,7 @@ class StrictRequest(Request[Any, Any, Any]):
         body = await self.body()
         if len(body) < _LARGE:
             return _checked(body, wanted.annotation)
-        return await in_thread(_checked, body, wanted.annotation)
+        return await run_in_thread(_checked, body, wanted.annotation)
 
 
 def _refuse_other_types(content_type: str) -> None:

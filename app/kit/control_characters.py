@@ -29,7 +29,7 @@ def escape_control_characters(text: str) -> str:
     return _PATTERN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def any_control_characters(value: Any) -> bool:
+def contains_control_characters(value: Any) -> bool:
     """Whether any text in a JSON value (nested lists and dictionaries) contains one."""
     return any(has_control_characters(text) for text in _texts(value))
 

@@ -15,6 +15,6 @@ T = TypeVar("T")
 _executor = ThreadPoolExecutor(1, thread_name_prefix="heavy")
 
 
-async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `work` returns, or raises; calls run one after another."""
     return await asyncio.get_running_loop().run_in_executor(_executor, partial(work, *args, **kwargs))

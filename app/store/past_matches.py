@@ -11,7 +11,7 @@ _WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
 _NEWEST = "ORDER BY finished_at DESC LIMIT $4"
 
 
-async def between(
+async def head_to_head(
     tx: Tx, team: int, opponent: int, *, since: int = 0, until: int = EVER, limit: int
 ) -> list[Match]:
     """The newest `limit` finished matches of the two, newest first."""

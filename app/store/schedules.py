@@ -26,7 +26,7 @@ GROUP BY m.number ORDER BY at, m.number
 """
 
 
-class Selection(msgspec.Struct, frozen=True):
+class ScheduleFilter(msgspec.Struct, frozen=True):
     """Which matches: those in these states, and, with `since`, scheduled from then until before `until`
     (Unix ms)."""
 
@@ -35,8 +35,8 @@ class Selection(msgspec.Struct, frozen=True):
     until: int | None = None
 
 
-async def listed(
-    tx: Tx, tenant_id: UUID, wanted: Selection, *, start: int = 0, limit: int | None = None
+async def listing(
+    tx: Tx, tenant_id: UUID, wanted: ScheduleFilter, *, start: int = 0, limit: int | None = None
 ) -> list[Match]:
     """The tenant's matches by scheduled start, then number; `last_stamp` and `last_seq` are not set."""
     selection = (list(wanted.statuses), wanted.since, wanted.until)

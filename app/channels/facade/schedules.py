@@ -20,7 +20,7 @@ from app.http.auth import Caller
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
 from app.store import lineups, schedules
-from app.store.schedules import Selection
+from app.store.schedules import ScheduleFilter
 from app.wire.envelopes import events
 from app.wire.fields import Group
 
@@ -52,7 +52,7 @@ async def prematch(
     limit: Annotated[int, QueryParameter(ge=1, le=_MOST, description="Matches at most.")] = _MOST,
 ) -> RenderedResponse[Any]:
     """A page of the upcoming matches, by scheduled start; one with fewer than `limit` is the last."""
-    return await _schedule(request, facade, locale, Selection(_UPCOMING), start, limit)
+    return await _schedule(request, facade, locale, ScheduleFilter(_UPCOMING), start, limit)
 
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
@@ -60,7 +60,7 @@ async def live(
     request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The live matches."""
-    return await _schedule(request, facade, locale, Selection(_LIVE))
+    return await _schedule(request, facade, locale, ScheduleFilter(_LIVE))
 
 
 @get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
@@ -69,14 +69,14 @@ async def of_day(
 ) -> RenderedResponse[Any]:
     """The matches scheduled on a day (UTC), in any status."""
     parse_locale(locale)
-    return await _schedule(request, facade, locale, Selection(_ANY, *parse_day(day)))
+    return await _schedule(request, facade, locale, ScheduleFilter(_ANY, *parse_day(day)))
 
 
 async def _schedule(
     request: Caller,
     facade: FacadeDependencies,
     locale: str,
-    wanted: Selection,
+    wanted: ScheduleFilter,
     start: int = 0,
     limit: int | None = None,
 ) -> RenderedResponse[Any]:
@@ -84,13 +84,13 @@ async def _schedule(
     language, grant = parse_locale(locale), request.auth
     if grant.finished_only:
         left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
-        wanted = Selection(left, wanted.since, wanted.until)
+        wanted = ScheduleFilter(left, wanted.since, wanted.until)
     async with facade.store.snapshot() as tx:
         key = (wanted, language, start, limit, await schedules.unbooked_digest(tx, grant.tenant.id))
         body = response_cache.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
-        found = await schedules.listed(tx, grant.tenant.id, wanted, start=start, limit=limit)
+        found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await lineups.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language))
     response_cache.put_shared(request.scope, key, body, MATCH_LISTS)

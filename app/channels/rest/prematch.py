@@ -46,7 +46,9 @@ async def prematch(
         sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)
         maps = _maps(match, until)
         views = await map_views(tx, maps, until, since=span[0], until=until)
-        met = await past_matches.between(tx, lineup.home.id, lineup.away.id, until=until, limit=_MEETINGS)
+        met = await past_matches.head_to_head(
+            tx, lineup.home.id, lineup.away.id, until=until, limit=_MEETINGS
+        )
     return Single(prematch_view(match, sides, tuple(one.code for one in maps), views, met))
 
 

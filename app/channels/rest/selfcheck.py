@@ -17,7 +17,7 @@ from app.domain.selfcheck import QuoteDifference, Quotes, differences
 from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.kit.errors import Field, Invalid
-from app.kit.threads import in_thread
+from app.kit.threads import run_in_thread
 from app.store import selfcheck_queries
 from app.store.matches import MatchPosition
 from app.store.transaction import Tx
@@ -49,12 +49,12 @@ async def selfcheck(
 
     Only booked matches count; what the client has open on any other is `extra`. Equal books give count 0.
     """
-    named = await in_thread(_checked, data)
+    named = await run_in_thread(_checked, data)
     async with rest.store.snapshot() as tx:
         places = await _places(tx, request.auth, named, data.complete)
         _refuse_twice(places, named)
         markets, found = await _compared(tx, places, named)
-    found += await in_thread(_unknown, places, named)
+    found += await run_in_thread(_unknown, places, named)
     shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
     kinds = Counter(each.kind.value for _, _, each in found)
     return Single(SelfCheckView(len(places), markets, len(found), dict(kinds), shown))
@@ -113,7 +113,7 @@ async def _compared(tx: Tx, places: Sequence[MatchPosition], named: Named) -> tu
         page = places[start : start + _PAGE]
         ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page])
         markets += sum(len(present) for present in ours.values())
-        found += await in_thread(_of_page, page, named, ours)
+        found += await run_in_thread(_of_page, page, named, ours)
     return markets, found
 
 

@@ -133,7 +133,7 @@ async def head_to_head(
         if team.id == opponent.id:
             what = "A team does not play against itself."
             raise Invalid(Field(("path", "opponent_id"), what, "same_team", opponent_id))
-        met = await past_matches.between(tx, team.id, opponent.id, since=since, limit=_MATCHES)
+        met = await past_matches.head_to_head(tx, team.id, opponent.id, since=since, limit=_MATCHES)
         ids = [match.id for match in met]
         lines = [
             [line.line for line in await statistics.of_matches(tx, one.id, ids)] for one in (team, opponent)

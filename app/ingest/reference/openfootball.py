@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from app.ingest.reference.rows import Row, country, fault
-from app.kit.control_characters import any_control_characters
+from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Invalid
 
 _SEASON = re.compile(r"\s+(\d{4}(?:[/-]\d{2,4})?)$")
@@ -50,7 +50,7 @@ def read(name: str, body: bytes) -> list[Row]:
         season = msgspec.json.decode(body, type=SeasonFile)
     except msgspec.DecodeError as error:
         raise Invalid(fault((name,), f"This is no season of openfootball's: {error}")) from error
-    if any_control_characters(msgspec.to_builtins(season)):
+    if contains_control_characters(msgspec.to_builtins(season)):
         raise Invalid(fault((name,), "A text in it holds a control character."))
     found = _FILE.search(name)
     home = _COUNTRIES.get(found[1]) if found else None

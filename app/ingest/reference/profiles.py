@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from app.ingest.reference.rows import Kind, Row, fault
-from app.kit.control_characters import any_control_characters
+from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 
 CS2: dict[str, Kind] = {
@@ -53,7 +53,7 @@ def _lines(body: bytes) -> Iterator[tuple[int, bytes]]:
 def _row(place: tuple[str | int, ...], line: bytes, kinds: dict[str, Kind]) -> Row:
     head = msgspec.json.decode(line, type=Head)
     fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
-    if any_control_characters(fields):
+    if contains_control_characters(fields):
         raise msgspec.ValidationError("A text in it holds a control character")
     if head.kind not in kinds:
         raise msgspec.ValidationError(f"`kind` is one of {', '.join(kinds)}, not {head.kind!r}")

@@ -89,7 +89,7 @@ READS: dict[str, Read] = {
     "a map": lambda tx: statistics.of_maps(tx, ["de_1", "de_2"], since=9, limit=1000),
     "a player": lambda tx: statistics.of_players(tx, [5, 6], since=9, limit=500),
     "matches of a team": lambda tx: past_matches.of_team(tx, 7, limit=1000),
-    "matches of two": lambda tx: past_matches.between(tx, 7, 14, limit=1000),
+    "matches of two": lambda tx: past_matches.head_to_head(tx, 7, 14, limit=1000),
     "ledger": lambda tx: history.ledger_since(tx, 70_000, 50),
     "ledger of finished matches": lambda tx: history.ledger_since(tx, 70_000, 50, finished_only=True),
     "search for teams": lambda tx: search.named(tx, TEAMS, "3f2a", limit=20, finished_only=False),
