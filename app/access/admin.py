@@ -15,7 +15,7 @@ from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
-from app.domain import frames
+from app.domain import frame_types
 from app.domain.ids import match_urn
 from app.domain.match import summarize
 from app.domain.tenant import Tenant
@@ -183,7 +183,9 @@ async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now:
     changed = await change(tx, tenant.id, match.id)
     if changed:
         await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
-        draft = ChangeDraft("match", match_urn(match.number), frames.UPDATED, "", _encode(summarize(match)))
+        draft = ChangeDraft(
+            "match", match_urn(match.number), frame_types.UPDATED, "", _encode(summarize(match))
+        )
         await changes.append(tx, match, [draft], now)
     return changed
 

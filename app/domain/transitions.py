@@ -15,6 +15,7 @@ from app.domain import formats, presence, scoreboard, timeline
 from app.domain.changes import Change, Changes, MatchChanged
 from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_unfollowed_round, raise_doubt
 from app.domain.match import CurrentRound, Match, RoundResult
+from app.domain.reported_score import score_reported
 from app.domain.rounds import (
     count_result,
     drop_uncounted_result,
@@ -25,7 +26,6 @@ from app.domain.rounds import (
     void_all,
     void_current_round,
 )
-from app.domain.score import score_reported
 from app.domain.series import (
     can_start,
     end_map_at_score,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from app.domain import frames
+from app.domain import frame_types
 from app.wire.views.frames import (
     EventFrame,
     FrameMeta,
@@ -25,10 +25,10 @@ Json = dict[str, Any]
 _REF = "#/components/schemas/{name}"
 #: What each frame carries as `data`.
 DATA: dict[str, type[msgspec.Struct]] = {
-    frames.ALIVE: AliveView,
-    frames.CREATED: MatchView,
-    frames.UPDATED: MatchView,
-    frames.FINISHED: MatchView,
+    frame_types.ALIVE: AliveView,
+    frame_types.CREATED: MatchView,
+    frame_types.UPDATED: MatchView,
+    frame_types.FINISHED: MatchView,
     "round.started": RoundStarted,
     "round.finished": RoundFinished,
     "event.kill": EventFrame,
@@ -36,18 +36,19 @@ DATA: dict[str, type[msgspec.Struct]] = {
     "event.bomb_defused": EventFrame,
     "event.bomb_exploded": EventFrame,
     "market.created": MarketFrame,
-    frames.MARKET_UPDATED: MarketFrame,
+    frame_types.MARKET_UPDATED: MarketFrame,
     "market.suspended": MarketFrame,
     "market.unsuspended": MarketFrame,
-    frames.SETTLEMENT: SettlementView,
-    frames.SCOREBOARD: ScoreboardFrame,
+    frame_types.SETTLEMENT: SettlementView,
+    frame_types.SCOREBOARD: ScoreboardFrame,
 }
 _SUMMARIES = {
-    frames.ALIVE: "Every 10 seconds: all that was committed up to `meta.seq` has been sent. After 30 seconds "
-    "without one, connect again: after 1 second, then after twice as long each time, 30 seconds at most.",
-    frames.CREATED: "A match that is new.",
-    frames.UPDATED: "A match as it is now; in a snapshot, one that is live.",
-    frames.FINISHED: "A match that has just finished.",
+    frame_types.ALIVE: "Every 10 seconds: all that was committed up to `meta.seq` has been sent. After 30 "
+    "seconds without one, connect again: after 1 second, then after twice as long each time, 30 seconds at "
+    "most.",
+    frame_types.CREATED: "A match that is new.",
+    frame_types.UPDATED: "A match as it is now; in a snapshot, one that is live.",
+    frame_types.FINISHED: "A match that has just finished.",
     "round.started": "A round is live: freeze time is over.",
     "round.finished": "A round was won.",
     "event.kill": "A kill, of a team mate too.",
@@ -55,11 +56,12 @@ _SUMMARIES = {
     "event.bomb_defused": "The bomb was defused.",
     "event.bomb_exploded": "The bomb exploded.",
     "market.created": "A market that is new.",
-    frames.MARKET_UPDATED: "A market as it is now: another price, settled, voided; in a snapshot, on offer.",
+    frame_types.MARKET_UPDATED: "A market as it is now: another price, settled, voided; in a snapshot, on "
+    "offer.",
     "market.suspended": "Take no bets on this market now.",
     "market.unsuspended": "The market is on offer again.",
-    frames.SETTLEMENT: "An entry of the settlement ledger.",
-    frames.SCOREBOARD: "The scoreboard as it is now.",
+    frame_types.SETTLEMENT: "An entry of the settlement ledger.",
+    frame_types.SCOREBOARD: "The scoreboard as it is now.",
 }
 _KEY = {
     "type": "object",
@@ -122,7 +124,9 @@ def _message(kind: str, schema: Json) -> Json:
         "contentType": "application/json",
         "payload": schema,
     }
-    return message | ({"x-scope": frames.REQUIRED_SCOPES[kind]} if kind in frames.REQUIRED_SCOPES else {})
+    return message | (
+        {"x-scope": frame_types.REQUIRED_SCOPES[kind]} if kind in frame_types.REQUIRED_SCOPES else {}
+    )
 
 
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:

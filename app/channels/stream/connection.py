@@ -9,7 +9,7 @@ from typing import Protocol
 from app.access.grants import PresentedKey
 from app.channels.stream.entitlements import Entitlements, entitlements_of
 from app.channels.stream.frames import Frame, FrameBatch
-from app.domain.frames import ALIVE
+from app.domain.frame_types import ALIVE
 from app.kit.metrics import stream_closed
 
 _CHUNK = 65_536  #: bytes written at once

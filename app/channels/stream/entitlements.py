@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain import frames, scopes
+from app.domain import frame_types, scopes
 from app.domain.tenant import Grant
 from app.wire import fields
 from app.wire.fields import Group, Groups
@@ -40,10 +40,10 @@ class Entitlements(msgspec.Struct, frozen=True):
         A change that the key sees in the match resource, but has no frame of its own for, is carried by
         `match.updated`.
         """
-        if frame and frames.REQUIRED_SCOPES[frame] in self.stream_scopes:
+        if frame and frame_types.REQUIRED_SCOPES[frame] in self.stream_scopes:
             return frame
         if scopes.STREAM_MATCHES in self.stream_scopes and GROUP_OF.get(kind) in self.variant.groups:
-            return frames.UPDATED
+            return frame_types.UPDATED
         return ""
 
     def shown_by_match(self, kind: str) -> bool:
@@ -57,5 +57,5 @@ class Entitlements(msgspec.Struct, frozen=True):
 def entitlements_of(grant: Grant) -> Entitlements:
     groups = fields.groups(grant.scopes)
     tenant_id = grant.tenant.id if Group.INTERNALS in groups else None
-    stream_scopes = grant.scopes & frozenset(frames.REQUIRED_SCOPES.values())
+    stream_scopes = grant.scopes & frozenset(frame_types.REQUIRED_SCOPES.values())
     return Entitlements(stream_scopes, MatchVariant(groups, tenant_id), grant.finished_only)

@@ -14,14 +14,14 @@ from websockets.frames import Opcode
 
 from app.channels.stream.entitlements import Entitlements
 from app.channels.stream.updates import Update
-from app.domain import frames
+from app.domain import frame_types
 from app.kit.clock import iso_millis
 from app.wire.views.meta import AliveView, alive_view
 
 _encode = msgspec.json.Encoder().encode
 _SNAPSHOT_FIELD = {None: b"", True: b',"snapshot":true', False: b',"snapshot":false'}
 _CHUNK = 65_536  #: bytes
-_WHOLE_MATCH = (frames.CREATED, frames.UPDATED, frames.FINISHED)
+_WHOLE_MATCH = (frame_types.CREATED, frame_types.UPDATED, frame_types.FINISHED)
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -71,7 +71,9 @@ def encode_frame(
 def alive_frame(now: int, seq: int, *, snapshot: bool | None = None) -> Frame:
     """States that everything committed up to `seq` has been sent before."""
     view: AliveView = alive_view(now)
-    return Frame(seq, encode_frame(frames.ALIVE, _encode(view), now, seq, snapshot=snapshot), frames.ALIVE)
+    return Frame(
+        seq, encode_frame(frame_types.ALIVE, _encode(view), now, seq, snapshot=snapshot), frame_types.ALIVE
+    )
 
 
 def render(
@@ -86,7 +88,7 @@ def render(
     last = {one.match_id: one.seq for one, kind in typed if kind in _WHOLE_MATCH}
     rendered: list[Frame] = []
     for one, kind in typed:
-        if kind == frames.UPDATED and last[one.match_id] != one.seq:
+        if kind == frame_types.UPDATED and last[one.match_id] != one.seq:
             continue
         if kind in _WHOLE_MATCH or entitlements.finished_only:
             match = lookup(one.match_id)
@@ -105,11 +107,11 @@ def _match_frame(
     update: Update, kind: str, match: RenderedMatch, sent: MutableMapping[UUID, str] | None
 ) -> Sequence[Frame]:
     if sent is not None:
-        if kind == frames.UPDATED and sent.get(update.match_id) == match.hash:
+        if kind == frame_types.UPDATED and sent.get(update.match_id) == match.hash:
             return ()
         sent[update.match_id] = match.hash
     wire = encode_frame(kind, match.data, update.at, update.seq, hashed=match.hash)
-    return (Frame(update.seq, wire, f"{update.match_id}:match" if kind == frames.UPDATED else None),)
+    return (Frame(update.seq, wire, f"{update.match_id}:match" if kind == frame_types.UPDATED else None),)
 
 
 def join_chunks(rendered: Sequence[Frame]) -> list[bytes]:

@@ -7,7 +7,7 @@ import msgspec
 from app.channels.stream.entitlements import Entitlements
 from app.channels.stream.frames import Frame, MatchLookup, encode_frame
 from app.channels.stream.match_state import MatchState
-from app.domain import frames, scopes
+from app.domain import frame_types, scopes
 from app.domain.market import offer_name
 from app.wire.views.frames import market_frame
 
@@ -44,7 +44,7 @@ def _match(
         return
     seq = max((seq for kind, seq in state.seqs.items() if entitlements.shown_by_match(kind)), default=0)
     seq = seq or state.match.last_seq
-    wire = encode_frame(frames.UPDATED, match.data, now, seq, hashed=match.hash, snapshot=True)
+    wire = encode_frame(frame_types.UPDATED, match.data, now, seq, hashed=match.hash, snapshot=True)
     yield Frame(seq, wire)
 
 
@@ -52,4 +52,4 @@ def _markets(state: MatchState, now: int) -> Iterator[Frame]:
     for market in state.markets.values():
         seq = state.market_seqs.get(offer_name(*market.key), state.match.last_seq)
         data = _encode(market_frame(state.id, market))
-        yield Frame(seq, encode_frame(frames.MARKET_UPDATED, data, now, seq, snapshot=True))
+        yield Frame(seq, encode_frame(frame_types.MARKET_UPDATED, data, now, seq, snapshot=True))

@@ -17,7 +17,7 @@ from app.channels.stream.match_state import (
     decode_round,
     decode_round_live,
 )
-from app.domain import frames
+from app.domain import frame_types
 from app.domain.market import Market
 from app.store.changes import ChangeRow
 from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
@@ -63,7 +63,7 @@ def apply_changes(
 
 
 def _market_before(row: ChangeRow, state: MatchState | None) -> Market | None:
-    if state is None or row.frame != frames.MARKET_UPDATED:
+    if state is None or row.frame != frame_types.MARKET_UPDATED:
         return None
     return state.markets.get(decode_market(row.body).key)
 
@@ -80,13 +80,13 @@ def conflate(updates: Sequence[Update]) -> list[Update]:
 
 
 def _replaced(update: Update, last: Mapping[str | None, int]) -> bool:
-    replaceable = update.frame in (frames.MARKET_UPDATED, frames.SCOREBOARD)
+    replaceable = update.frame in (frame_types.MARKET_UPDATED, frame_types.SCOREBOARD)
     return replaceable and last[update.entity] != update.seq
 
 
 def _nothing_new(row: ChangeRow, before: Market | None) -> bool:
     """Whether only fields of the market have changed that no client sees."""
-    if row.frame != frames.MARKET_UPDATED or before is None:
+    if row.frame != frame_types.MARKET_UPDATED or before is None:
         return False
     return market_view(before) == market_view(decode_market(row.body))
 

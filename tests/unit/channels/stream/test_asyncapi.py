@@ -1,17 +1,17 @@
 """The stream's half of the AsyncAPI document says of every frame what it is."""
 
 from app.channels.stream.asyncapi import DATA, stream_document
-from app.domain import frames
+from app.domain import frame_types
 
 
 def test_every_frame_is_described() -> None:
-    assert DATA.keys() == {*frames.REQUIRED_SCOPES, frames.ALIVE}
+    assert DATA.keys() == {*frame_types.REQUIRED_SCOPES, frame_types.ALIVE}
     document = stream_document()
     messages = document["components"]["messages"]
     assert {message["name"] for message in messages.values()} == DATA.keys()
     assert {message["name"]: message.get("x-scope") for message in messages.values()} == {
-        **frames.REQUIRED_SCOPES,
-        frames.ALIVE: None,
+        **frame_types.REQUIRED_SCOPES,
+        frame_types.ALIVE: None,
     }
     for channel in document["channels"].values():
         assert channel["messages"].keys() == messages.keys()

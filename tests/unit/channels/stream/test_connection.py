@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.access.grants import PresentedKey
 from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.frames import Frame, join_batch
-from app.domain.frames import ALIVE
+from app.domain.frame_types import ALIVE
 from app.domain.tenant import Grant, Tenant
 
 GRANT = Grant(UUID(int=1), Tenant(UUID(int=2), "acme", "Acme"), frozenset(), frozenset({"cs2"}))
