@@ -66,7 +66,7 @@ async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None
     if known_id == match_id:
         return None
     if msgspec.json.decode(known, type=NewMatch) != new:
-        raise Conflict(f"Reference {new.reference!r} stands for a match that was created differently.")
+        raise Conflict(f"Reference {new.reference!r} belongs to a match that was created with other fields.")
     return await matches.get(tx, known_id)
 
 

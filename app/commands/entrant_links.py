@@ -125,7 +125,7 @@ async def _new(tx: Tx, table: EntrantTable[E], name: str) -> E:
 
 def _only(found: Sequence[E], table: EntrantTable[E], field: str, name: str) -> E | None:
     if len(found) > 1:
-        what = f"More than one {table.name} is called {name!r}: say which by its number."
+        what = f"More than one {table.name} is called {name!r}: give its id."
         raise Invalid(_fault(field, what, "ambiguous_name", name))
     return found[0] if found else None
 

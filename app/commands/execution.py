@@ -86,7 +86,5 @@ async def _is_repeated(tx: Tx, match_id: UUID, command: Command, holder: str, no
     encoded = _encode(command)
     known = await operator_commands.record_once(tx, holder, command.request_id, match_id, encoded, now)
     if known is not None and known != RecordedCommand(match_id, encoded):
-        raise Conflict(
-            f"Request {command.request_id!r} stood for another command: give this one an id of its own."
-        )
+        raise Conflict(f"Request {command.request_id!r} belongs to another command: use a new id.")
     return known is not None

@@ -65,7 +65,7 @@ def decide(
 async def suspend_and_write(
     tx: Tx, before: Match | None, after: Match, changes: Sequence[c.Change], *, reason: str, now: int
 ) -> Match:
-    """Take every price off offer for `reason`, and write that; otherwise as `react`."""
+    """Suspend all markets for `reason` and write everything; otherwise as `react_and_write`."""
     book = await markets.book(tx, after.id)
     closed = engine.suspend_all(book, reason)
     return await _write(tx, before, after, changes, book, closed, (), now)

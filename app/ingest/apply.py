@@ -28,48 +28,48 @@ async def apply(store: Store, batch: Batch, now: int, config: IngestConfig) -> s
     """
     async with store.transaction() as tx:
         match = await matches.lock(tx, batch.match_id)
-        source = await log_state.get(tx, match.id)
-        ranged = offsets.as_pending(batch)
-        if offsets.is_repeat(source, batch.id, ranged):
+        state = await log_state.get(tx, match.id)
+        chunk = offsets.chunk_of(batch)
+        if offsets.is_repeat(state, batch.id, chunk):
             return "repeat"
-        decision = source_selection.decide(source.known, batch, config.takeover_millis)
+        decision = source_selection.decide(state.known, batch, config.takeover_millis)
         if decision.verdict == "refused":
             await rival_sources.refuse(tx, match, batch, decision, now)
             return "refused"
-        return await _follow(tx, match, source, batch, decision, now, config)
+        return await _follow(tx, match, state, batch, decision, now, config)
 
 
 async def _follow(
     tx: Tx,
     match: Match,
-    source: LogState,
+    state: LogState,
     batch: Batch,
     decision: SourceDecision,
     now: int,
     config: IngestConfig,
 ) -> str:
     """Apply a batch whose sender is followed, perhaps from this batch on."""
-    ranged = offsets.as_pending(batch)
+    chunk = offsets.chunk_of(batch)
     if decision.verdict == "taken_over":
-        source = replace(source, instance=batch.instance, next_offset=None, broken=True)
-    source = offsets.follow(source, ranged) if ranged else source
+        state = replace(state, instance=batch.instance, next_offset=None, broken=True)
+    state = offsets.follow(state, chunk) if chunk else state
     senders = match_sources.save_statements(match.id, decision.changed)
-    if ranged is not None and offsets.is_early(source, ranged):
-        await tx.write([log_state.save_statement(source), *senders])
-        if not await log_state.has_room_for(tx, match.id, ranged):
+    if chunk is not None and offsets.is_early(state, chunk):
+        await tx.write([log_state.save_statement(state), *senders])
+        if not await log_state.has_room_for(tx, match.id, chunk):
             log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))
             return "overflow"
-        await log_state.save_pending(tx, match.id, ranged, now)
+        await log_state.save_pending(tx, match.id, chunk, now)
         return "early"
-    update = LogUpdate(tx, match, source)
+    update = LogUpdate(tx, match, state)
     if decision.verdict == "taken_over":
         log.warning(
             "another log source is followed now", match_id=str(match.id), source=decision.sender.source
         )
         update.facts.append(SourceChanged(at=batch.arrived_at))
     whole = PendingRange("", 0, 0, batch.body, batch.arrived_at)
-    await update.add(ranged or whole, ranged=ranged is not None)
+    await update.add(chunk or whole, has_offsets=chunk is not None)
     await update.add_pending()
-    update.source = replace(update.source, last_message=batch.id)
+    update.state = replace(update.state, last_message=batch.id)
     await update.finish(now, config, extra_writes=senders)
     return "applied"

@@ -22,35 +22,35 @@ GAP = "a part of the game server's log is missing"  #: why a match is suspended
 class LogUpdate:
     """The byte ranges that one transaction applies to a locked match."""
 
-    def __init__(self, tx: Tx, match: Match, source: LogState) -> None:
+    def __init__(self, tx: Tx, match: Match, state: LogState) -> None:
         self.tx = tx
         self.match = match
-        self.source = source
+        self.state = state
         self.facts: list[Fact] = []
         self.arrived_at = 0
 
-    async def add(self, pending: PendingRange, *, ranged: bool = True) -> None:
-        """Parse the next range; `ranged` when its sender sends offsets."""
+    async def add(self, pending: PendingRange, *, has_offsets: bool = True) -> None:
+        """Parse the next range; `has_offsets` when its sender sends them."""
         body = pending.body
-        if ranged:
-            self.source, body = offsets.advance(self.source, pending)
+        if has_offsets:
+            self.state, body = offsets.advance(self.state, pending)
         reading = cs2log.read(body, pending.arrived_at)
         metrics.log_lines.labels("known").inc(reading.known)
         metrics.log_lines.labels("unknown").inc(reading.unknown)
-        before = max(self.arrived_at, self.source.last_batch_at)
+        before = max(self.arrived_at, self.state.last_batch_at)
         self.facts += fact_times.fit_between(reading.facts, before, pending.arrived_at)
         self.arrived_at = max(self.arrived_at, pending.arrived_at)
 
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
-        if not self.source.holds:
+        if not self.state.holds:
             return
         waiting = await log_state.pending(self.tx, self.match.id)
-        for lost in offsets.left_behind(self.source, waiting):
-            self.source = replace(self.source, broken=True)
+        for lost in offsets.obsolete(self.state, waiting):
+            self.state = replace(self.state, broken=True)
             self.facts.insert(0, SourceLost(at=lost.arrived_at, reason=GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
-        while (pending := offsets.next_in_line(self.source, waiting)) is not None:
+        while (pending := offsets.next_pending(self.state, waiting)) is not None:
             waiting.remove(pending)
             await self.add(pending)
             await log_state.delete_pending(self.tx, self.match.id, pending)
@@ -60,7 +60,7 @@ class LogUpdate:
         quoting = now - self.arrived_at <= config.fresh_millis
         if quoting:
             self._end_doubts()
-        self.source = replace(self.source, last_batch_at=max(self.arrived_at, self.source.last_batch_at))
+        self.state = replace(self.state, last_batch_at=max(self.arrived_at, self.state.last_batch_at))
         after, changes = fold(self.match, self.facts)
         after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at), behind=not quoting)
         await match_update.react_and_write(
@@ -71,16 +71,16 @@ class LogUpdate:
             now=now,
             quoting=quoting,
             margin=config.margin,
-            extra_writes=[log_state.save_statement(self.source), *extra_writes],
+            extra_writes=[log_state.save_statement(self.state), *extra_writes],
         )
 
     def _end_doubts(self) -> None:
         """Clear doubts about the source: a silence ends with its first line, a gap with the first round begun
         since. Nothing of that round is missing, so the gap ends before it, not after the last line."""
         doubted = {doubt.kind for doubt in self.match.doubts}
-        round_begin = first_complete_round(self.facts) if self.source.broken else 0
-        if round_begin is not None and (self.source.broken or SOURCE in doubted):
-            self.source = replace(self.source, broken=False)
+        round_begin = first_complete_round(self.facts) if self.state.broken else 0
+        if round_begin is not None and (self.state.broken or SOURCE in doubted):
+            self.state = replace(self.state, broken=False)
             self.facts.insert(round_begin, SourceRestored(at=self._time_at(round_begin)))
         if SILENT in doubted:
             self.facts.insert(0, SourceResumed(at=self._time_at(0)))

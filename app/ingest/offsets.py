@@ -14,58 +14,58 @@ from app.ingest.batch import Batch
 from app.store.log_state import LogState, PendingRange
 
 
-def as_pending(batch: Batch) -> PendingRange | None:
+def chunk_of(batch: Batch) -> PendingRange | None:
     """The batch as a range, or None when its sender sends no offsets (or impossible ones)."""
     if not batch.instance or batch.begin is None or batch.end is None or not 0 <= batch.begin <= batch.end:
         return None
     return PendingRange(batch.instance, batch.begin, batch.end, batch.body, batch.arrived_at)
 
 
-def is_repeat(source: LogState, message: str, ranged: PendingRange | None) -> bool:
-    """Whether the whole batch with that id has been applied already; `ranged` is its range."""
-    return message == source.last_message or (ranged is not None and _is_behind(source, ranged))
+def is_repeat(state: LogState, message: str, chunk: PendingRange | None) -> bool:
+    """Whether the whole batch with that id has been applied already; `chunk` is its range of bytes."""
+    return message == state.last_message or (chunk is not None and _is_behind(state, chunk))
 
 
-def follow(source: LogState, ranged: PendingRange) -> LogState:
-    """The source; if the range belongs to a new run, it now waits for that run's first byte."""
-    if _same_run(source, ranged) or not ranged.begin:
-        return source
-    return replace(source, instance=ranged.instance, next_offset=0)
+def follow(state: LogState, chunk: PendingRange) -> LogState:
+    """The state; if the range belongs to a new run, it now waits for that run's first byte."""
+    if _same_run(state, chunk) or not chunk.begin:
+        return state
+    return replace(state, instance=chunk.instance, next_offset=0)
 
 
-def is_early(source: LogState, ranged: PendingRange) -> bool:
+def is_early(state: LogState, chunk: PendingRange) -> bool:
     """Whether bytes before it are still missing."""
-    return _same_run(source, ranged) and source.next_offset is not None and ranged.begin > source.next_offset
+    return _same_run(state, chunk) and state.next_offset is not None and chunk.begin > state.next_offset
 
 
-def advance(source: LogState, ranged: PendingRange) -> tuple[LogState, bytes]:
-    """The source after this range, and the bytes of the range that are new."""
-    new = ranged.body
-    if _same_run(source, ranged) and source.next_offset is not None and ranged.begin < source.next_offset:
-        new = ranged.body[-(ranged.end - source.next_offset) :] if ranged.end > source.next_offset else b""
-    return replace(source, instance=ranged.instance, next_offset=ranged.end), new
+def advance(state: LogState, chunk: PendingRange) -> tuple[LogState, bytes]:
+    """The state after this range, and the bytes of the range that are new."""
+    new = chunk.body
+    if _same_run(state, chunk) and state.next_offset is not None and chunk.begin < state.next_offset:
+        new = chunk.body[-(chunk.end - state.next_offset) :] if chunk.end > state.next_offset else b""
+    return replace(state, instance=chunk.instance, next_offset=chunk.end), new
 
 
-def next_in_line(source: LogState, pending: Sequence[PendingRange]) -> PendingRange | None:
+def next_pending(state: LogState, pending: Sequence[PendingRange]) -> PendingRange | None:
     """The pending range that is next, or None."""
-    ready = (ranged for ranged in pending if _same_run(source, ranged) and not is_early(source, ranged))
-    return min(ready, key=lambda ranged: ranged.begin, default=None)
+    ready = (chunk for chunk in pending if _same_run(state, chunk) and not is_early(state, chunk))
+    return min(ready, key=lambda chunk: chunk.begin, default=None)
 
 
-def first_waiting(source: LogState, pending: Sequence[PendingRange]) -> PendingRange | None:
+def first_pending(state: LogState, pending: Sequence[PendingRange]) -> PendingRange | None:
     """The earliest pending range of the present run: where to continue after a gap."""
-    present = (ranged for ranged in pending if _same_run(source, ranged))
-    return min(present, key=lambda ranged: ranged.begin, default=None)
+    present = (chunk for chunk in pending if _same_run(state, chunk))
+    return min(present, key=lambda chunk: chunk.begin, default=None)
 
 
-def left_behind(source: LogState, pending: Sequence[PendingRange]) -> list[PendingRange]:
-    """PendingRange ranges of an earlier run, which will never be applied."""
-    return [ranged for ranged in pending if not _same_run(source, ranged)]
+def obsolete(state: LogState, pending: Sequence[PendingRange]) -> list[PendingRange]:
+    """Pending ranges of an earlier run, which will never be applied."""
+    return [chunk for chunk in pending if not _same_run(state, chunk)]
 
 
-def _same_run(source: LogState, ranged: PendingRange) -> bool:
-    return source.instance == ranged.instance
+def _same_run(state: LogState, chunk: PendingRange) -> bool:
+    return state.instance == chunk.instance
 
 
-def _is_behind(source: LogState, ranged: PendingRange) -> bool:
-    return _same_run(source, ranged) and source.next_offset is not None and ranged.end <= source.next_offset
+def _is_behind(state: LogState, chunk: PendingRange) -> bool:
+    return _same_run(state, chunk) and state.next_offset is not None and chunk.end <= state.next_offset

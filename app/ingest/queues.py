@@ -82,7 +82,7 @@ class IngestQueues:
                 )
         except FAILURES as error:
             log.warning("a log batch could not be queued", match=batch.number, error=repr(error))
-            raise Unavailable("The log cannot be taken now; send it again.", retry_after=1) from error
+            raise Unavailable("The log cannot be queued now; send it again.", retry_after=1) from error
 
     async def healthy(self) -> bool:
         """Whether the broker responds now."""

@@ -114,17 +114,17 @@ async def _each(store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Aw
 
 
 async def _close_gap(tx: Tx, match: Match, now: int, config: IngestConfig) -> None:
-    source = await log_state.get(tx, match.id)
-    first = offsets.first_waiting(source, await log_state.pending(tx, match.id))
+    state = await log_state.get(tx, match.id)
+    first = offsets.first_pending(state, await log_state.pending(tx, match.id))
     if first is None:
-        update = LogUpdate(tx, match, source)
-    elif source.next_offset == 0 and match.map is None:
+        update = LogUpdate(tx, match, state)
+    elif state.next_offset == 0 and match.map is None:
         # Before play nothing depends on the lines that a server wrote before it sent us its log.
-        update = LogUpdate(tx, match, replace(source, next_offset=first.begin))
+        update = LogUpdate(tx, match, replace(state, next_offset=first.begin))
     else:
-        missing = (source.next_offset, first.begin)
+        missing = (state.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
-        update = LogUpdate(tx, match, replace(source, broken=True, next_offset=first.begin))
+        update = LogUpdate(tx, match, replace(state, broken=True, next_offset=first.begin))
         update.facts.append(SourceLost(at=first.arrived_at, reason=GAP))
     await update.add_pending()
     await update.finish(now, config)
@@ -156,11 +156,11 @@ async def park_batch(store: Store, batch: Batch, error: str, now: int) -> None:
 
 async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
     """Continue after the batch as if it had been parsed."""
-    source = await log_state.get(tx, match_id)
-    ranged = offsets.as_pending(batch)
-    if ranged is not None:
-        source, _ = offsets.advance(source, ranged)
-    await tx.write([log_state.save_statement(replace(source, broken=True, last_message=batch.id))])
+    state = await log_state.get(tx, match_id)
+    chunk = offsets.chunk_of(batch)
+    if chunk is not None:
+        state, _ = offsets.advance(state, chunk)
+    await tx.write([log_state.save_statement(replace(state, broken=True, last_message=batch.id))])
 
 
 async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:

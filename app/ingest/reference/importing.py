@@ -15,7 +15,7 @@ from app.store.entrants import Entrant, EntrantTable, folded
 from app.store.transaction import Tx
 
 #: In this order, so that an entity has its id before a row links to it.
-_SHELVES: dict[Kind, EntrantTable[Any]] = {
+_TABLES: dict[Kind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
     "team": entrants.TEAMS,
     "player": entrants.PLAYERS,
@@ -37,7 +37,7 @@ async def import_rows(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Coun
     Raises `Invalid` with every invalid row; then the transaction must not be committed.
     """
     counts: Counter[str] = Counter()
-    for kind, table in _SHELVES.items():
+    for kind, table in _TABLES.items():
         of_kind = [row for row in rows if row.kind == kind]
         if of_kind:
             counts[kind] = await _import_kind(tx, table, of_kind)
@@ -51,7 +51,7 @@ async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) ->
     known: dict[int, Entrant] = {one.id: one for one in await entrants.by_ids(tx, table, numbered.keys())}
     links = await _linked(tx, rows)
     faults += [
-        fault(row.place, f"Ids above {MAX_FILE_NUMBER} are given out by the service.", number)
+        fault(row.place, f"Ids above {MAX_FILE_NUMBER} are assigned by the service.", number)
         for number, about in numbered.items()
         if number > MAX_FILE_NUMBER and number not in known
         for row in about

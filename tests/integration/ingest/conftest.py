@@ -21,8 +21,8 @@ CONFIG = IngestConfig()
 @pytest.fixture
 async def match(store: Store) -> Match:
     """An upcoming match between the two teams of `tests.support.logs`."""
-    asked = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
-    return await creation.create_match(store, asked, NOW, CONFIG.margin)
+    new = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
+    return await creation.create_match(store, new, NOW, CONFIG.margin)
 
 
 class Server:

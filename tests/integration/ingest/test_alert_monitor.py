@@ -1,4 +1,4 @@
-"""What nobody else sees is an alert while it lasts, for operators to read and for machines to count."""
+"""Alerts about dead processes, losses and parked batches: begin, end, list, count."""
 
 from collections.abc import AsyncIterator
 
@@ -64,7 +64,7 @@ async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
     assert await subjects(store, AlertKind.DEAD_PROCESS) == []
 
 
-async def test_a_parked_batch_is_an_alert_until_a_round_begins_whole(
+async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
     store: Store, monitor: AlertMonitor, server: Server
 ) -> None:
     await server.begin()
@@ -83,14 +83,14 @@ async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, monitor: A
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")
         await cursors.create_missing(tx)
-        (taken,) = await cursors.acquire(tx, "feed", 1, 60_000)
-        await cursors.save_reports(tx, "feed", {taken.tenant_id: TenantReport("", 0, 3, -1, False)})
+        (leased,) = await cursors.acquire(tx, "feed", 1, 60_000)
+        await cursors.save_reports(tx, "feed", {leased.tenant_id: TenantReport("", 0, 3, -1, False)})
     await monitor.update()
     (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert (alert.tenant, alert.ended_at) == ("acme", None)
     assert alert.detail.startswith("3 messages")
     async with store.transaction() as tx:
-        await cursors.save_reports(tx, "feed", {taken.tenant_id: TenantReport("", 0, 3, -1, False)})
+        await cursors.save_reports(tx, "feed", {leased.tenant_id: TenantReport("", 0, 3, -1, False)})
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000")
     await monitor.update()
     (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
@@ -98,7 +98,7 @@ async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, monitor: A
 
 
 async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str = "") -> str:
-    """What the alert says once the tenant's holder has noted this; "" when none is open."""
+    """The alert's detail after the tenant's holder recorded this; "" when none is open."""
     async with store.transaction() as tx:
         tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
         await cursors.save_reports(tx, "feed", {tenant_id: TenantReport("", 0, dropped, -1, owed, bound)})
@@ -107,7 +107,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
         return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
 
 
-async def test_an_alert_about_losses_says_what_was_missed_since_it_began(store: Store) -> None:
+async def test_an_alert_about_losses_counts_from_its_beginning(store: Store) -> None:
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true")

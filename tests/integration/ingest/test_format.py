@@ -1,4 +1,4 @@
-"""How many rounds a map has: given at creation, by the log, in doubt, and kept beside version 0.1.0."""
+"""How many rounds a map has: set at creation or by the log, in doubt, and compatible with version 0.1.0."""
 
 import msgspec
 import pytest
@@ -15,7 +15,7 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
-ASKED = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW, allow_unrated=True)
+NEW_MATCH = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW, allow_unrated=True)
 ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
 
 
@@ -39,7 +39,7 @@ async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
 
 async def test_a_match_is_offered_in_the_format_that_it_is_created_in(store: Store) -> None:
     match = await creation.create_match(
-        store, replace(ASKED, max_rounds=30, overtime_rounds=0), NOW, CONFIG.margin
+        store, replace(NEW_MATCH, max_rounds=30, overtime_rounds=0), NOW, CONFIG.margin
     )
     assert (match.max_rounds, match.overtime_rounds, match.format_status.set_by) == (30, 0, "operator")
     assert (8, "map=1|threshold=26.5") in await offered(store, match)

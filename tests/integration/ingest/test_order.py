@@ -47,7 +47,7 @@ async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Ser
         assert await log_state.pending(tx, state.id) == []
 
 
-async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(
+async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
     store: Store, server: Server
 ) -> None:
     await server.begin()
@@ -64,7 +64,7 @@ async def test_a_hole_is_declared_after_two_seconds_and_play_goes_on_behind_it(
     assert (await server.state()).suspended == GAP
 
 
-async def test_a_round_that_begins_whole_ends_the_suspension(store: Store, server: Server) -> None:
+async def test_a_complete_round_ends_the_suspension(store: Store, server: Server) -> None:
     await server.begin()
     server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
@@ -155,10 +155,10 @@ async def test_times_never_go_back(store: Store, server: Server) -> None:
         )
         await server.deliver(batch)
     async with store.reading() as tx:
-        told = [event.at for event in await history.timeline(tx, server.match.id)]
+        times = [event.at for event in await history.timeline(tx, server.match.id)]
         (played,) = await history.rounds(tx, server.match.id)
-    assert told == sorted(told) and len(told) == 5
-    assert NOW <= played.started_at <= told[0] and told[-1] <= played.ended_at <= arrival
+    assert times == sorted(times) and len(times) == 5
+    assert NOW <= played.started_at <= times[0] and times[-1] <= played.ended_at <= arrival
 
 
 def bare(batch: Batch) -> Batch:
@@ -182,7 +182,7 @@ async def test_what_follows_from_a_log_carries_its_arrival(store: Store, server:
 
 
 async def test_what_is_held_back_of_a_match_is_bounded(store: Store, server: Server) -> None:
-    """In number and in bytes; what is left out leaves a hole, as if it had never come."""
+    """In number and in bytes; a dropped batch leaves a gap."""
     await server.begin()
     missing = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     early = [server.cut(SHOT) for _ in range(300)]

@@ -52,7 +52,7 @@ async def private(settings: Settings) -> AsyncIterator[Settings]:
 
 
 class Crew:
-    """Workers that note who handled what, and whether two ever had a batch of one queue in hand."""
+    """Workers that note who handled what, and whether two ever handled a batch of one queue at a time."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -104,7 +104,7 @@ class Crew:
         return not self.clashes and all(each == list(range(1, self._sent + 1)) for each in ids.values())
 
 
-async def test_queues_are_dealt_out_anew_whenever_workers_come_and_go(private: Settings) -> None:
+async def test_queues_are_reassigned_when_workers_come_and_go(private: Settings) -> None:
     crew = Crew(private)
     (first, a), (second, b), (third, c) = (crew.worker(name) for name in "abc")
     async with queues_of(private) as publishing, first:
@@ -127,7 +127,7 @@ async def test_queues_are_dealt_out_anew_whenever_workers_come_and_go(private: S
     assert crew.in_order()
 
 
-async def test_a_turn_that_nobody_waits_for_comes_back(private: Settings) -> None:
+async def test_a_queue_without_another_consumer_returns(private: Settings) -> None:
     crew = Crew(private)
     alone, assignment = crew.worker("b")
     async with queues_of(private) as publishing, alone:

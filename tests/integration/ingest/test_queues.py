@@ -88,11 +88,11 @@ async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private
 
 
 async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(private: Settings) -> None:
-    taken: list[AbstractIncomingMessage] = []
+    received: list[AbstractIncomingMessage] = []
     seen: list[str] = []
 
-    async def take(message: AbstractIncomingMessage) -> None:
-        taken.append(message)
+    async def receive(message: AbstractIncomingMessage) -> None:
+        received.append(message)
 
     async def handle(batch: Batch) -> None:
         seen.append(batch.id)
@@ -105,19 +105,19 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
         async with await aio_pika.connect(url) as first:
             channel = await first.channel()
             await channel.set_qos(1)
-            await (await channel.get_queue("ingest.3")).consume(take)
+            await (await channel.get_queue("ingest.3")).consume(receive)
             async with second:
                 await second.ready()
                 for batch in batches(3):
                     await publishing.publish(batch)
-                await eventually(lambda: value(len(taken)), lambda count: count == 1)
+                await eventually(lambda: value(len(received)), lambda count: count == 1)
                 assert seen == []
                 await first.close()
                 await eventually(lambda: value(len(seen)), lambda count: count == 3)
     assert seen == ["3/0", "3/1", "3/2"]
 
 
-async def test_a_long_name_of_a_server_costs_nobody_the_connection(private: Settings) -> None:
+async def test_a_long_name_of_a_server_does_not_end_the_connection(private: Settings) -> None:
     """What is beyond a frame would have the broker end the connection of the process, and all wait for it."""
     async with queues_of(private) as publishing:
         await publishing.ready()

@@ -15,15 +15,15 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
-ASKED = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
+NEW_MATCH = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
 HOME_WINS = (1, "team=home")
 
 
-async def create(store: Store, asked: NewMatch = ASKED) -> Match:
-    return await creation.create_match(store, asked, NOW, CONFIG.margin)
+async def create(store: Store, new: NewMatch = NEW_MATCH) -> Match:
+    return await creation.create_match(store, new, NOW, CONFIG.margin)
 
 
-async def order(store: Store, match: Match, command: c.Command) -> Match:
+async def execute(store: Store, match: Match, command: c.Command) -> Match:
     return await execution.execute(store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin)
 
 
@@ -47,14 +47,14 @@ async def open_alerts(store: Store, match: Match) -> list[Alert]:
 
 
 @pytest.mark.parametrize("home", [0.0, 1650.0])
-async def test_without_both_ratings_nothing_is_offered_and_an_alert_says_so(
+async def test_without_both_ratings_nothing_is_offered_and_an_alert_is_open(
     store: Store, home: float
 ) -> None:
-    match = await create(store, replace(ASKED, home_strength=home))
+    match = await create(store, replace(NEW_MATCH, home_strength=home))
     assert match.suspended == ("no rating of team_b" if home else "no rating of team_a and team_b")
     assert not await on_sale(store, match)
     assert [alert.detail for alert in await open_alerts(store, match)] == [match.suspended]
-    await order(store, match, c.Rate(strength_a=home or 1600.0, strength_b=1500.0))
+    await execute(store, match, c.Rate(strength_a=home or 1600.0, strength_b=1500.0))
     assert await on_sale(store, match)
     assert await open_alerts(store, match) == []
 
@@ -65,19 +65,19 @@ async def test_nothing_is_offered_in_play_either(store: Store) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     assert not await on_sale(store, match) and await open_alerts(store, match)
-    await order(store, match, c.Rate(allow_unrated=True))
+    await execute(store, match, c.Rate(allow_unrated=True))
     assert await on_sale(store, match) and not await open_alerts(store, match)
 
 
 async def test_an_operator_may_allow_it_at_the_creation(store: Store) -> None:
-    match = await create(store, replace(ASKED, allow_unrated=True))
+    match = await create(store, replace(NEW_MATCH, allow_unrated=True))
     assert await on_sale(store, match)
     assert await open_alerts(store, match) == []
 
 
 async def test_one_known_rating_is_used(store: Store) -> None:
-    strong = await create(store, replace(ASKED, home_strength=1800.0, allow_unrated=True))
-    weak = await create(store, replace(ASKED, home_strength=600.0, allow_unrated=True))
+    strong = await create(store, replace(NEW_MATCH, home_strength=1800.0, allow_unrated=True))
+    weak = await create(store, replace(NEW_MATCH, home_strength=600.0, allow_unrated=True))
     chances = [(await book(store, match))[HOME_WINS].probability for match in (strong, weak)]
     assert chances[0] > 0.5 > chances[1]
 
@@ -90,15 +90,15 @@ async def test_imported_ratings_count_also_when_they_come_later(store: Store) ->
         known = await entrants.get(tx, entrants.TEAMS, match.away_id or 0)
         assert known
         await entrants.put(tx, entrants.TEAMS, [replace(known, strength=1500.0)])
-    match = await order(store, match, c.Rate())
+    match = await execute(store, match, c.Rate())
     assert (match.home_strength, match.away_strength) == (1650.0, 1500.0)
     assert await on_sale(store, match)
 
 
 async def test_other_teams_need_their_own_ratings(store: Store) -> None:
-    match = await create(store, replace(ASKED, home_strength=1650.0, away_strength=1600.0))
+    match = await create(store, replace(NEW_MATCH, home_strength=1650.0, away_strength=1600.0))
     assert await on_sale(store, match)
-    await order(store, match, c.SetTeams(team_a="Copper Owls", team_b="Dune Larks", strength_a=1500.0))
+    await execute(store, match, c.SetTeams(team_a="Copper Owls", team_b="Dune Larks", strength_a=1500.0))
     assert not await on_sale(store, match) and await open_alerts(store, match)
     reasons = {market.reason for market in (await book(store, match)).values()}
     assert reasons == {"no rating of team_b"}
@@ -106,5 +106,5 @@ async def test_other_teams_need_their_own_ratings(store: Store) -> None:
 
 async def test_the_alert_ends_with_the_match(store: Store) -> None:
     match = await create(store)
-    await order(store, match, c.Cancel())
+    await execute(store, match, c.Cancel())
     assert await open_alerts(store, match) == []

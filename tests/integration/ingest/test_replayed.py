@@ -1,4 +1,4 @@
-"""A backup that is loaded: which bets become void, and what each channel says of them."""
+"""A backup that is loaded: which bets become void, on each channel."""
 
 import pytest
 from lxml import etree
@@ -48,20 +48,22 @@ async def test_the_feed_cancels_the_bets_of_the_window_and_the_market_settles_ag
 ) -> None:
     await restored.send(*logs.live())
     await restored.send(*logs.ct_win(2, 0))
-    told = await envelopes(store, match)
-    (cancel,) = (root for root in told if root.tag == "bet_cancel")
+    published = await envelopes(store, match)
+    (cancel,) = (root for root in published if root.tag == "bet_cancel")
     stands = (await restored.state()).maps[0].counted[0]
     assert int(cancel.get("start_time", 0)) == stands.ended_at
     assert int(cancel.get("end_time", 0)) <= int(cancel.get("timestamp", 0))
-    about = [root.tag for root in told for market in root.iter("market") if _key(market) == REPLAYED]
+    about = [root.tag for root in published for market in root.iter("market") if _key(market) == REPLAYED]
     after = about[about.index("bet_cancel") + 1 :]
-    assert after[0] == "odds_change", "the market's status is told at once, and it is not that of a void one"
+    assert after[0] == "odds_change", (
+        "the market's status is published at once, and it is not that of a void one"
+    )
     assert after[-2:] == ["bet_settlement", "odds_change"]
-    markets_told = [market for root in told for market in root.iter("market")]
-    assert "-4" not in {market.get("status") for market in markets_told if _key(market) == REPLAYED}
+    markets = [market for root in published for market in root.iter("market")]
+    assert "-4" not in {market.get("status") for market in markets if _key(market) == REPLAYED}
 
 
-async def test_the_ledger_shows_the_window_and_where_the_market_stands(
+async def test_the_ledger_shows_the_window_and_the_status_of_the_market(
     restored: Server, store: Store, match: Match
 ) -> None:
     entries = [entry for entry in await ledger(store, match) if entry.key == REPLAYED]

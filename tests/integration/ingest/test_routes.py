@@ -95,7 +95,7 @@ async def test_a_created_match_comes_with_the_address_of_its_log(
     assert shown.json()["data"] == made
 
 
-async def test_asking_again_creates_nothing(client: httpx.AsyncClient, operator: Headers) -> None:
+async def test_a_repeated_request_creates_nothing(client: httpx.AsyncClient, operator: Headers) -> None:
     first = await create(client, operator, request_id="r1")
     assert await create(client, operator, request_id="r1") == first
     other = await client.post(
@@ -158,11 +158,11 @@ async def test_a_log_body_travels_unchanged(
 
     async with queues:
         await eventually(count, lambda number: number == 2)
-    told, bare = seen
-    assert (str(told.match_id), told.number, told.body) == (made["id"], made["number"], body)
-    assert (told.instance, told.begin, told.end, told.arrived_at) == ("run", 100, 100 + len(body), NOW)
+    full, bare = seen
+    assert (str(full.match_id), full.number, full.body) == (made["id"], made["number"], body)
+    assert (full.instance, full.begin, full.end, full.arrived_at) == ("run", 100, 100 + len(body), NOW)
     assert (bare.instance, bare.begin, bare.end) == ("", None, None)
-    assert bare.id != told.id
+    assert bare.id != full.id
 
 
 async def test_the_sink_wants_the_token_of_its_match(client: httpx.AsyncClient, operator: Headers) -> None:
@@ -184,7 +184,7 @@ async def test_a_body_too_large_is_refused(
     assert (await post_log(client, made["log_sink_url"], fits)).status_code == 200
 
 
-async def test_without_a_broker_the_sink_says_so_within_two_seconds(
+async def test_without_a_broker_the_sink_fails_within_two_seconds(
     settings: Settings, operator: Headers
 ) -> None:
     away = replace(

@@ -1,4 +1,4 @@
-"""A match has one log source until an operator, or its silence, hands it over."""
+"""A match has one log source until an operator or its silence changes it."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -20,7 +20,7 @@ from tests.support.web import issuing, serving
 
 
 class Addressed(Server):
-    """A game server that says its address, as real ones do."""
+    """A game server that sends its address, as real ones do."""
 
     def __init__(self, like: Server, instance: str, address: str) -> None:
         super().__init__(like.store, like.match, instance)
@@ -74,7 +74,7 @@ async def taken_back(store: Store, server: Server) -> int:
         return sum(played.void for played in await history.rounds(tx, server.match.id))
 
 
-async def test_a_rival_takes_nothing_back_and_is_an_alert(
+async def test_a_rival_rolls_nothing_back_and_is_an_alert(
     store: Store, first: Addressed, rival: Addressed
 ) -> None:
     assert await rival.deliver(rival.cut(*logs.kick_off()), rival.cut(*logs.live())) == ["refused", "refused"]
@@ -125,7 +125,7 @@ async def test_the_same_server_that_comes_back_is_followed_at_once(store: Store,
     assert (await taken_back(store, first), await open_rivals(store)) == (0, [])
 
 
-async def test_after_long_silence_another_server_takes_over_and_takes_nothing_back(
+async def test_after_long_silence_another_server_takes_over_and_rolls_nothing_back(
     store: Store, first: Addressed, rival: Addressed
 ) -> None:
     rival.now = first.now + CONFIG.takeover_millis
@@ -143,7 +143,7 @@ async def test_after_long_silence_another_server_takes_over_and_takes_nothing_ba
     assert await first.deliver(replace(first.cut(*logs.live()), arrived_at=rival.now)) == ["refused"]
 
 
-async def test_an_operator_sees_the_sources_and_hands_the_match_over(
+async def test_an_operator_sees_the_sources_and_chooses_one(
     store: Store, first: Addressed, rival: Addressed, client: httpx.AsyncClient
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
@@ -200,9 +200,7 @@ async def test_senders_that_change_their_name_fill_no_table(
     assert len(found) == source_selection.MOST + 1
 
 
-async def test_senders_without_headers_are_told_apart_by_where_they_send_from(
-    store: Store, server: Server
-) -> None:
+async def test_senders_without_headers_are_distinguished_by_address(store: Store, server: Server) -> None:
     first = replace(server.cut(*logs.kick_off()), instance="", begin=None, end=None, peer="198.51.100.1")
     again = replace(server.cut(*logs.live()), instance="", begin=None, end=None, peer="198.51.100.2")
     outcomes = [await apply(store, batch, batch.arrived_at, CONFIG) for batch in (first, again)]

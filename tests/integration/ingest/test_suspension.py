@@ -53,7 +53,7 @@ async def test_a_crash_in_a_live_round_leaves_no_price_open_for_long(store: Stor
     assert await on_offer(store, server) == []
 
 
-async def test_a_server_that_buys_is_given_longer_than_one_that_fights(store: Store, server: Server) -> None:
+async def test_a_server_may_be_silent_longer_while_players_buy(store: Store, server: Server) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -129,7 +129,7 @@ async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, serv
     assert CONFIG.fresh_millis <= 2000
 
 
-async def test_a_match_of_five_against_nobody_is_not_on_offer(store: Store, server: Server) -> None:
+async def test_a_match_of_five_against_none_is_not_on_offer(store: Store, server: Server) -> None:
     await server.begin()
     await server.send(*(f'{who} disconnected (reason "TIMEDOUT")' for who in logs.T))
     assert await on_offer(store, server) == []
@@ -171,10 +171,8 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     assert {book[key].status for key in of_round} == {MarketStatus.SETTLED}
 
 
-async def test_a_round_that_begins_whole_after_a_hole_settles_as_any_other(
-    store: Store, server: Server
-) -> None:
-    """The batch with the next freeze time ends the hole: what follows in it is known."""
+async def test_a_round_that_begins_after_a_gap_settles_as_any_other(store: Store, server: Server) -> None:
+    """The batch with the next freeze time ends the gap: nothing after it is missing."""
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
@@ -207,7 +205,7 @@ async def test_everything_is_suspended_in_play_and_before(store: Store, server: 
     assert await suspension.suspend_everything(store, NOW) == 0
 
 
-async def test_suspension_is_told(store: Store, server: Server) -> None:
+async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -> None:
     await server.begin()
     async with store.reading() as tx:
         head = await changes.head(tx)
@@ -228,7 +226,7 @@ async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store,
         assert await heartbeats.latest(tx, heartbeats.INGEST) == NOW + 5000
 
 
-async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, server: Server) -> None:
+async def test_a_tick_suspends_silent_matches_and_closes_gaps(store: Store, server: Server) -> None:
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
@@ -237,7 +235,7 @@ async def test_a_tick_suspends_what_is_silent_and_closes_holes(store: Store, ser
     assert await on_offer(store, server) == []
 
 
-async def test_one_match_that_fails_keeps_no_other_open(
+async def test_one_match_that_fails_leaves_no_other_open(
     store: Store, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await server.begin()

@@ -1,4 +1,4 @@
-"""Logs as real servers write them end with the right rounds, or suspended with an alert that says why."""
+"""Logs as real servers write them end with the right rounds, or suspended with an alert and its reason."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ START = f'World triggered "Match_Start" on "{logs.MAP}"'
 
 
 class GameServer(Server):
-    """A game server that says its address; `edit` is done to each of its lines before they are sent."""
+    """A game server that sends its address; `edit` is applied to each of its lines before they are sent."""
 
     def __init__(self, like: Server, instance: str, address: str = "203.0.113.5:27015") -> None:
         super().__init__(like.store, like.match, instance)

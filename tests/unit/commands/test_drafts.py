@@ -1,4 +1,4 @@
-"""What a transaction tells, in which order, under which frame and message."""
+"""The change rows of a transaction: their order, frame and message."""
 
 from decimal import Decimal
 from uuid import UUID
@@ -24,7 +24,7 @@ MARKET = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, Decimal("1.8
 WON = LedgerEntry(13, MARKET.specifiers, LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "won", (2,))
 
 
-def told(drafts: list[ChangeDraft]) -> list[tuple[str, str, str]]:
+def rows(drafts: list[ChangeDraft]) -> list[tuple[str, str, str]]:
     return [(draft.entity, draft.frame, draft.message) for draft in drafts]
 
 
@@ -37,7 +37,7 @@ def test_a_full_transaction_in_the_order_of_the_contract() -> None:
         c.RoundFinished(round=PLAYED),
     )
     drafts = compose(BEFORE, LIVE, changes, {MARKET.key: MARKET}, (settled,), (WON,))
-    assert told(drafts) == [
+    assert rows(drafts) == [
         ("round", "round.started", ""),
         ("event", "event.kill", ""),
         ("round", "round.finished", ""),
@@ -51,28 +51,28 @@ def test_a_full_transaction_in_the_order_of_the_contract() -> None:
     assert msgspec.json.decode(drafts[6].body, type=Market) == settled
 
 
-def test_nothing_changed_tells_nothing() -> None:
+def test_without_a_change_there_are_no_rows() -> None:
     assert compose(LIVE, replace(LIVE, last_fact_at=99), (), {}, (), ()) == []
 
 
 def test_what_the_summary_does_not_show_goes_to_the_stream_alone() -> None:
     drafts = compose(LIVE, replace(LIVE, suspended="silent"), (c.MatchChanged(),), {}, (), ())
-    assert told(drafts) == [("match", "match.updated", "")]
+    assert rows(drafts) == [("match", "match.updated", "")]
 
 
 def test_a_cancellation_is_a_fixture_change_of_its_own_kind() -> None:
     drafts = compose(LIVE, replace(LIVE, status=Status.CANCELLED), (c.MatchCancelled(),), {}, (), ())
-    assert told(drafts) == [("match", "", "fixture_change"), ("match", "match.updated", "odds_change")]
+    assert rows(drafts) == [("match", "", "fixture_change"), ("match", "match.updated", "odds_change")]
     assert msgspec.json.decode(drafts[0].body) == {"change_type": 3}
 
 
 def test_birth_and_end_of_a_match() -> None:
-    assert told(compose(None, BEFORE, (), {}, (), ())) == [("match", "match.created", "odds_change")]
+    assert rows(compose(None, BEFORE, (), {}, (), ())) == [("match", "match.created", "odds_change")]
     ended = replace(LIVE, status=Status.FINISHED)
-    assert told(compose(LIVE, ended, (), {}, (), ())) == [("match", "match.finished", "odds_change")]
+    assert rows(compose(LIVE, ended, (), {}, (), ())) == [("match", "match.finished", "odds_change")]
 
 
-def test_a_market_says_what_became_of_it() -> None:
+def test_a_market_row_has_the_frame_of_its_change() -> None:
     suspended = replace(MARKET, status=MarketStatus.SUSPENDED)
     repriced = replace(MARKET, odds=Decimal("1.90"))
     cases = [
@@ -84,23 +84,23 @@ def test_a_market_says_what_became_of_it() -> None:
     ]
     for old, new, frame in cases:
         book = {old.key: old} if old else {}
-        assert told(compose(LIVE, LIVE, (), book, (new,), ()))[1] == ("market", frame, "odds_change")
+        assert rows(compose(LIVE, LIVE, (), book, (new,), ()))[1] == ("market", frame, "odds_change")
 
 
-def test_what_is_void_is_told_by_the_match() -> None:
+def test_void_rounds_and_events_are_in_the_match() -> None:
     drafts = compose(LIVE, LIVE, (c.RoundsVoided(map=1, rounds=(PLAYED,), events=(1,)),), {}, (), ())
-    assert told(drafts) == [("round", "", ""), ("match", "match.updated", "")]
+    assert rows(drafts) == [("round", "", ""), ("match", "match.updated", "")]
     assert msgspec.json.decode(drafts[0].body, type=Round).void
     drafts = compose(LIVE, LIVE, (c.RoundsVoided(map=1, rounds=(), events=(1,)),), {}, (), ())
-    assert told(drafts) == [("match", "match.updated", "")]
+    assert rows(drafts) == [("match", "match.updated", "")]
 
 
-def test_the_scoreboard_is_told_when_it_looks_different() -> None:
+def test_the_scoreboard_has_a_row_when_it_changes() -> None:
     play = MapPlay(1, "de_inferno", "live", home_side="CT")
     playing = replace(LIVE, maps=(play,), current=CurrentRound(1, 1, "live"))
     hurt = replace(playing, loadouts=(Loadout(1, "ann", "CT", health=40),))
     changed = ("scoreboard", "scoreboard.frame", "")
-    assert told(compose(playing, hurt, (), {}, (), ())) == [changed]
-    assert told(compose(hurt, hurt, (), {}, (), ())) == []
-    assert changed in told(compose(hurt, replace(hurt, current=None), (), {}, (), ()))
-    assert told(compose(LIVE, replace(LIVE, loadouts=hurt.loadouts), (), {}, (), ())) == []
+    assert rows(compose(playing, hurt, (), {}, (), ())) == [changed]
+    assert rows(compose(hurt, hurt, (), {}, (), ())) == []
+    assert changed in rows(compose(hurt, replace(hurt, current=None), (), {}, (), ()))
+    assert rows(compose(LIVE, replace(LIVE, loadouts=hurt.loadouts), (), {}, (), ())) == []

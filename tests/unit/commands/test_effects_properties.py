@@ -39,7 +39,7 @@ def on_market(kind: Any, **fields: Any) -> st.SearchStrategy[c.Command]:
     )
 
 
-orders = st.one_of(
+commands = st.one_of(
     on_market(c.VoidMarket),
     on_market(c.VoidMarket, start_time=st.just(5), end_time=st.integers(5, 6)),
     on_market(c.SettleMarket, result=st.sampled_from(["won", "lost"])),
@@ -53,41 +53,43 @@ orders = st.one_of(
     st.builds(c.AwardMap, winner=teams),
     st.builds(c.AwardMatch, winner=teams),
 )
-steps = st.one_of(st.sampled_from(["home", "away", "kill"]), orders)
+steps = st.one_of(st.sampled_from(["home", "away", "kill"]), commands)
 
 
-class Desk:
+class TradedMatch:
     """A match with a book and a ledger, as a transaction after another leaves them."""
 
     def __init__(self) -> None:
         self.server = Server(new_match(3))
         self.book: Book = {}
         self.ledger: list[LedgerEntry] = []
-        self.told = 0
+        self.seen = 0
         self.envelopes: list[str] = []
         self.server.start_map()
         self.settle()
 
     def settle(self) -> None:
-        changes = self.server.changes[self.told :]
-        self.told = len(self.server.changes)
+        changes = self.server.changes[self.seen :]
+        self.seen = len(self.server.changes)
         self._react(self.server.match, changes)
 
-    def order(self, command: c.Command) -> None:
-        asked = effect_of(command, self.server.match, self.server.later())
-        before, self.server.match = self.server.match, asked.after
+    def execute(self, command: c.Command) -> None:
+        effect = effect_of(command, self.server.match, self.server.later())
+        before, self.server.match = self.server.match, effect.after
         try:
-            self._react(before, asked.changes, asked.action)
+            self._react(before, effect.changes, effect.action)
         except (Conflict, NotFound):
             self.server.match = before
             raise
 
-    def _react(self, before: Match, changes: Any, hand: ManualMarketAction = no_action) -> None:
-        """One transaction: what it tells, and the book and the ledger after it."""
+    def _react(self, before: Match, changes: Any, action: ManualMarketAction = no_action) -> None:
+        """One transaction: its change rows, and the book and the ledger after it."""
         after, now = self.server.match, self.server.now
-        reaction = decide(hand, after, changes, self.book, now=now, quoting=True, margin=0.06)
-        told = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
-        self.envelopes = [message for message, _ in groupby(told, key=lambda draft: draft.message) if message]
+        reaction = decide(action, after, changes, self.book, now=now, quoting=True, margin=0.06)
+        drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
+        self.envelopes = [
+            message for message, _ in groupby(drafts, key=lambda draft: draft.message) if message
+        ]
         self.ledger += reaction.entries
         self.book = self.book | {market.key: market for market in reaction.markets}
 
@@ -103,29 +105,29 @@ class Desk:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(steps, max_size=14))
 def test_book_ledger_and_match_agree_after_every_step(script: list[Any]) -> None:
-    desk = Desk()
+    traded = TradedMatch()
     for step in script:
-        before = desk.server.match, desk.book, list(desk.ledger)
+        before = traded.server.match, traded.book, list(traded.ledger)
         try:
-            desk.play(step) if isinstance(step, str) else desk.order(step)
+            traded.play(step) if isinstance(step, str) else traded.execute(step)
         except (Conflict, NotFound, Invalid):
-            assert (desk.server.match, desk.book, desk.ledger) == before
-        _check_match(desk.server.match)
-        _check_ledger(desk)
-        _check_hands(desk, before[1])
-        assert len(desk.envelopes) == len(set(desk.envelopes)), "what happens together is told together"
+            assert (traded.server.match, traded.book, traded.ledger) == before
+        _check_match(traded.server.match)
+        _check_ledger(traded)
+        _check_manual_settlements(traded, before[1])
+        assert len(traded.envelopes) == len(set(traded.envelopes)), "what happens together is drafts together"
 
 
 def test_an_awarded_map_is_one_cancellation() -> None:
-    """The award voids lines by hand, and the engine what can no longer be played."""
-    desk = Desk()
-    desk.play("home")
-    desk.order(c.AwardMap(winner="team_a"))
-    assert {entry.settled_by for entry in desk.ledger if entry.new_status is LedgerStatus.VOIDED} == {
+    """The award voids lines by action, and the engine what can no longer be played."""
+    traded = TradedMatch()
+    traded.play("home")
+    traded.execute(c.AwardMap(winner="team_a"))
+    assert {entry.settled_by for entry in traded.ledger if entry.new_status is LedgerStatus.VOIDED} == {
         "admin",
         "engine",
     }
-    assert desk.envelopes == ["bet_settlement", "bet_cancel", "odds_change"]
+    assert traded.envelopes == ["bet_settlement", "bet_cancel", "odds_change"]
 
 
 def _check_match(match: Match) -> None:
@@ -136,29 +138,29 @@ def _check_match(match: Match) -> None:
     assert msgspec.json.decode(msgspec.json.encode(match), type=Match) == match
 
 
-def _check_ledger(desk: Desk) -> None:
+def _check_ledger(traded: TradedMatch) -> None:
     """Every market's entries form a chain that ends where the market stands."""
     status: dict[Any, LedgerStatus] = {}
-    for entry in desk.ledger:
+    for entry in traded.ledger:
         assert entry.previous_status is status.get(entry.key, LedgerStatus.PENDING)
         status[entry.key] = entry.new_status
     expected = {
         MarketStatus.SETTLED: LedgerStatus.SETTLED,
         MarketStatus.CANCELLED: LedgerStatus.VOIDED,
     }
-    for key, market in desk.book.items():
+    for key, market in traded.book.items():
         assert status.get(key, LedgerStatus.PENDING) is expected.get(market.status, LedgerStatus.PENDING)
-        assert not (market.open and desk.server.match.over and not market.held)
-        if desk.server.match.suspended or market.held:
+        assert not (market.open and traded.server.match.over and not market.held)
+        if traded.server.match.suspended or market.held:
             assert market.status is not MarketStatus.ACTIVE
 
 
-def _check_hands(desk: Desk, before: Book) -> None:
-    """What was settled by hand is changed by hand alone."""
+def _check_manual_settlements(traded: TradedMatch, before: Book) -> None:
+    """What was settled by action is changed by action alone."""
     for key, market in before.items():
-        after = desk.book[key]
+        after = traded.book[key]
         if market.status in CLOSED and market.settled_by == "admin" and after != market:
-            last = [entry for entry in desk.ledger if entry.key == key]
+            last = [entry for entry in traded.ledger if entry.key == key]
             assert any(entry.settled_by == "admin" for entry in last[-2:])
-    if desk.server.match.status is Status.CANCELLED:
-        assert not any(market.status is MarketStatus.ACTIVE for market in desk.book.values())
+    if traded.server.match.status is Status.CANCELLED:
+        assert not any(market.status is MarketStatus.ACTIVE for market in traded.book.values())

@@ -8,7 +8,9 @@ from app.ingest.fact_times import fit_between
 
 
 @given(st.lists(st.integers(0, 5000), max_size=20), st.integers(0, 5000), st.integers(0, 5000))
-def test_order_is_kept_and_nothing_reaches_back(times: list[int], after: int, more: int) -> None:
+def test_order_is_preserved_and_nothing_is_earlier_than_the_batch_before(
+    times: list[int], after: int, more: int
+) -> None:
     until = max([after, *times]) + more
     facts = [FreezeStarted(at=at) for at in sorted(times)]
     pressed = [fact.at for fact in fit_between(facts, after, until)]

@@ -38,34 +38,34 @@ def deliveries(draw: st.DrawFn) -> list[Batch]:
 
 
 def receive(batches: list[Batch]) -> tuple[bytes, list[PendingRange]]:
-    source, waiting, read = LogState(match_id=MATCH), [], b""
+    state, pending, read = LogState(match_id=MATCH), [], b""
     for batch in batches:
-        given = offsets.as_pending(batch)
-        assert given is not None
-        if offsets.is_repeat(source, batch.id, given):
+        arrived = offsets.chunk_of(batch)
+        assert arrived is not None
+        if offsets.is_repeat(state, batch.id, arrived):
             continue
-        waiting.append(given)
-        while (next_one := offsets.next_in_line(source, waiting)) is not None or not source.instance:
-            taken = next_one or given
-            waiting.remove(taken)
-            source, new = offsets.advance(source, taken)
+        pending.append(arrived)
+        while (next_one := offsets.next_pending(state, pending)) is not None or not state.instance:
+            chunk = next_one or arrived
+            pending.remove(chunk)
+            state, new = offsets.advance(state, chunk)
             read += new
-    return read, waiting
+    return read, pending
 
 
 @given(deliveries())
 def test_every_byte_is_read_once_and_in_order(batches: list[Batch]) -> None:
-    read, waiting = receive(batches)
+    read, pending = receive(batches)
     assert read == LOG
-    assert not waiting
+    assert not pending
 
 
 @given(deliveries(), st.data())
-def test_nothing_behind_a_hole_is_read(batches: list[Batch], data: st.DataObject) -> None:
-    hole = data.draw(st.sampled_from(batches))
-    read, _ = receive([batch for batch in batches if batch.begin != hole.begin])
-    if hole.begin:
-        assert read == LOG[: hole.begin]
+def test_nothing_after_a_gap_is_read(batches: list[Batch], data: st.DataObject) -> None:
+    gap = data.draw(st.sampled_from(batches))
+    read, _ = receive([batch for batch in batches if batch.begin != gap.begin])
+    if gap.begin:
+        assert read == LOG[: gap.begin]
 
 
 def test_overlapping_ranges_give_their_new_part() -> None:
@@ -74,23 +74,23 @@ def test_overlapping_ranges_give_their_new_part() -> None:
 
 def test_the_same_message_is_a_repeat_even_without_offsets() -> None:
     bare = a_batch(None, None, instance="", name="m1")
-    assert offsets.as_pending(bare) is None
+    assert offsets.chunk_of(bare) is None
     assert not offsets.is_repeat(LogState(match_id=MATCH), bare.id, None)
     assert offsets.is_repeat(LogState(match_id=MATCH, last_message="m1"), bare.id, None)
 
 
 def test_impossible_offsets_count_as_none() -> None:
-    assert offsets.as_pending(a_batch(9, 3)) is None
-    assert offsets.as_pending(a_batch(0, 3, instance="")) is None
+    assert offsets.chunk_of(a_batch(9, 3)) is None
+    assert offsets.chunk_of(a_batch(0, 3, instance="")) is None
 
 
-def test_another_run_begins_where_it_likes_and_leaves_the_old_one_behind() -> None:
-    source = LogState(match_id=MATCH, instance="old", next_offset=50)
-    fresh = offsets.as_pending(a_batch(0, 10, instance="new"))
-    late = offsets.as_pending(a_batch(60, 70, instance="old"))
+def test_another_run_begins_anywhere_and_makes_the_old_one_obsolete() -> None:
+    state = LogState(match_id=MATCH, instance="old", next_offset=50)
+    fresh = offsets.chunk_of(a_batch(0, 10, instance="new"))
+    late = offsets.chunk_of(a_batch(60, 70, instance="old"))
     assert fresh and late
-    assert not offsets.is_early(source, fresh)
-    after, new = offsets.advance(source, fresh)
+    assert not offsets.is_early(state, fresh)
+    after, new = offsets.advance(state, fresh)
     assert (after.instance, after.next_offset, new) == ("new", 10, LOG[:10])
-    assert offsets.left_behind(after, [late, fresh]) == [late]
-    assert offsets.first_waiting(source, [late]) == late
+    assert offsets.obsolete(after, [late, fresh]) == [late]
+    assert offsets.first_pending(state, [late]) == late

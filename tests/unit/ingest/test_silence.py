@@ -23,10 +23,10 @@ def server() -> Server:
 
 
 def test_a_round_in_play_may_be_silent_for_seconds_only(server: Server) -> None:
-    heard = server.match.last_fact_at
+    last = server.match.last_fact_at
     assert silence.moment(server.match) == "live"
-    assert not silence.is_silent(server.match, heard + CONFIG.silence_live_millis, CONFIG)
-    assert silence.is_silent(server.match, heard + CONFIG.silence_live_millis + 1, CONFIG)
+    assert not silence.is_silent(server.match, last + CONFIG.silence_live_millis, CONFIG)
+    assert silence.is_silent(server.match, last + CONFIG.silence_live_millis + 1, CONFIG)
     assert CONFIG.silence_live_millis < 10_000
 
 
@@ -59,7 +59,7 @@ def test_half_time_and_the_time_before_a_map_are_breaks() -> None:
     assert silence.moment(server.match) == "break"
 
 
-def test_a_real_server_is_never_taken_for_a_lost_one(data: Path, real_log: str) -> None:
+def test_a_real_server_is_never_considered_lost(data: Path, real_log: str) -> None:
     """Not even when bodies come two seconds later than their stamps say."""
     log = data / "cs2-server-inferno.log.gz"
     lenient = IngestConfig(

@@ -1,4 +1,4 @@
-"""What is kept of a sender's lines says nothing that is not for everybody."""
+"""The line that is stored of a sender has no addresses and secrets; which senders are the same server."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from app.ingest.batch import Batch
 
 
 @pytest.mark.parametrize(
-    ("line", "kept"),
+    ("line", "expected"),
     [
         (
             '"a<2><[U:1:5]><>" connected, address "203.0.113.7:5"',
@@ -22,17 +22,17 @@ from app.ingest.batch import Batch
         ("z" * 500, "z" * 200),
     ],
 )
-def test_the_last_line_is_short_and_without_secrets(line: str, kept: str) -> None:
-    assert source_selection.last_line(f"first\n{line}\r\n".encode()) == kept
+def test_the_last_line_is_short_and_without_secrets(line: str, expected: str) -> None:
+    assert source_selection.last_line(f"first\n{line}\r\n".encode()) == expected
 
 
 def _batch(address: str = "", unique: str = "") -> Batch:
     peer = "198.51.100.1"
-    said = Batch(id="b", match_id=UUID(int=1), number=1, arrived_at=1, body=b"", peer=peer)
-    return replace(said, address=address, unique=unique)
+    batch = Batch(id="b", match_id=UUID(int=1), number=1, arrived_at=1, body=b"", peer=peer)
+    return replace(batch, address=address, unique=unique)
 
 
-def test_a_server_is_its_address_or_else_what_is_known_of_it() -> None:
+def test_a_server_is_identified_by_its_address_or_else_its_token_or_peer() -> None:
     assert source_selection.server_of(_batch(address="203.0.113.5:27015", unique="u")) == "203.0.113.5:27015"
     assert source_selection.server_of(_batch(address="0.0.0.0:27015", unique="u")) == "u"
     assert source_selection.server_of(_batch(address="0.0.0.0:27015")) == "198.51.100.1 0.0.0.0:27015"

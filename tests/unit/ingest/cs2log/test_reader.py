@@ -37,7 +37,7 @@ def one(message: str) -> f.Fact:
         "L 01/19/2026 - 18:59:42: Starting Freeze period\x00",
     ],
 )
-def test_every_dress(line: str) -> None:
+def test_every_timestamp_format(line: str) -> None:
     assert read(line, ARRIVED).facts == (f.FreezeStarted(at=ARRIVED),)
     assert read(line.encode(), ARRIVED).facts == (f.FreezeStarted(at=ARRIVED),)
 
@@ -68,7 +68,7 @@ def test_times_count_back_from_the_arrival() -> None:
     assert [fact.at for fact in read(body, ARRIVED).facts] == [ARRIVED - 15_000, ARRIVED]
 
 
-def test_thousandths_are_kept() -> None:
+def test_milliseconds_are_parsed() -> None:
     body = (
         "01/19/2026 - 18:59:42.100 - Starting Freeze period\n"
         '01/19/2026 - 18:59:42.350 - World triggered "Round_Start"'
@@ -76,12 +76,12 @@ def test_thousandths_are_kept() -> None:
     assert [fact.at for fact in read(body, ARRIVED).facts] == [ARRIVED - 250, ARRIVED]
 
 
-def test_lines_a_second_out_of_order_are_put_right() -> None:
+def test_lines_a_second_out_of_order_are_sorted() -> None:
     body = stamped(KILL, second=43) + stamped('World triggered "Round_Start"', second=42)
     assert [type(fact) for fact in read(body, ARRIVED).facts] == [f.RoundStarted, f.Killed]
 
 
-def test_a_clock_set_back_keeps_the_order_of_arrival() -> None:
+def test_after_a_clock_set_back_the_order_of_arrival_stays() -> None:
     body = stamped(KILL, second=59) + stamped('World triggered "Round_Start"', second=10)
     assert [type(fact) for fact in read(body, ARRIVED).facts] == [f.Killed, f.RoundStarted]
 
@@ -105,7 +105,7 @@ def test_other_things_killed_are_no_kills() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         f'{FOX} say "x<2><[U:1:2]><CT>" [1 2 3] killed {HERON} [4 5 6] with "ak47"',
         f'{FOX} say_team "World triggered "Round_Start""',
@@ -114,8 +114,8 @@ def test_other_things_killed_are_no_kills() -> None:
         f'{FOX} say "rcon from "1.2.3.4:5": command "mp_backup_restore_load_file backup_round03.txt""',
     ],
 )
-def test_nothing_said_passes_for_something_done(said: str) -> None:
-    assert read(stamped(said), ARRIVED).facts == ()
+def test_chat_is_never_parsed_as_an_event(message: str) -> None:
+    assert read(stamped(message), ARRIVED).facts == ()
 
 
 @pytest.mark.parametrize(

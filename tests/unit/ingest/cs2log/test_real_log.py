@@ -63,7 +63,7 @@ def test_every_round(played: tuple[Match, tuple[Change, ...]], truth: list[TrueR
 
 def test_every_kill(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
     events = [change.event for change in played[1] if isinstance(change, EventAdded)]
-    told = [told_kill(event) for event in events if event.type == "kill"]
+    found = [told_kill(event) for event in events if event.type == "kill"]
     true = [
         (
             number,
@@ -78,7 +78,7 @@ def test_every_kill(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRo
         for number, one in enumerate(truth, start=1)
         for kill in one.kills
     ]
-    assert told == true
+    assert found == true
 
 
 def told_kill(event: TimelineEvent) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""What a played map's log says, derived with plain regexes and nothing of ours."""
+"""A played map's facts, parsed from its log with plain regexes and none of our code."""
 
 import re
 from dataclasses import dataclass, field

@@ -15,7 +15,7 @@ from app.store import changes, entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW
 
-ASKED = NewMatch(
+NEW_MATCH = NewMatch(
     allow_unrated=True,
     home="Northwind",
     away="Harbour",
@@ -27,20 +27,22 @@ ASKED = NewMatch(
 
 
 async def test_a_match_is_created_once_per_reference(store: Store) -> None:
-    made = await asyncio.gather(*(creation.create_match(store, ASKED, NOW, CONFIG.margin) for _ in range(4)))
+    made = await asyncio.gather(
+        *(creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin) for _ in range(4))
+    )
     assert len({match.id for match in made}) == 1
-    other = await creation.create_match(store, replace(ASKED, reference="r2"), NOW, CONFIG.margin)
+    other = await creation.create_match(store, replace(NEW_MATCH, reference="r2"), NOW, CONFIG.margin)
     assert other.id != made[0].id and other.number != made[0].number
 
 
 async def test_a_reference_stands_for_one_match_only(store: Store) -> None:
-    await creation.create_match(store, ASKED, NOW, CONFIG.margin)
+    await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
     with pytest.raises(Conflict, match="r1"):
-        await creation.create_match(store, replace(ASKED, away="Others"), NOW, CONFIG.margin)
+        await creation.create_match(store, replace(NEW_MATCH, away="Others"), NOW, CONFIG.margin)
 
 
-async def test_a_new_match_is_told(store: Store) -> None:
-    match = await creation.create_match(store, ASKED, NOW, CONFIG.margin)
+async def test_a_new_match_is_in_the_change_log(store: Store) -> None:
+    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
     assert match.status is Status.UPCOMING
     async with store.reading() as tx:
         first = (await changes.read(tx, 0, 1))[0]
@@ -50,7 +52,7 @@ async def test_a_new_match_is_told(store: Store) -> None:
 
 
 async def test_a_match_is_cancelled_once(store: Store) -> None:
-    match = await creation.create_match(store, ASKED, NOW, CONFIG.margin)
+    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
     urn = f"od:match:{match.number}"
     cancelled = await execution.execute(store, urn, Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
     assert cancelled.status is Status.CANCELLED
@@ -71,5 +73,5 @@ async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Sto
         teams = [Competitor(4, "NORTHWIND", strength=1700), Competitor(5, "Harbour")]
         await entrants.put(tx, entrants.TEAMS, teams)
         await entrants.put(tx, entrants.TOURNAMENTS, [Tournament(9, "Cup")])
-    match = await creation.create_match(store, ASKED, NOW, CONFIG.margin)
+    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
     assert (match.home_id, match.home_strength, match.away_id, match.tournament_id) == (4, 1700, 5, 9)

@@ -21,7 +21,7 @@ FIRST = (13, "map=1|round=1|team=home")
 
 
 @pytest.fixture
-def order(store: Store, match: Match) -> Any:
+def execute(store: Store, match: Match) -> Any:
     """Give a command as `tester`."""
 
     async def give(command: c.Command, now: int = NOW) -> Match:
@@ -50,25 +50,25 @@ async def head(store: Store) -> int:
         return await changes.head(tx)
 
 
-async def test_a_command_with_an_id_is_done_once(store: Store, order: Any) -> None:
+async def test_a_command_with_an_id_is_done_once(store: Store, execute: Any) -> None:
     command = c.RenameTeam(team="team_a", name="Northwind Academy", request_id="a")
-    done = await asyncio.gather(*(order(command) for _ in range(4)))
+    done = await asyncio.gather(*(execute(command) for _ in range(4)))
     assert {match.home for match in done} == {"Northwind Academy"}
-    told = await head(store)
-    await order(command)
-    assert await head(store) == told
+    done_at = await head(store)
+    await execute(command)
+    assert await head(store) == done_at
     with pytest.raises(Conflict, match="'a'"):
-        await order(replace(command, name="Others"))
+        await execute(replace(command, name="Others"))
 
 
 async def test_a_command_is_on_record_and_a_refused_one_is_not(
-    store: Store, order: Any, match: Match
+    store: Store, execute: Any, match: Match
 ) -> None:
-    await order(c.Schedule(scheduled_at=NOW + 5))
+    await execute(c.Schedule(scheduled_at=NOW + 5))
     with pytest.raises(Invalid) as refused:
-        await order(c.SetTeams(team_a="Same", team_b="Same", request_id="b"))
+        await execute(c.SetTeams(team_a="Same", team_b="Same", request_id="b"))
     assert refused.value.fields[0].loc == ("body", "team_b")
-    await order(c.SetTeams(team_a="Same", team_b="Other", request_id="b"))
+    await execute(c.SetTeams(team_a="Same", team_b="Other", request_id="b"))
     async with store.reading() as tx:
         records = await audit.about(tx, str(match.id), 10)
     assert [(record.actor, record.action, record.at) for record in records] == [
@@ -79,33 +79,33 @@ async def test_a_command_is_on_record_and_a_refused_one_is_not(
     assert records[1].details == {"scheduled_at": NOW + 5, "request_id": None}
 
 
-async def test_an_impossible_move_names_the_present_state(order: Any) -> None:
-    await order(c.Cancel())
+async def test_an_impossible_move_names_the_present_state(execute: Any) -> None:
+    await execute(c.Cancel())
     for command in (c.Schedule(scheduled_at=NOW), c.AwardMatch(winner="team_a"), c.Suspend()):
         with pytest.raises(Conflict, match="is cancelled"):
-            await order(command)
+            await execute(command)
 
 
 async def test_a_suspension_takes_every_price_off_offer_until_it_ends(
-    store: Store, order: Any, match: Match
+    store: Store, execute: Any, match: Match
 ) -> None:
-    await order(c.Suspend(reason="looked into"))
+    await execute(c.Suspend(reason="looked into"))
     offered = (await book(store, match)).values()
     assert offered and not any(market.status is MarketStatus.ACTIVE for market in offered)
-    await order(c.Unsuspend())
+    await execute(c.Unsuspend())
     assert any(market.status is MarketStatus.ACTIVE for market in (await book(store, match)).values())
     with pytest.raises(Conflict, match="not suspended"):
-        await order(c.Unsuspend())
+        await execute(c.Unsuspend())
 
 
 async def test_a_result_is_changed_by_taking_the_old_one_back_first(
-    store: Store, server: Server, order: Any
+    store: Store, server: Server, execute: Any
 ) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     match = server.match
     assert (await book(store, match))[FIRST].result is Result.WON
-    await order(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="wrong call"))
+    await execute(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="wrong call"))
     assert await ledger(store, match, FIRST) == [
         ("pending", "settled", "engine"),
         ("settled", "pending", "admin"),
@@ -114,21 +114,21 @@ async def test_a_result_is_changed_by_taking_the_old_one_back_first(
     await server.send(*logs.freeze(1, 0))
     assert (await book(store, match))[FIRST].result is Result.LOST
     with pytest.raises(Conflict, match="lost by an operator"):
-        await order(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="again"))
+        await execute(c.SettleMarket(market_id=13, specifiers=FIRST[1], result="lost", reason="again"))
 
 
-async def test_a_settlement_taken_back_stays_open_until_it_is_released(
-    store: Store, server: Server, order: Any
+async def test_a_market_that_was_rolled_back_is_held_until_it_is_released(
+    store: Store, server: Server, execute: Any
 ) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     back = c.RollBackMarket(market_id=13, specifiers=FIRST[1], reason="under review")
-    await order(back)
+    await execute(back)
     await server.send(*logs.freeze(1, 0))
     assert (await book(store, server.match))[FIRST].status is MarketStatus.SUSPENDED
     with pytest.raises(Conflict, match="suspended"):
-        await order(back)
-    await order(replace(back, release=True))
+        await execute(back)
+    await execute(replace(back, release=True))
     settled = (await book(store, server.match))[FIRST]
     assert (settled.result, settled.settled_by) == (Result.WON, "engine")
     assert [status for _, status, _ in await ledger(store, server.match, FIRST)] == [
@@ -138,28 +138,28 @@ async def test_a_settlement_taken_back_stays_open_until_it_is_released(
     ]
 
 
-async def test_a_market_is_voided_by_hand_and_stays_so(store: Store, server: Server, order: Any) -> None:
+async def test_a_manual_void_stays(store: Store, server: Server, execute: Any) -> None:
     await server.begin()
     void = c.VoidMarket(market_id=13, specifiers=FIRST[1], reason="doubtful", void_reason_id=14)
-    await order(void)
+    await execute(void)
     await server.send(*logs.ct_win(1, 0))
     market = (await book(store, server.match))[FIRST]
     assert (market.status, market.void_reason_id) == (MarketStatus.CANCELLED, 14)
     with pytest.raises(NotFound, match="99"):
-        await order(replace(void, market_id=99))
+        await execute(replace(void, market_id=99))
 
 
-async def test_a_walkover_before_play_voids_everything(store: Store, order: Any, match: Match) -> None:
-    awarded = await order(c.AwardMatch(winner="team_b"))
+async def test_a_walkover_before_play_voids_everything(store: Store, execute: Any, match: Match) -> None:
+    awarded = await execute(c.AwardMatch(winner="team_b"))
     assert (awarded.status, awarded.winner) == (Status.FINISHED, "away")
     closed = (await book(store, match)).values()
     assert closed and {market.status for market in closed} == {MarketStatus.CANCELLED}
 
 
-async def test_an_award_in_play_leaves_what_was_decided(store: Store, server: Server, order: Any) -> None:
+async def test_an_award_in_play_leaves_what_was_decided(store: Store, server: Server, execute: Any) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
-    awarded = await order(c.AwardMatch(winner="team_b"))
+    awarded = await execute(c.AwardMatch(winner="team_b"))
     assert awarded.maps[0].awarded and awarded.score_away == 1
     after = await book(store, server.match)
     assert after[FIRST].result is Result.WON
@@ -172,46 +172,46 @@ async def test_an_award_in_play_leaves_what_was_decided(store: Store, server: Se
     assert not any(market.open for market in after.values())
 
 
-async def test_what_an_award_voids_is_one_envelope(store: Store, server: Server, order: Any) -> None:
+async def test_what_an_award_voids_is_one_envelope(store: Store, server: Server, execute: Any) -> None:
     """Lines that the award voids, and rounds that are not played any more."""
     await server.begin()
     before = await head(store)
-    await order(c.AwardMap(winner="team_b"))
+    await execute(c.AwardMap(winner="team_b"))
     async with store.reading() as tx:
-        told = await changes.read(tx, before, 10_000)
-    voided = [row for row in told if row.message == "bet_cancel"]
+        rows = await changes.read(tx, before, 10_000)
+    voided = [row for row in rows if row.message == "bet_cancel"]
     assert len({row.at for row in voided}) == len({row.envelope_seq for row in voided}) == 1
 
 
 async def test_a_changed_format_voids_the_lines_that_hang_on_it(
-    store: Store, order: Any, match: Match
+    store: Store, execute: Any, match: Match
 ) -> None:
-    await order(c.SetFormat(bo_type="bo3"))
+    await execute(c.SetFormat(bo_type="bo3"))
     before = await book(store, match)
     totals = [key for key, market in before.items() if market.type_id in (3, 4) and market.open]
     assert totals
-    await order(c.SetFormat(bo_type="bo5"))
+    await execute(c.SetFormat(bo_type="bo5"))
     after = await book(store, match)
     assert {after[key].status for key in totals} == {MarketStatus.CANCELLED}
     assert after[1, "team=home"].open
 
 
-async def test_bets_of_a_window_are_voided_and_stand_again(store: Store, server: Server, order: Any) -> None:
+async def test_bets_of_a_window_are_voided_and_restored(store: Store, server: Server, execute: Any) -> None:
     await server.begin()
     before = (await book(store, server.match))[FIRST]
     about: dict[str, Any] = {"market_id": 13, "specifiers": FIRST[1], "reason": "a wrong price"}
     window: dict[str, Any] = {"start_time": NOW - 5000, "end_time": NOW - 1000}
-    await order(c.VoidMarket(**about, **window))
+    await execute(c.VoidMarket(**about, **window))
     with pytest.raises(Conflict, match="void already"):
-        await order(c.VoidMarket(**about, **window))
-    await order(c.RollBackMarket(**about, **window))
+        await execute(c.VoidMarket(**about, **window))
+    await execute(c.RollBackMarket(**about, **window))
     with pytest.raises(Conflict, match="not void"):
-        await order(c.RollBackMarket(**about, **window))
+        await execute(c.RollBackMarket(**about, **window))
     assert (await book(store, server.match))[FIRST] == before, "the market goes on as it was"
     async with store.reading() as tx:
         entries = [entry for entry in await history.ledger(tx, server.match.id) if entry.key == FIRST]
-    told = [(entry.message, entry.new_status, entry.void_window, entry.settled_by) for entry in entries]
-    assert told == [
+    decisions = [(entry.message, entry.new_status, entry.void_window, entry.settled_by) for entry in entries]
+    assert decisions == [
         (message, "pending", VoidWindow(**window), "admin")
         for message in ("bet_cancel", "rollback_bet_cancel")
     ]
@@ -230,10 +230,10 @@ async def test_bets_of_a_window_are_voided_and_stand_again(store: Store, server:
     ],
 )
 async def test_a_window_that_cannot_be_is_refused(
-    server: Server, order: Any, window: dict[str, Any], field: str
+    server: Server, execute: Any, window: dict[str, Any], field: str
 ) -> None:
     await server.begin()
     kind = c.RollBackMarket if "release" in window else c.VoidMarket
     with pytest.raises(Invalid) as refused:
-        await order(kind(market_id=13, specifiers=FIRST[1], reason="a wrong price", **window))
+        await execute(kind(market_id=13, specifiers=FIRST[1], reason="a wrong price", **window))
     assert [wrong.loc for wrong in refused.value.fields] == [("body", field)]

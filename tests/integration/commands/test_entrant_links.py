@@ -20,14 +20,14 @@ from app.store.piccolo_migrations import matchfeed_0050_links as migration
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 
-ASKED = NewMatch(allow_unrated=True, home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
+NEW_MATCH = NewMatch(allow_unrated=True, home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
 
 
 async def create(store: Store, **fields: Any) -> Any:
-    return await creation.create_match(store, replace(ASKED, **fields), NOW, CONFIG.margin)
+    return await creation.create_match(store, replace(NEW_MATCH, **fields), NOW, CONFIG.margin)
 
 
-async def test_names_that_nobody_bears_are_given_numbers_that_stay(store: Store) -> None:
+async def test_unknown_names_get_stable_ids(store: Store) -> None:
     first = await create(store)
     again = await create(store, home="HARBOUR", away=" north  wind", event="cup ")
     assert len({first.home_id, first.away_id, again.away_id}) == 3
@@ -67,7 +67,7 @@ def field(refused: pytest.ExceptionInfo[Invalid]) -> tuple[Any, str]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "named"),
+    ("fields", "named"),
     [
         ({"home": "Twins"}, ("id_a", "ambiguous_name")),
         ({"event": "Open"}, ("tournament_id", "ambiguous_name")),
@@ -78,11 +78,11 @@ def field(refused: pytest.ExceptionInfo[Invalid]) -> tuple[Any, str]:
     ],
 )
 @pytest.mark.usefixtures("twins")
-async def test_who_is_not_known_is_refused_by_name(
-    store: Store, asked: dict[str, Any], named: tuple[str, str]
+async def test_an_unknown_id_is_refused_by_field(
+    store: Store, fields: dict[str, Any], named: tuple[str, str]
 ) -> None:
     with pytest.raises(Invalid) as refused:
-        await create(store, **asked)
+        await create(store, **fields)
     assert field(refused) == named
     async with store.reading() as tx:
         assert await tx.value("SELECT count(*) FROM match") == 0
@@ -90,7 +90,7 @@ async def test_who_is_not_known_is_refused_by_name(
 
 
 @pytest.mark.usefixtures("twins")
-async def test_a_number_tells_two_of_one_name_apart(store: Store) -> None:
+async def test_an_id_distinguishes_two_of_one_name(store: Store) -> None:
     match = await create(store, home="Twins", home_id=5, event="Open", tournament_id=2)
     assert (match.home_id, match.tournament_id, match.home_strength) == (5, 2, 1500)
 
@@ -104,7 +104,7 @@ async def test_a_number_tells_two_of_one_name_apart(store: Store) -> None:
     ],
 )
 @pytest.mark.usefixtures("twins")
-async def test_commands_name_only_who_is_known(store: Store, command: c.Command, named: str) -> None:
+async def test_commands_accept_only_known_ids(store: Store, command: c.Command, named: str) -> None:
     match = await create(store)
     with pytest.raises(Invalid) as refused:
         await execution.execute(store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin)
@@ -115,21 +115,21 @@ async def test_commands_name_only_who_is_known(store: Store, command: c.Command,
 async def test_commands_keep_a_match_linked(store: Store) -> None:
     match = await create(store)
 
-    async def order(command: c.Command) -> Any:
+    async def execute(command: c.Command) -> Any:
         return await execution.execute(
             store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin
         )
 
-    described = await order(c.Describe(tournament_id=2))
+    described = await execute(c.Describe(tournament_id=2))
     assert described.tournament_id == 2
-    assert (await order(c.Describe())).tournament_id == match.tournament_id
-    renamed = await order(c.RenameTeam(team="team_a", name="Twins"))
+    assert (await execute(c.Describe())).tournament_id == match.tournament_id
+    renamed = await execute(c.RenameTeam(team="team_a", name="Twins"))
     assert renamed.home_id == match.home_id
-    others = await order(c.SetTeams(team_a="Newcomers", team_b="Northwind"))
+    others = await execute(c.SetTeams(team_a="Newcomers", team_b="Northwind"))
     assert others.away_id == match.home_id and others.home_id > match.away_id
 
 
-async def test_who_played_is_known_when_the_match_is_over(store: Store, server: Server) -> None:
+async def test_players_are_recorded_when_the_match_is_over(store: Store, server: Server) -> None:
     known = Player(3, "Known", account=101, full_name="A. Known")
     async with store.transaction() as tx:
         await entrants.put(tx, PLAYERS, [known])
