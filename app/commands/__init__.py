@@ -8,8 +8,9 @@ action it takes on its markets (`market_actions`); `execution` carries it out in
 for each request id, with an audit row. `creation` creates matches, `source_switch` chooses the log source.
 
 `match_update` ends every transaction on a match, whether a command or a log batch began it: trading reacts,
-and state, ledger and change log (`drafts`) are written together or not at all. `entrant_links` resolves team,
-tournament and player names to numbers; `doubt_alerts` begins and ends the alerts about the match.
+and state, ledger and change log (`change_drafts`) are written together or not at all. `entrant_links`
+resolves team, tournament and player names to numbers; `doubt_alerts` begins and ends the alerts about the
+match.
 
 Imported by `operators`, `ingest` and `cli`; imports `trading`, `store`, `domain` and `kit`.
 """

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.commands import doubt_alerts, drafts, entrant_links
+from app.commands import change_drafts, doubt_alerts, entrant_links
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
@@ -83,7 +83,7 @@ async def _write(
     extra_writes: Sequence[Write] = (),
 ) -> Match:
     changed = [with_offer_end(book.get(market.key), market, now) for market in changed]
-    rows = drafts.compose(before, after, changes, book, changed, entries)
+    rows = change_drafts.compose(before, after, changes, book, changed, entries)
     if before is None:
         await matches.insert(tx, after)
     else:

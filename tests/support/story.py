@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from app.commands import drafts
+from app.commands import change_drafts
 from app.domain import changes as c
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match, Status
@@ -53,7 +53,7 @@ class Story:
             number = await matches.next_number(tx)
             match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
             await matches.insert(tx, match)
-            rows = drafts.compose(None, match, (), {}, (), ())
+            rows = change_drafts.compose(None, match, (), {}, (), ())
             return await changes.append(tx, match, rows, self._now())
 
     async def happen(self, match: Match, *happened: c.Change, **fields: object) -> None:
@@ -131,7 +131,7 @@ class Story:
             before = await matches.lock(tx, match.id)
             after = replace(before, **fields)
             book = await markets.book(tx, match.id)
-            rows = drafts.compose(before, after, happened, book, markets_changed, entries)
+            rows = change_drafts.compose(before, after, happened, book, markets_changed, entries)
             await tx.write([matches.save_statement(after)])
             rounds = [one.round for one in happened if isinstance(one, c.RoundFinished)]
             events = [one.event for one in happened if isinstance(one, c.EventAdded)]

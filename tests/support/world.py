@@ -18,7 +18,7 @@ from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.reference import importing, profiles
-from app.ingest.reference.rows import Kind
+from app.ingest.reference.rows import RowKind
 from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
@@ -28,7 +28,7 @@ from app.store.connections import Store
 
 CONFIG = IngestConfig()
 EVENT = "Norland Masters"
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RowKind] = {
     "category": "category",
     "team": "team",
     "player": "player",

@@ -22,9 +22,9 @@ _ATTACKED = re.compile(
     r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)'
 )
 _MONEY = re.compile(rf"{WRITTEN} money change \d+[+-]\d+ = \$(\d{{1,6}}) ")
-_GAINED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"')
+_ITEM_ACQUIRED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"')
 _LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]")
-_PARTED = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?')
+_ITEM_LOST = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?')
 _ROW = re.compile(r'"player_\d+" : " *([1-9]\d{0,9}), *([23]), *(\d{1,6}),')
 
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
@@ -42,7 +42,7 @@ def parse_player_line(message: str, at: int) -> ParsedLine:
     end = message.find('>"', 1)
     if end < 0:
         if message.startswith('"player_'):
-            return row(message, at)
+            return round_stats_row(message, at)
         return '" : "' in message or '": "' in message or message.startswith('"players" : {')
     verb_at = end + 3
     if message[verb_at : verb_at + 1] == "[":
@@ -84,7 +84,7 @@ def assisted(message: str, at: int) -> ParsedLine:
 
 def item_acquired(message: str, at: int) -> ParsedLine:
     """A purchase is logged again as picked up, except armour and kits (``item_…``); it counts once."""
-    found = _GAINED.match(message)
+    found = _ITEM_ACQUIRED.match(message)
     actor = _in_play(found[1]) if found else None
     if found is None or actor is None:
         return True
@@ -92,7 +92,7 @@ def item_acquired(message: str, at: int) -> ParsedLine:
     return f.ItemAcquired(at=at, player=actor[0], side=actor[1], item=item)
 
 
-def left(message: str, at: int) -> ParsedLine:
+def left_buyzone(message: str, at: int) -> ParsedLine:
     found = _LEFT_BUYZONE.match(message)
     actor = _in_play(found[1]) if found else None
     if found is None or actor is None:
@@ -100,13 +100,13 @@ def left(message: str, at: int) -> ParsedLine:
     return f.Equipped(at=at, player=actor[0], side=actor[1], items=tuple(found[2].split()))
 
 
-def parted(message: str, at: int) -> ParsedLine:
-    found = _PARTED.match(message)
+def item_lost(message: str, at: int) -> ParsedLine:
+    found = _ITEM_LOST.match(message)
     actor = _in_play(found[1]) if found else None
     return f.ItemLost(at=at, player=actor[0], item=found[2]) if found and actor else True
 
 
-def paid(message: str, at: int) -> ParsedLine:
+def money_changed(message: str, at: int) -> ParsedLine:
     found = _MONEY.match(message)
     actor = _in_play(found[1]) if found else None
     return (
@@ -125,7 +125,7 @@ def attacked(message: str, at: int) -> ParsedLine:
     return f.Hurt(at=at, victim=victim[0], side=victim[1], health=health, armour=armour)
 
 
-def row(message: str, at: int) -> ParsedLine:
+def round_stats_row(message: str, at: int) -> ParsedLine:
     """A player's row of a `round_stats` block; its first columns are account, side and money."""
     found = _ROW.match(message)
     if found is None:
@@ -187,10 +187,10 @@ _VERBS: dict[str, Callable[[str, int], ParsedLine]] = {
     "picked": item_acquired,
     "purchased": item_acquired,
     "attacked": attacked,
-    "left": left,
-    "threw": parted,
-    "dropped": parted,
-    "money": paid,
+    "left": left_buyzone,
+    "threw": item_lost,
+    "dropped": item_lost,
+    "money": money_changed,
     "committed": died,
     "was": died,
     "triggered": triggered,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor
-from app.ingest.reference.rows import Kind, Row, fault
+from app.ingest.reference.rows import Row, RowKind, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
 from app.store.audit import Record
@@ -15,7 +15,7 @@ from app.store.entrants import Entrant, EntrantTable, folded
 from app.store.transaction import Tx
 
 #: In this order, so that an entity has its id before a row links to it.
-_TABLES: dict[Kind, EntrantTable[Any]] = {
+_TABLES: dict[RowKind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
     "team": entrants.TEAMS,
     "player": entrants.PLAYERS,

@@ -5,19 +5,19 @@ from typing import Any
 
 import msgspec
 
-from app.ingest.reference.rows import Kind, Row, fault
+from app.ingest.reference.rows import Row, RowKind, fault
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 
-CS2: dict[str, Kind] = {
+CS2: dict[str, RowKind] = {
     "category": "category",
     "tournament": "tournament",
     "team": "team",
     "player": "player",
 }
-SOCCER: dict[str, Kind] = {"competitor": "soccer_competitor", "tournament": "soccer_tournament"}
+SOCCER: dict[str, RowKind] = {"competitor": "soccer_competitor", "tournament": "soccer_tournament"}
 #: Fields with names of other rows, and the field of ids for each.
-_LINKS: dict[Kind, dict[str, str]] = {
+_LINKS: dict[RowKind, dict[str, str]] = {
     "player": {"team": "team_id"},
     "tournament": {"category": "category_id", "teams": "team_ids"},
     "soccer_tournament": {"competitors": "competitor_ids"},
@@ -32,7 +32,7 @@ class Head(msgspec.Struct, frozen=True):
     id: int | None = None
 
 
-def read(file: str, body: bytes, kinds: dict[str, Kind]) -> list[Row]:
+def read(file: str, body: bytes, kinds: dict[str, RowKind]) -> list[Row]:
     """The rows of a file without blank lines; raises `Invalid` with every invalid line."""
     rows: list[Row] = []
     faults: list[Field] = []
@@ -50,7 +50,7 @@ def _lines(body: bytes) -> Iterator[tuple[int, bytes]]:
     return ((number, line) for number, line in enumerate(body.splitlines(), start=1) if line.strip())
 
 
-def _row(place: tuple[str | int, ...], line: bytes, kinds: dict[str, Kind]) -> Row:
+def _row(place: tuple[str | int, ...], line: bytes, kinds: dict[str, RowKind]) -> Row:
     head = msgspec.json.decode(line, type=Head)
     fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
     if contains_control_characters(fields):

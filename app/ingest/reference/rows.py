@@ -7,14 +7,14 @@ import msgspec
 from app.domain.soccer import Country
 from app.kit.errors import Field
 
-Kind = Literal["category", "tournament", "team", "player", "soccer_competitor", "soccer_tournament"]
+RowKind = Literal["category", "tournament", "team", "player", "soccer_competitor", "soccer_tournament"]
 
 
 class Row(msgspec.Struct, frozen=True):
     """One entity in a file. `fields` have the domain's names, except that `links` holds the names for a field
     of ids (a player's team, a tournament's teams). `place` is its position in the file."""
 
-    kind: Kind
+    kind: RowKind
     name: str
     fields: dict[str, Any]
     place: tuple[str | int, ...]

@@ -1,4 +1,4 @@
-"""Operators' commands."""
+"""Creation and cancellation of a match."""
 
 import asyncio
 

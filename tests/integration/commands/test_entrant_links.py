@@ -1,4 +1,4 @@
-"""Every match leads to two teams and a tournament, every player to a person."""
+"""Every match links to two teams and a tournament, every account to a player."""
 
 import asyncio
 from typing import Any

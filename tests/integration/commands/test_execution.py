@@ -1,4 +1,4 @@
-"""Operators' commands on a match: done once, whole, on record, and refused with the present state."""
+"""Operators' commands on a match: executed once, atomically, with an audit row; refused with the state."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ FIRST = (13, "map=1|round=1|team=home")
 
 @pytest.fixture
 def execute(store: Store, match: Match) -> Any:
-    """Give a command as `tester`."""
+    """Execute a command as `tester`."""
 
     async def give(command: c.Command, now: int = NOW) -> Match:
         return await execution.execute(

@@ -51,7 +51,7 @@ class Server:
         )
 
     async def deliver(self, *batches: Batch, late: int = 0) -> list[str]:
-        """Apply batches in this order, `late` ms after their arrival; what became of each."""
+        """Apply batches in this order, `late` ms after their arrival; the outcomes."""
         return [await apply(self.store, batch, batch.arrived_at + late, CONFIG) for batch in batches]
 
     async def send(self, *lines: str) -> None:

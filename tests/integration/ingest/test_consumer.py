@@ -1,4 +1,4 @@
-"""What the worker does with batches that cannot be applied."""
+"""Batches that cannot be applied, and a database that is unavailable."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ POISON = b"poison"
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Every body read; one that contains poison brings the reader down."""
+    """All bodies that were parsed; one that contains poison raises an error."""
     seen: list[bytes] = []
     read = cs2log.read
 
@@ -98,7 +98,7 @@ async def test_how_long_a_batch_waited_is_measured(store: Store, server: Server)
 
 
 class Flaky(Store):
-    """A store whose first transactions fail as when the database is away."""
+    """A store whose first transactions fail as with an unavailable database."""
 
     def __init__(self, store: Store, failures: int) -> None:
         self._store = store

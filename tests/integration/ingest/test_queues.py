@@ -1,4 +1,4 @@
-"""Between the sink and the worker: nothing lost or out of order, no waiting for a broker that is away."""
+"""The queues between sink and worker: nothing is lost or out of order; a broker outage fails fast."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -118,7 +118,7 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
 
 
 async def test_a_long_name_of_a_server_does_not_end_the_connection(private: Settings) -> None:
-    """What is beyond a frame would have the broker end the connection of the process, and all wait for it."""
+    """Headers beyond a frame would make the broker close the process's connection."""
     async with queues_of(private) as publishing:
         await publishing.ready()
         for size in (140_000, 250_000):

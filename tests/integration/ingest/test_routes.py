@@ -36,8 +36,8 @@ async def private(settings: Settings) -> AsyncIterator[Settings]:
         yield private
 
 
-class Hands:
-    """A clock that tests turn."""
+class ManualClock:
+    """A clock that tests set."""
 
     now = NOW
 
@@ -46,12 +46,12 @@ class Hands:
 
 
 @pytest.fixture
-def clock() -> Hands:
-    return Hands()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-async def client(private: Settings, clock: Hands) -> AsyncIterator[httpx.AsyncClient]:
+async def client(private: Settings, clock: ManualClock) -> AsyncIterator[httpx.AsyncClient]:
     async with serving(private, clock) as client:
         yield client
 
@@ -76,7 +76,7 @@ async def create(client: httpx.AsyncClient, operator: Headers, **fields: Any) ->
 async def post_log(
     client: httpx.AsyncClient, url: str, body: bytes = b"a line\n", **more: str
 ) -> httpx.Response:
-    """Post until the queues are connected: they are, in the background, from the start on."""
+    """Send until the queues are connected, which happens in the background."""
 
     async def post() -> httpx.Response:
         return await client.post(url, content=body, headers={"Content-Type": "text/plain"} | more)
@@ -221,7 +221,7 @@ async def test_cancelling(client: httpx.AsyncClient, operator: Headers) -> None:
 
 
 async def test_trimming_keeps_the_newest_and_what_is_not_over(
-    client: httpx.AsyncClient, operator: Headers, clock: Hands, store: Store
+    client: httpx.AsyncClient, operator: Headers, clock: ManualClock, store: Store
 ) -> None:
     made = [await create(client, operator) for _ in range(4)]
     for one in made[:3]:
@@ -245,7 +245,7 @@ async def test_trimming_keeps_the_newest_and_what_is_not_over(
     assert trimmed[0].actor.startswith("key:house/") and trimmed[0].details == {"keep_finished": 1}
 
 
-async def test_trimming_is_for_a_sandbox(private: Settings, operator: Headers, clock: Hands) -> None:
+async def test_trimming_is_for_a_sandbox(private: Settings, operator: Headers, clock: ManualClock) -> None:
     async with serving(replace(private, sandbox=False), clock) as client:
         made = await create(client, operator)
         await client.post(f"/ops/v1/matches/{made['id']}/cancel", headers=operator)

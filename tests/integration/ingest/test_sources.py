@@ -69,7 +69,7 @@ async def open_rivals(store: Store) -> list[str]:
 
 
 async def taken_back(store: Store, server: Server) -> int:
-    """Rounds that were counted and count no more."""
+    """Rounds that were counted and are void now."""
     async with store.reading() as tx:
         return sum(played.void for played in await history.rounds(tx, server.match.id))
 

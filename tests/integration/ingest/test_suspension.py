@@ -1,4 +1,4 @@
-"""No price stays open untended."""
+"""Suspensions that no log line causes: silence, gaps, late batches, no worker."""
 
 from typing import Any
 
@@ -110,7 +110,7 @@ async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: St
 
 
 async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, server: Server) -> None:
-    """The database was away for five seconds: five batches are applied one after another."""
+    """After a database outage of five seconds five batches are applied one after another."""
     await server.begin()
     waiting = [server.cut(logs.kill(logs.CT[0], victim)) for victim in logs.T[1:4]]
     waiting += [server.cut('World triggered "Nothing"') for _ in range(2)]
@@ -146,7 +146,7 @@ async def test_a_match_of_five_against_none_is_not_on_offer(store: Store, server
 async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     store: Store, server: Server, cause: str, late: int
 ) -> None:
-    """Nothing was lost, only late: a round that begins while the suspension stands lacks no event."""
+    """Nothing was lost, only late: a round that begins during the suspension lacks no event."""
     await server.begin()
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     quiet = server.now + 1_000_000

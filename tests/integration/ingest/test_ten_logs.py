@@ -43,7 +43,7 @@ class GameServer(Server):
 
 @dataclass
 class End:
-    """How a match stands: its score, the numbers of the rounds that were seen and count, how many are void,
+    """The state of a match: its score, the numbers of the rounds that were seen and count, how many are void,
     why it is suspended, which alerts are open."""
 
     score: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Tenants and keys, as operators manage them over REST."""
+"""Operators' requests about tenants and keys."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whatever operators command during a match, book, ledger and match stay coherent."""
+"""After any sequence of commands during a match, book, ledger and match agree."""
 
 from itertools import groupby
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.commands import match_commands as c
-from app.commands.drafts import compose
+from app.commands.change_drafts import compose
 from app.commands.effects import effect_of
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.commands.match_update import decide
@@ -57,7 +57,7 @@ steps = st.one_of(st.sampled_from(["home", "away", "kill"]), commands)
 
 
 class TradedMatch:
-    """A match with a book and a ledger, as a transaction after another leaves them."""
+    """A match with a book and a ledger, after one transaction after another."""
 
     def __init__(self) -> None:
         self.server = Server(new_match(3))
@@ -119,7 +119,7 @@ def test_book_ledger_and_match_agree_after_every_step(script: list[Any]) -> None
 
 
 def test_an_awarded_map_is_one_cancellation() -> None:
-    """The award voids lines by action, and the engine what can no longer be played."""
+    """The award voids lines as a manual action, and the engine voids what can no longer be played."""
     traded = TradedMatch()
     traded.play("home")
     traded.execute(c.AwardMap(winner="team_a"))
@@ -139,7 +139,7 @@ def _check_match(match: Match) -> None:
 
 
 def _check_ledger(traded: TradedMatch) -> None:
-    """Every market's entries form a chain that ends where the market stands."""
+    """Every market's entries form a chain that ends with the market's status."""
     status: dict[Any, LedgerStatus] = {}
     for entry in traded.ledger:
         assert entry.previous_status is status.get(entry.key, LedgerStatus.PENDING)
@@ -156,7 +156,7 @@ def _check_ledger(traded: TradedMatch) -> None:
 
 
 def _check_manual_settlements(traded: TradedMatch, before: Book) -> None:
-    """What was settled by action is changed by action alone."""
+    """A manual settlement is changed by operators only."""
     for key, market in before.items():
         after = traded.book[key]
         if market.status in CLOSED and market.settled_by == "admin" and after != market:

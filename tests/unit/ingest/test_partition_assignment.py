@@ -1,4 +1,4 @@
-"""How the living deal the queues out among themselves."""
+"""The assignment of queues to living workers."""
 
 from collections import Counter
 

@@ -60,7 +60,7 @@ def test_half_time_and_the_time_before_a_map_are_breaks() -> None:
 
 
 def test_a_real_server_is_never_considered_lost(data: Path, real_log: str) -> None:
-    """Not even when bodies come two seconds later than their stamps say."""
+    """Not even when bodies come two seconds later than their timestamps."""
     log = data / "cs2-server-inferno.log.gz"
     lenient = IngestConfig(
         silence_millis=CONFIG.silence_millis - 2000,

@@ -12,7 +12,7 @@ from app.channels.stream.frames import RenderedMatch, render
 from app.channels.stream.match_state import MatchState
 from app.channels.stream.transports import frame_texts
 from app.channels.stream.updates import apply_changes, past_updates
-from app.commands.drafts import compose
+from app.commands.change_drafts import compose
 from app.domain import changes as c
 from app.domain import scopes
 from app.domain.market import Market, MarketStatus

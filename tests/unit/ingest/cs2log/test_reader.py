@@ -270,7 +270,7 @@ def test_a_line_longer_than_any_server_writes_is_unknown() -> None:
 
 
 def test_a_body_of_long_lines_is_read_at_once() -> None:
-    """Everybody's log waits while one body is read: no line may cost more than its length."""
+    """Other logs wait while a body is parsed: the cost of a line is linear in its length."""
     body = stamped(*["Game Over: " + "a" * 1_900] * 300)
     began = time.process_time()
     assert read(body, ARRIVED).facts == ()

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from app.commands.drafts import compose
+from app.commands.change_drafts import compose
 from app.domain import changes as c
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus, Result
