@@ -114,7 +114,8 @@ async def forget_the_key(page: Page) -> None:
     await page.value("document.getElementById('forget').click()")
     assert await page.until("document.getElementById('board').hidden")
     wrong = (
-        "document.getElementById('key').value = 'mfk_wrong'; document.querySelector('#door button').click()"
+        "document.getElementById('key').value = 'mfk_wrong'; "
+        "document.querySelector('#key-form button').click()"
     )
     await page.value(wrong)
     assert await page.until("document.getElementById('refused').textContent")

@@ -28,8 +28,8 @@ PUBLIC = DocumentInfo("matchfeed", VERSION, _INTRODUCTION)
 OPERATORS = DocumentInfo(
     "matchfeed, for operators",
     VERSION,
-    "Matches, tenants, keys and the record of what was done. Every address needs an operator key, but the "
-    "log sink, whose token stands in its address.",
+    "Matches, tenants, keys and the audit log. Every path needs an operator key, except the log sink, whose "
+    "token is part of its URL.",
 )
 _ONLY_JSON: dict[str, Any] = {"format": Format.JSON}
 

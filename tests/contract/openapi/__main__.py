@@ -1,4 +1,4 @@
-"""`python -m tests.contract.openapi`: record the documents anew, with examples of what is answered.
+"""`python -m tests.contract.openapi`: record the documents anew, with examples of what is returned.
 
 A change that breaks a client is refused, unless `--breaking` says that it is meant. Examples that were
 recorded before stay as long as they fit; `--anew` makes all of them again.
@@ -25,14 +25,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--breaking", action="store_true", help="a change that breaks clients is meant")
     options.add_argument("--anew", action="store_true", help="make every example again")
-    given = options.parse_args()
+    arguments = options.parse_args()
     documents = made()
-    broken = [] if given.breaking else [each for name in documents for each in _broken(name, documents[name])]
+    broken = (
+        [] if arguments.breaking else [each for name in documents for each in _broken(name, documents[name])]
+    )
     if broken:
         sys.exit("This breaks clients (--breaking if it is meant):\n  " + "\n  ".join(broken))
     with support.running(os.environ.get(support.SHARED)) as found:
-        told = asyncio.run(_examples(found, documents))
-    _write(response_examples.FILE, told if given.anew else told | _still_good(told))
+        recorded = asyncio.run(_examples(found, documents))
+    _write(response_examples.FILE, recorded if arguments.anew else recorded | _still_good(recorded))
     for name, document in made().items():
         _write(RECORDED[name], document)
 
@@ -52,14 +54,14 @@ async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, re
         await databases.drop(found.database_url, template)
 
 
-def _still_good(told: dict[str, response_examples.Examples]) -> dict[str, response_examples.Examples]:
+def _still_good(recorded: dict[str, response_examples.Examples]) -> dict[str, response_examples.Examples]:
     """Those recorded before that are what the operations answer today, in the same formats."""
     before, good = response_examples.recorded(), {}
     for document in made().values():
         for _, _, operation in operations(document):
             name = operation["operationId"]
             answers = before.get(name, {})
-            if set(answers) == set(told.get(name, {})) and fits(document, operation, answers):
+            if set(answers) == set(recorded.get(name, {})) and fits(document, operation, answers):
                 good[name] = answers
     return good
 

@@ -3,7 +3,7 @@
 That differ is JavaScript, installed on first use into `var/differ` from its pinned lock; where the machine
 has no node, one is taken from a wheel. Its verdict is ours but in two things that it cannot know: a field
 that is gone breaks clients even where not every key sees it (it takes such fields for optional), and so
-does any change of who may ask.
+does any change of who may call a path.
 """
 
 import fcntl
@@ -58,8 +58,8 @@ def differences(before: Json, after: Json) -> list[Difference]:
         for name, document in (("before", before), ("after", after)):
             names.append(f"{folder}/{name}.json")
             Path(names[-1]).write_bytes(msgspec.json.encode(_bare(document)))
-        said = _run(node, str(place / "differ.mjs"), *names)
-    return msgspec.json.decode(said, type=list[Difference])
+        output = _run(node, str(place / "differ.mjs"), *names)
+    return msgspec.json.decode(output, type=list[Difference])
 
 
 def _bare(node: Any) -> Any:

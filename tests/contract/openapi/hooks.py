@@ -1,4 +1,4 @@
-"""What schemathesis does beside what the documents tell it."""
+"""What schemathesis does beside what the documents describe."""
 
 import os
 from itertools import cycle
@@ -6,15 +6,15 @@ from typing import Any
 
 import schemathesis
 
-OWN = "OPERATOR_SLUG"  #: the variable that names the tenant of the operator that it asks as
+OWN = "OPERATOR_SLUG"  #: the variable that names the tenant of the operator that it calls as
 _ACCEPTED = cycle(["application/json", "application/xml", "*/*", "text/xml;q=0.9, application/json;q=0.1"])
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
-    """Ask for each format in turn. Aim what would lock the operator out at a tenant that is not there."""
-    told = case.path_parameters or {}
-    if case.method != "GET" and told.get("slug") == os.environ.get(OWN, ""):
-        case.path_parameters = {**told, "slug": "nobody"}
+    """Request each format in turn. Aim what would lock the operator out at a tenant that does not exist."""
+    parameters = case.path_parameters or {}
+    if case.method != "GET" and parameters.get("slug") == os.environ.get(OWN, ""):
+        case.path_parameters = {**parameters, "slug": "nobody"}
     if "Accept" not in case.headers:
         case.headers["Accept"] = next(_ACCEPTED)

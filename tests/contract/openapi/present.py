@@ -41,7 +41,7 @@ def followed(document: Json, node: Json) -> Json:
 
 
 def faults(document: Json, schema: Json, example: Any) -> list[str]:
-    """Where `example` is not what `schema` says."""
+    """Where `example` violates `schema`."""
     rooted = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     validator = jsonschema_rs.validator_for(rooted | {"components": document["components"]})
     return [

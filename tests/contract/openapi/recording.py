@@ -1,6 +1,6 @@
 """Answers of the service to what its own documents give as examples, shortened to be read.
 
-Asked of the application in this process, on a database with `tests.support.world` in it.
+Requested from the application in this process, on a database with `tests.support.world` in it.
 """
 
 import re
@@ -32,7 +32,7 @@ _SECRET = re.compile(r"(?<=token=)[\w.~-]+|(?<=amqp://op-acme:)[^@]+|(?<=mfk_)[A
 
 
 class Asker:
-    """Asks the service what a document says may be asked, with the key in `headers`."""
+    """Sends the requests that a document describes, with the key in `headers`."""
 
     def __init__(self, client: httpx.AsyncClient, store: Store, secret: str, headers: dict[str, str]) -> None:
         self._client, self._store, self._secret, self._headers = client, store, secret, headers
@@ -45,39 +45,39 @@ class Asker:
         for path, method, operation in sorted(_operations(document), key=_order):
             answers: Json = {}
             for kind in _kinds(operation):
-                said = await self._ask(document, path, method, operation, kind)
-                if said.is_success:
-                    answers[kind] = shortened(said)
+                response = await self._request(document, path, method, operation, kind)
+                if response.is_success:
+                    answers[kind] = shortened(response)
             found[operation["operationId"]] = answers
         return {name: answers for name, answers in sorted(found.items()) if answers}
 
-    async def _ask(
+    async def _request(
         self, document: Json, path: str, method: str, operation: Json, kind: str
     ) -> httpx.Response:
-        given: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
+        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
         for parameter in operation["parameters"]:
-            told = _followed(document, parameter)
-            if told["required"] or told["name"] in ("limit", "parts"):
-                given[told["in"]][told["name"]] = told["example"]
-        if "key_id" in given["path"]:
-            given["path"]["key_id"] = str(await self._fresh_key())
+            described = _followed(document, parameter)
+            if described["required"] or described["name"] in ("limit", "parts"):
+                sent[described["in"]][described["name"]] = described["example"]
+        if "key_id" in sent["path"]:
+            sent["path"]["key_id"] = str(await self._fresh_key())
         if path.endswith("/initiate_request"):
-            given["query"]["node_id"] = str(next(self._nodes))
+            sent["query"]["node_id"] = str(next(self._nodes))
         content = operation.get("requestBody", {}).get("content", {})
         body = next((one.get("example") for one in content.values()), None)
         return await self._client.request(
             method,
-            path.format(**given["path"]),
-            params=given["query"],
+            path.format(**sent["path"]),
+            params=sent["query"],
             headers=self._headers | {"Accept": kind},
             json=body,
             timeout=30,
         )
 
     async def _fresh_key(self) -> UUID:
-        asked = KeyProperties(bundles=("cs2.odds.basic",), label="trading desk")
+        properties = KeyProperties(bundles=("cs2.odds.basic",), label="trading desk")
         async with self._store.transaction() as tx:
-            issued = await admin.issue_key(tx, TENANT, asked, secret=self._secret, by="tester", now=1)
+            issued = await admin.issue_key(tx, TENANT, properties, secret=self._secret, by="tester", now=1)
         return issued.key.id
 
 
@@ -87,8 +87,8 @@ def _operations(document: Json) -> list[tuple[str, str, Json]]:
 
 
 def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
-    """Recoveries are asked for before they are asked about, the canonical one last, for it is the newest that
-    is told; what ends access or takes away comes last."""
+    """Recoveries are requested before their progress is, the canonical one last, because the newest is
+    returned; what ends access or deletes comes last."""
     path, method, _ = one
     ends = path.endswith(("/revoke", "/cancel", "/trim"))
     if path.endswith("/initiate_request"):
@@ -97,7 +97,7 @@ def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
 
 
 def _kinds(operation: Json) -> list[str]:
-    """The formats of the answer when all is well, as far as an example of them tells something: not those
+    """The formats of a successful response, as far as an example of them is useful: not those
     of a document about itself."""
     if operation["operationId"].endswith(("_openapi_json", "_asyncapi_json")):
         return []
@@ -110,12 +110,12 @@ def _followed(document: Json, node: Json) -> Json:
     return document["components"]["parameters"][name] if name else node
 
 
-def shortened(said: httpx.Response) -> Any:
+def shortened(response: httpx.Response) -> Any:
     """The body with short lists, and without what was secret."""
-    if said.headers["content-type"] == "application/json":
-        told = _SECRET.sub("…", said.text)
-        return _short(msgspec.json.decode(told))
-    return _SECRET.sub("…", _short_xml(said.content))
+    if response.headers["content-type"] == "application/json":
+        text = _SECRET.sub("…", response.text)
+        return _short(msgspec.json.decode(text))
+    return _SECRET.sub("…", _short_xml(response.content))
 
 
 def _short(value: Any) -> Any:

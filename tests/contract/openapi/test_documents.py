@@ -27,7 +27,7 @@ from tests.support.web import IssueKey, issuing, serving
 UNDOCUMENTED = {
     "/": "the page that shows matches, for people",
     "/board/{name}": "what that page is made of",
-    "/board/report": "what that page asks",
+    "/board/report": "what that page requests",
 }
 #: Operations whose answers show themselves, or are no JSON and no XML.
 WITHOUT_EXAMPLE = {"get_v1_docs", "get_v1_openapi_json", "get_ops_v1_openapi_json"}
@@ -43,7 +43,7 @@ def documents() -> dict[str, Json]:
 @pytest.fixture(scope="module")
 def everything(documents: dict[str, Json]) -> list[tuple[Json, str, str, Json]]:
     """Every operation with its document."""
-    return [(told, *one) for told in documents.values() for one in operations(told)]
+    return [(document, *one) for document in documents.values() for one in operations(document)]
 
 
 def test_the_documents_are_valid(documents: dict[str, Json]) -> None:
@@ -65,14 +65,14 @@ def test_every_route_is_documented_and_every_documented_path_exists(everything: 
     documented = [(path, method) for _, path, method, _ in everything]
     assert len(set(documented)) == len(documented)
     assert set(documented) <= served
-    assert {one for one in served if not any(_covers(told, one) for told in documented)} == set()
+    assert {one for one in served if not any(_covers(described, one) for described in documented)} == set()
     assert {route.path_format for route in routes} >= set(UNDOCUMENTED)
 
 
 def _covers(documented: tuple[str, str], served: tuple[str, str]) -> bool:
-    """Whether a documented address is the served one, or says it with a parameter in place of a word."""
-    (told, method), (path, other) = documented, served
-    pairs = list(zip_longest(told.split("/"), path.split("/")))
+    """Whether a documented path is the served one, with parameters in place of segments."""
+    (described, method), (path, other) = documented, served
+    pairs = list(zip_longest(described.split("/"), path.split("/")))
     known = all(word == one or None not in (word, one) and "{" in word + one for word, one in pairs)
     return method == other and known
 
@@ -132,7 +132,7 @@ def test_every_body_and_answer_has_an_example(everything: Any) -> None:
         if operation["operationId"] not in WITHOUT_EXAMPLE:
             success = operation["responses"][min(operation["responses"])]
             shown = [kind for kind, content in success["content"].items() if "example" in content]
-            # What ends something cannot be asked for twice.
+            # What ends something cannot be requested twice.
             assert shown == list(success["content"]) or (shown and method != "get"), (path, method)
             for kind, content in operation.get("requestBody", {}).get("content", {}).items():
                 assert "example" in content, (path, method, kind)
@@ -140,21 +140,21 @@ def test_every_body_and_answer_has_an_example(everything: Any) -> None:
 
 def test_every_operation_says_what_may_go_wrong(everything: Any) -> None:
     for _, path, method, operation in everything:
-        told = set(operation["responses"])
-        assert {"422", "503"} <= told, path
+        statuses = set(operation["responses"])
+        assert {"422", "503"} <= statuses, path
         if operation["security"]:
-            assert {"400", "401", "403", "429"} <= told, path
+            assert {"400", "401", "403", "429"} <= statuses, path
         if "{" in path:
-            assert "404" in told, path
-        success = operation["responses"][min(told)]
+            assert "404" in statuses, path
+        success = operation["responses"][min(statuses)]
         if method == "get" and {"application/json", "application/xml"} & set(success["content"]):
-            assert "304" in told and "ETag" in success["headers"], path
+            assert "304" in statuses and "ETag" in success["headers"], path
         if {"application/json", "application/xml"} <= set(success["content"]):
-            assert "406" in told, path
+            assert "406" in statuses, path
 
 
 def test_scopes_are_those_of_the_table(documents: dict[str, Json]) -> None:
-    """`tests/contract/access` tries them out; here they are told."""
+    """`tests/contract/access` calls them; here they are only documented."""
     paths = documents["public"]["paths"]
     for path, scopes in {
         "/cs2/v1/matches": ["cs2:matches:list"],
@@ -239,10 +239,10 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
+        values = {name: value or "" for name, value in attrs}
         self.tags.add(tag)
-        self.ids |= {told["id"]} if "id" in told else set()
-        self.links |= {told[name] for name in ("href", "src", "action") if name in told}
+        self.ids |= {values["id"]} if "id" in values else set()
+        self.links |= {values[name] for name in ("href", "src", "action") if name in values}
 
 
 async def test_the_page_is_open_and_fetches_nothing(

@@ -1,6 +1,6 @@
 """The running service against its own documents: schemathesis, all phases, all checks, all operations.
 
-The gate asks the same few examples each time; `nox -s fuzz` asks many, others each time.
+The gate sends the same few examples each time; `nox -s fuzz` sends many, others each time.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ pytestmark = [
 
 
 class Served(msgspec.Struct, frozen=True):
-    """A web process with the world behind it; `log` is what it said."""
+    """A web process with the world behind it; `log` is what it output."""
 
     address: str
     operator: str
@@ -98,12 +98,12 @@ async def slug(slug: str, served: Served) -> str:
 async def tried(
     served: Served, document: str, key: str, *options: str, tmp_path: Path, disposable: str = ""
 ) -> str:
-    """What schemathesis says when it finds nothing; fails with what it says when it does. `disposable`
+    """The output of schemathesis, which must find nothing; fails with it otherwise. `disposable`
     names the tenant whose vhost operators make anew."""
     config = Path(__file__).with_name("operators.toml" if document.startswith("/ops/") else "public.toml")
-    told = os.environ.get(EXAMPLES)
+    count = os.environ.get(EXAMPLES)
     examples = (
-        ("--max-examples", told) if told else ("--max-examples", str(GATE), "--generation-deterministic")
+        ("--max-examples", count) if count else ("--max-examples", str(GATE), "--generation-deterministic")
     )
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"),
@@ -115,11 +115,11 @@ async def tried(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said = (await process.communicate())[0].decode()
-    assert process.returncode == 0, said
-    selected = re.search(r"Selected: (\d+)/(\d+)\s+Tested: (\d+)", said)
-    assert selected and len(set(selected.groups())) == 1, said
-    return said
+    output = (await process.communicate())[0].decode()
+    assert process.returncode == 0, output
+    selected = re.search(r"Selected: (\d+)/(\d+)\s+Tested: (\d+)", output)
+    assert selected and len(set(selected.groups())) == 1, output
+    return output
 
 
 def _failures(log: Path) -> list[str]:
@@ -130,8 +130,8 @@ def _failures(log: Path) -> list[str]:
 
 async def test_the_public_document_is_kept_to(served: Served, slug: str, tmp_path: Path) -> None:
     key = await served.key(slug, bundles=ODDS, sports=SPORTS)
-    said = await tried(served, "/v1/openapi.json", key, tmp_path=tmp_path)
-    assert "returned only 401/403" not in said
+    output = await tried(served, "/v1/openapi.json", key, tmp_path=tmp_path)
+    assert "returned only 401/403" not in output
     assert not _failures(served.log)
 
 

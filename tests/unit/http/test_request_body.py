@@ -17,14 +17,14 @@ class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     flag: bool = True
 
 
-class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: Annotated[int, Meta(ge=0)]
     inner: tuple[Inner, ...] = ()
     text: str = ""
 
 
 @post("/", status_code=200)
-async def handler(data: JSONBody[Given]) -> int:
+async def handler(data: JSONBody[Example]) -> int:
     return data.number
 
 

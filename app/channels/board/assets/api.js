@@ -34,8 +34,8 @@ export class Api {
 
 /** The stream of all matches, or of one; it connects again for as long as it is not closed. */
 export class Stream {
-  constructor(key, path, heard, changed) {
-    Object.assign(this, { key, path, heard, changed, wait: 1000, open: false, ended: false });
+  constructor(key, path, receive, changed) {
+    Object.assign(this, { key, path, receive, changed, wait: 1000, open: false, ended: false });
     this.connect();
   }
 
@@ -48,7 +48,7 @@ export class Stream {
       this.watch(socket);
       if (!this.open) this.set(true);
       this.wait = 1000;
-      this.heard(JSON.parse(event.data));
+      this.receive(JSON.parse(event.data));
     };
     socket.onclose = () => {
       clearTimeout(this.timer);

@@ -18,7 +18,7 @@ class Board {
     this.whoami = whoami;
     this.timers = [];
     this.answering = true;
-    this.streams = { all: new Stream(key, "/cs2/v1/stream", (frame) => this.heard(frame), () => this.link()), one: null };
+    this.streams = { all: new Stream(key, "/cs2/v1/stream", (frame) => this.receive(frame), () => this.link()), one: null };
     this.every(LIST_MILLIS, () => this.lists());
     this.every(SELECTED_MILLIS, () => this.detail(this.state.selected));
     this.every(OTHERS_MILLIS, () => Promise.all(this.state.lists.live.map((id) => this.detail(id))));
@@ -84,7 +84,7 @@ class Board {
     this.state.names = await this.api.names(locale());
   }
 
-  heard(frame) {
+  receive(frame) {
     this.state.frame(frame);
     this.answering = true;
   }
@@ -92,7 +92,7 @@ class Board {
   choose(id) {
     this.state.selected = id;
     this.streams.one?.close();
-    this.streams.one = new Stream(this.api.key, `/cs2/v1/stream/${id}`, (frame) => this.heard(frame), () => this.link());
+    this.streams.one = new Stream(this.api.key, `/cs2/v1/stream/${id}`, (frame) => this.receive(frame), () => this.link());
     this.detail(id).catch((error) => this.failed(error));
     this.settlements(id).catch((error) => this.failed(error));
     this.paint();
@@ -151,7 +151,7 @@ function close(why = "") {
 }
 
 function show(opened) {
-  $("door").hidden = opened;
+  $("key-form").hidden = opened;
   $("board").hidden = $("forget").hidden = !opened;
   if (!opened) $("alarm").hidden = true;
 }
@@ -172,7 +172,7 @@ function dress(theme) {
   localStorage.setItem("theme", theme);
 }
 
-$("door").addEventListener("submit", (event) => {
+$("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   open($("key").value.trim());
   $("key").value = "";

@@ -174,23 +174,23 @@ function show(list, lines) {
 }
 
 function report(state) {
-  const told = state.report;
-  for (const id of ["latency", "book"]) $(id).hidden = !told;
-  $("alarm").hidden = !told || told.state === "following";
-  if (!told) return;
-  if (told.state !== "following") text($("alarm"), say(`alarm_${told.state}`));
-  latency(told.latency);
-  text($("book-state"), say("standing", told.active, told.suspended, say(`state_${told.state}`)));
-  const check = told.check;
+  const data = state.report;
+  for (const id of ["latency", "book"]) $(id).hidden = !data;
+  $("alarm").hidden = !data || data.state === "following";
+  if (!data) return;
+  if (data.state !== "following") text($("alarm"), say(`alarm_${data.state}`));
+  latency(data.latency);
+  text($("book-state"), say("standing", data.active, data.suspended, say(`state_${data.state}`)));
+  const check = data.check;
   $("equal").className = `seal ${check ? (check.count ? "bad" : "good") : ""}`;
   text($("equal"), !check ? say("unchecked") : check.count ? say("differs", check.count) : say("equal", 0, check.markets, check.matches));
-  const recovery = told.recovery;
+  const recovery = data.recovery;
   $("recovery").hidden = !recovery;
   if (recovery) {
     text($("recovery-text"), say("recovery", say(recovery.state), recovery.steps_done, recovery.steps, recovery.envelopes));
     $("progress").value = recovery.finished_at ? 1 : recovery.steps ? recovery.steps_done / recovery.steps : 0;
   }
-  keep($("story"), [...told.story].reverse(), (each) => each.id,
+  keep($("story"), [...data.story].reverse(), (each) => each.id,
     () => make("li", {}, make("span", { className: "time" }), make("span")),
     (item, each) => {
       text(item.firstChild, clock(each.at));
@@ -199,12 +199,12 @@ function report(state) {
     });
 }
 
-function latency(told) {
-  text($("median"), say("median", told.median));
-  text($("spread"), say("spread", told.last, told.slowest, told.count));
-  const names = [...told.edges.map((edge) => `≤ ${edge}`), say("slower")], most = Math.max(1, ...told.bars);
-  $("bars").setAttribute("aria-label", say("bars", told.bars.map((count, place) => `${names[place]}: ${count}`).join(", ")));
-  keep($("bars"), told.bars.map((count, place) => ({ count, place })), (each) => each.place,
+function latency(figures) {
+  text($("median"), say("median", figures.median));
+  text($("spread"), say("spread", figures.last, figures.slowest, figures.count));
+  const names = [...figures.edges.map((edge) => `≤ ${edge}`), say("slower")], most = Math.max(1, ...figures.bars);
+  $("bars").setAttribute("aria-label", say("bars", figures.bars.map((count, place) => `${names[place]}: ${count}`).join(", ")));
+  keep($("bars"), figures.bars.map((count, place) => ({ count, place })), (each) => each.place,
     () => make("div", { className: "bar" }, make("div", { className: "fill" }), make("span")),
     (bar, each) => {
       bar.firstChild.style.height = `${(100 * each.count) / most}%`;
@@ -213,11 +213,11 @@ function latency(told) {
 }
 
 function envelopes(state) {
-  const told = state.report?.envelopes.map((each) => ({
+  const reported = state.report?.envelopes.map((each) => ({
     id: `${each.seq}${each.type}${each.at}`, at: each.at, type: each.type + (each.replayed ? " ↺" : ""),
     match: each.match, rest: `${each.markets} · ${each.key}${each.latency === null ? "" : ` · ${each.latency} ms`}`,
   })).reverse();
-  const rows = told ?? state.frames.map((each) => ({ ...each, match: state.match(each.match)?.urn ?? "", rest: "" }));
+  const rows = reported ?? state.frames.map((each) => ({ ...each, match: state.match(each.match)?.urn ?? "", rest: "" }));
   keep($("envelopes"), rows, (each) => each.id,
     () => make("li", {}, make("span", { className: "time" }), make("b"), " ", make("code")),
     (item, each) => {
