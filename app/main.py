@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 
 from litestar import Litestar
 from litestar.di import Provide
@@ -125,7 +125,9 @@ class Parts:
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
         self.openapi_documents: OpenApiDocuments
-        self.asyncapi_document = asyncapi_document(settings)
+        self.asyncapi_document = asyncapi_document(
+            settings.exchange, settings.rabbitmq_public_host, settings.public_url
+        )
 
     @asynccontextmanager
     async def lifespan(self, _: Litestar) -> AsyncIterator[None]:
@@ -219,10 +221,11 @@ def provide(part: Callable[[], object]) -> Provide:
     return Provide(part, sync_to_thread=False)
 
 
-def asyncapi_document(settings: Settings) -> AsyncApiDocument:
+@cache
+def asyncapi_document(exchange: str, amqp_host: str, public_url: str) -> AsyncApiDocument:
     """The AsyncAPI document, from the parts of the feed and the stream."""
-    amqp_part = feed(settings.exchange, settings.rabbitmq_public_host)
-    return generate_document(amqp_part, with_stream_server(stream_document(), settings.public_url))
+    amqp_part = feed(exchange, amqp_host)
+    return generate_document(amqp_part, with_stream_server(stream_document(), public_url))
 
 
 def stream_config(settings: Settings) -> StreamConfig:

@@ -1,8 +1,10 @@
 """A client of RabbitMQ's management API, as far as we need it."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, Self
 from urllib.parse import quote, unquote, urlsplit
 
@@ -26,6 +28,12 @@ _INVENTORY = {
     "connections": "connections?columns=name,user,recv_oct",
 }
 _QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Loading the certificates takes some 30 ms: once a process."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 class ClientConnection(msgspec.Struct, frozen=True):
@@ -75,6 +83,7 @@ class Management:
             base_url=f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/api/",
             auth=(self._user, unquote(parts.password or "guest")),
             timeout=_SECONDS,
+            verify=_tls_context(),
             trust_env=False,
         )
 
