@@ -95,19 +95,19 @@ def soak(session: nox.Session) -> None:
 
 @nox.session
 def golden(session: nox.Session) -> None:
-    """Write the golden files anew; look at the difference before you commit it."""
+    """Write the golden files again; read the difference before you commit it."""
     session.run("python", "-m", "tests.golden")
 
 
 @nox.session
 def documents(session: nox.Session) -> None:
-    """Record the OpenAPI documents anew; refuses what breaks clients, unless told `-- --breaking`."""
+    """Record the OpenAPI documents again; `-- --breaking` accepts changes that break clients."""
     session.run("python", "-m", "tests.contract.openapi", *session.posargs)
 
 
 @nox.session
 def pages(session: nox.Session) -> None:
-    """Write the pages anew that are made from the code: settings, metrics, the picture of the house."""
+    """Write again the pages that are made from the code: settings, metrics, the picture of the packages."""
     session.run("python", "-m", "scripts.pages")
 
 

@@ -1,4 +1,4 @@
-"""Fixtures for all tests. Whatever needs servers asks for `services`, so unit tests start none.
+"""Fixtures for all tests. What needs servers uses the fixture `services`, so unit tests start none.
 
 Integration tests get a database of their own each (`database_url`, `store`), one vhost for internal queues
 a run, and `settings` that lead to both. Tests are marked by the folder that they lie in.
@@ -33,11 +33,13 @@ ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
 
 #: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, and
-#: a failure told at once instead of made small, which can take minutes.
+#: a failure is reported at once and not shrunk, which can take minutes.
 _SEARCH = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
-hypothesis.settings.register_profile("house", deadline=None, print_blob=True, phases=(*_SEARCH, Phase.shrink))
+hypothesis.settings.register_profile(
+    "project", deadline=None, print_blob=True, phases=(*_SEARCH, Phase.shrink)
+)
 hypothesis.settings.register_profile("gate", deadline=None, derandomize=True, phases=_SEARCH)
-hypothesis.settings.load_profile("house")
+hypothesis.settings.load_profile("project")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -47,7 +47,7 @@ class PrivateBroker:
         await self._control("set_vm_memory_high_watermark", "0.6")
 
     def answer_no_more(self) -> None:
-        """End what it asks about tenants."""
+        """End the process that authorises tenants."""
         state = states.load(self._directory)
         processes.stop(each for each in state.processes if each.name == "broker-authorisation")
 

@@ -33,7 +33,7 @@ class Process:
         self._process.send_signal(signal.SIGCONT)
 
     async def end(self) -> int:
-        """Ask it to end; its exit status (killed after ten seconds)."""
+        """Send it SIGTERM; its exit status (killed after ten seconds)."""
         if self._process.returncode is None:
             self.resume()
             self._process.terminate()

@@ -10,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 #: The group of tests that start whole processes and wait for them: side by side they would starve each other.
 PROCESSES = "processes"
-#: Where they are. The last file needs the broker's room for the tenants that the demo's tests make, too.
+#: Where they are. The last file makes tenants of the same names on the broker as the demo's tests.
 _WITH_PROCESSES = ("tests/e2e/", "tests/faults/", "tests/integration/cli/test_commands.py")
 #: What takes longest begins first, so that all workers end at about the same time.
 _ORDER = ("tests/contract/", "tests/integration/")

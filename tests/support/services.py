@@ -15,7 +15,7 @@ from app.settings import Settings
 from scripts import services
 from scripts.services import Services
 
-#: Set by `scripts/test`: several processes of one run may ask at once, so nothing is started here then.
+#: Set by `scripts/test`: several processes of one run need the servers at once, so nothing is started here.
 SHARED = services.SHARED
 
 

@@ -1,4 +1,4 @@
-"""The rules of the house that a machine can check: sizes, and imports where they can be seen."""
+"""The project's conventions that a machine can check: sizes, imports at the top, nothing unused."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: Decorators that leave a function to those who name it.
 _OWN = {"property", "staticmethod", "classmethod", "contextmanager", "asynccontextmanager"}
 _OWN |= {"cache", "lru_cache"}
-#: Functions that nobody of ours names, and who calls them.
+#: Functions that our code does not name, and what calls them.
 CALLED_BY_OTHERS = {
     "connection_made": "asyncio, of a protocol",
     "connection_lost": "asyncio, of a protocol",
@@ -85,13 +85,13 @@ def test_imports_stand_at_the_top() -> None:
     assert hidden == []
 
 
-def test_no_function_is_there_for_nobody() -> None:
-    """Whoever calls a function names it, and tests do not count; those that a decorator hands on are called
-    by others. A method or a property is named behind a dot."""
+def test_every_function_is_used() -> None:
+    """A caller names the function that it calls; tests do not count. A function that a decorator registers is
+    called by a library. A method or a property is named behind a dot."""
     ours = sources("app", "codegen", "scripts")
     trees = {path: ast.parse(path.read_text()) for path in ours}
     written = [*trees.values(), *(ast.parse(path.read_text()) for path in GENERATED.glob("*.py"))]
-    named, asked = _names(written)
+    named, attributes = _names(written)
     methods = {node for tree in trees.values() for node in _methods(tree)}
     dead = [
         f"{name(path)}: {node.name}"
@@ -99,13 +99,13 @@ def test_no_function_is_there_for_nobody() -> None:
         for node in ast.walk(tree)
         if isinstance(node, Function) and node.name not in CALLED_BY_OTHERS and not node.name.startswith("__")
         if all(_word(each) in _OWN for each in node.decorator_list)
-        if node.name not in asked and (node in methods or node.name not in named)
+        if node.name not in attributes and (node in methods or node.name not in named)
     ]
     assert dead == []
 
 
-def test_who_is_called_by_others_is_there() -> None:
-    """The exceptions are not more than there need be."""
+def test_exceptions_are_still_needed() -> None:
+    """Each function that is excepted exists."""
     there = {each.name for path in sources("app", "codegen", "scripts") for each in functions(path)}
     assert CALLED_BY_OTHERS.keys() - there == set()
 
@@ -115,10 +115,12 @@ def _names(trees: list[ast.Module]) -> tuple[set[str], set[str]]:
     nodes = [node for tree in trees for node in ast.walk(tree)]
     read = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
     named = {node.id for node in read if isinstance(node, ast.Name)}
-    asked = {node.attr for node in read if isinstance(node, ast.Attribute)}
+    attributes = {node.attr for node in read if isinstance(node, ast.Attribute)}
     for template in (*ROOT.glob("app/**/*.html"), *ROOT.glob("codegen/**/*.jinja2")):
-        asked |= {word for code in _IN_TEMPLATE.findall(template.read_text()) for word in _WORD.findall(code)}
-    return named, asked
+        attributes |= {
+            word for code in _IN_TEMPLATE.findall(template.read_text()) for word in _WORD.findall(code)
+        }
+    return named, attributes
 
 
 def _methods(tree: ast.Module) -> Iterator[ast.stmt]:

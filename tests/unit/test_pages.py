@@ -30,7 +30,7 @@ def pieces(page: Path) -> Iterator[str]:
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """The words after `matchfeed` in each command on the page, without what is said of it beside."""
+    """The words after `matchfeed` in each command on the page, without the remark beside it."""
     for piece in pieces(page):
         line = piece.removeprefix("$ ").removeprefix(".venv/bin/")
         if line.startswith("matchfeed ") and "…" not in line:
