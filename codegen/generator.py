@@ -67,7 +67,7 @@ class MsgspecGenerator(AbstractGenerator):
 
 
 def _identifier(name: str) -> str:
-    """`name` in snake case, with an underscore behind it where Python keeps the word for itself."""
+    """`name` in snake case, with an underscore behind it where the word is reserved in Python."""
     text = snake_case(name)
     return f"{text}_" if keyword.iskeyword(text) else text
 

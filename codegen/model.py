@@ -1,4 +1,4 @@
-"""What the templates see: structs, enumerations and fields, boiled down from xsdata's classes."""
+"""What the templates see: structs, enumerations and fields, reduced from xsdata's classes."""
 
 from collections.abc import Callable, Iterable
 from typing import Literal
@@ -33,7 +33,7 @@ _PYTHON = {
 
 
 class Names(msgspec.Struct, frozen=True):
-    """How schema names become Python names: xsdata's own conventions, handed in by the plugin."""
+    """How schema names become Python names: xsdata's own conventions, passed by the plugin."""
 
     type: Callable[[str], str]
     field: Callable[[str], str]
@@ -77,7 +77,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Struct(msgspec.Struct, frozen=True, kw_only=True):
-    """A model class and its writer. `tag` is "" when the type stands under several element names;
+    """A model class and its writer. `tag` is "" when several element names have the type;
     the writer then takes the name as an argument."""
 
     name: str
@@ -97,8 +97,8 @@ class Struct(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def assembler(self) -> str:
-        """The function that puts the document together from children already rendered; "" when none of
-        the children is worth keeping rendered, for having no children itself."""
+        """The function that joins the document from children already rendered; "" when none of
+        the children is worth caching, because none has children itself."""
         worth = any(field.branching for field in self.children)
         return "assemble_" + self.function.partition("_")[2] if worth else ""
 

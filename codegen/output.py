@@ -1,4 +1,4 @@
-"""Generated files on their way to disk: formatted, written, or compared with what is there."""
+"""Generated files: formatted, written to disk, or compared with it."""
 
 import shutil
 import subprocess
@@ -52,7 +52,7 @@ def _ruff(source: str, *arguments: str) -> str:
 
 
 def write(sources: dict[str, str], directory: Path) -> list[str]:
-    """Put `sources` into `directory` and remove what no schema explains; the names that changed."""
+    """Put `sources` into `directory` and remove what no schema generates; the names that changed."""
     directory.mkdir(parents=True, exist_ok=True)
     changed = differences(sources, directory)
     for name in _strangers(sources, directory):

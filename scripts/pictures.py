@@ -50,11 +50,11 @@ def main() -> None:
 
 async def _take(address: str, folder: Path) -> None:
     async with opened(address) as page:
-        await page.dress(1440, 1060)
+        await page.set_window(1440, 1060)
         await page.until("document.querySelectorAll('.offer.fresh').length > 3", 60)
         await page.until("/0 differences/.test(document.getElementById('equal').textContent)", 60)
         for name, (width, height, dark) in _SHOTS.items():
-            await page.dress(width, height, dark=dark)
+            await page.set_window(width, height, dark=dark)
             await _settle(page)
             await page.until(_OPEN_A_PROOF)
             await page.picture(folder / f"{name}.png")

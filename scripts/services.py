@@ -112,7 +112,7 @@ def running(directory: Path) -> Iterator[None]:
 
 
 def _on_stderr(line: str) -> None:
-    """Where tables are printed, what was started stands beside them."""
+    """Lines about started servers go to standard error, tables to standard output."""
     print(line, file=sys.stderr, flush=True)
 
 

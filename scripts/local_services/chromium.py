@@ -91,7 +91,7 @@ class Page:
         return result
 
     async def value(self, expression: str) -> Any:
-        """What an expression comes to in the page, as JSON (an element is none); promises are awaited."""
+        """The value of an expression in the page, as JSON (an element is none); promises are awaited."""
         evaluated = await self.call(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
@@ -109,8 +109,8 @@ class Page:
             raise TimeoutError(f"waited {seconds} s in vain: {expression}") from None
         return found
 
-    async def dress(self, width: int, height: int, *, dark: bool = False, scale: float = 1.0) -> None:
-        """The size of the window, and whether its owner likes it dark."""
+    async def set_window(self, width: int, height: int, *, dark: bool = False, scale: float = 1.0) -> None:
+        """Set the window's size and the preferred colour scheme."""
         await self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -122,7 +122,7 @@ class Page:
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
 
     async def picture(self, file: Path) -> None:
-        """What is seen now, as PNG."""
+        """A screenshot, as PNG."""
         shot = await self.call("Page.captureScreenshot", format="png")
         await asyncio.to_thread(file.write_bytes, base64.b64decode(shot["data"]))
 

@@ -64,7 +64,7 @@ def answers(host: str, port: int, timeout: float = 1.0) -> bool:
 
 
 def wait_until(ready: Callable[[], bool], *, alive: Callable[[], bool], seconds: float) -> bool:
-    """Ask `ready` until it is true; false when the time is up or `alive` has become false."""
+    """Poll `ready` until it is true; false when the time is up or `alive` has become false."""
     deadline = monotonic() + seconds
     while monotonic() < deadline:
         if ready():

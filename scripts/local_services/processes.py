@@ -22,7 +22,8 @@ class ServiceError(Exception):
 
 
 class Started(msgspec.Struct, frozen=True):
-    """A process that we started: enough to know it again, and to leave a stranger with its pid alone."""
+    """A process that we started: enough to recognise it, and not to confuse it with another of the same
+    pid."""
 
     name: str
     pid: int
@@ -116,7 +117,7 @@ def _signal(process: psutil.Process, number: int) -> None:
 
 
 def last_words(log: Path) -> str:
-    """The last line of a log, for an error message; of our own structured lines what happened only."""
+    """The last line of a log, for an error message; of our own structured lines only the event."""
     if not log.exists():
         return "no output"
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]

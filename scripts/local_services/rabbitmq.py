@@ -1,4 +1,4 @@
-"""RabbitMQ: is one there with the management plugin, or a private broker beside it.
+"""RabbitMQ: one that runs with the management plugin, or a private broker beside it.
 
 A private broker shares the installed binaries and nothing else: own node, ports, directories, cookie and
 plugin list, on loopback. Its Erlang port mapper (epmd) is its own too, on its own port: one that the
@@ -66,7 +66,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 def usable(url: str, api_url: str, authorisation: AuthorisationMode, say: Callable[[str], None]) -> bool:
     """Whether a broker answers at `url` whose management API at `api_url` lets us administer it, and which
-    asks us what tenants may do."""
+    requests our decision about tenants' rights."""
     parts = urlsplit(url)
     where = f"{parts.hostname}:{parts.port or 5672}"
     if not ports.answers(parts.hostname or ports.LOOPBACK, parts.port or 5672):
@@ -90,7 +90,7 @@ async def _log_in(url: str) -> None:
 
 
 def _unsuitable(api_url: str) -> str:
-    """Why the management API there does not serve us, in a few words; empty when it does."""
+    """Why the management API there does not serve us, briefly; empty when it does."""
     parts = urlsplit(api_url)
     try:
         answer = httpx.get(f"{api_url.rstrip('/')}/api/whoami", timeout=5)
@@ -177,7 +177,7 @@ def _port_mapper(directory: Path, state: State) -> int:
 
 
 def authorise(directory: Path, state: State) -> int:
-    """The port of what this directory's broker asks about tenants, started when it is not running."""
+    """The port of the process that decides about tenants for this directory's broker, started if needed."""
     if any(started.name == _AUTHORISATION for started in state.processes):
         return state.ports[_AUTHORISATION]
     [port] = ports.free_ports([state.ports.get(_AUTHORISATION, 0)], patience=ports.LETTING_GO_SECONDS)

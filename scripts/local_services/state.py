@@ -46,7 +46,7 @@ def save(directory: Path, state: State) -> None:
 
 
 def remember(directory: Path, state: State, started: Started, **urls: str) -> None:
-    """Write a new process down at once, before anything can go wrong, with the settings that lead to it."""
+    """Record a new process at once, before anything can go wrong, with the settings that point to it."""
     state.processes.append(started)
     state.private |= urls
     save(directory, state)

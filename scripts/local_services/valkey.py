@@ -1,4 +1,4 @@
-"""Redis or Valkey: is one there, or a private one from PATH or a wheel. It holds nothing worth keeping."""
+"""Redis or Valkey: one that runs, or a private one from PATH or a wheel. Its data may be lost."""
 
 import shutil
 from collections.abc import Callable

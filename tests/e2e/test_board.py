@@ -66,7 +66,7 @@ def break_something(place: Place, fault: str) -> str:
 
 async def look(place: Place, demo: dict[str, Any], faults: dict[str, str]) -> None:
     async with chromium.opened(demo["board"]["url"]) as page:
-        await page.dress(1440, 900)
+        await page.set_window(1440, 900)
         await see_prices_move(page)
         assert "killed" in await page.until(FIRST_KILL, 90)
         await page.until(EQUAL, 60)
@@ -95,13 +95,13 @@ async def see_faults_heal(page: Page, place: Place, faults: dict[str, str]) -> N
 async def fit_every_window(page: Page) -> None:
     for width in (1440, 1024, 720, 360):
         for dark in (False, True):
-            await page.dress(width, 800, dark=dark)
+            await page.set_window(width, 800, dark=dark)
             assert not await page.value(TOO_WIDE), width
     assert await page.value(NAMELESS) == []
 
 
 async def speak_both_languages(page: Page) -> None:
-    await page.dress(1440, 900)
+    await page.set_window(1440, 900)
     for words, locale in (("Матчи", "ru"), ("Matches", "en")):
         await page.value("document.getElementById('language').click()")
         await page.until(f"document.getElementById('h-matches').textContent === '{words}'")
