@@ -115,8 +115,8 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "void_reasons": lambda: dictionaries.void_reasons(REASONS),
     "producers": lambda: dictionaries.producers([PRODUCER]),
     "bookmaker_details": lambda: responses.bookmaker_details(GRANT),
-    "response_accepted": lambda: responses.accepted(TAKEN_ON),
-    "response_accepted_with_all": lambda: responses.accepted(
+    "response_accepted": lambda: responses.recovery_accepted(TAKEN_ON),
+    "response_accepted_with_all": lambda: responses.recovery_accepted(
         msgspec.structs.replace(TAKEN_ON, node_id="3", after=APRIL_2031 - DAY)
     ),
     **{
