@@ -30,7 +30,7 @@ def _declare(name: str, **options: Any) -> Operation:
     return operation
 
 
-def _look(name: str) -> Operation:
+def _inspect(name: str) -> Operation:
     return lambda channel, slug: channel.declare_queue(name, passive=True)
 
 
@@ -111,8 +111,8 @@ ALLOWED: dict[str, Operation] = {
     "consume from a queue of its own": _consume(),
     "get from a queue of its own": _get(),
     "purge a queue of its own": _purge(),
-    "look at a queue of its vhost (passive declare)": _look("lost"),
-    "look at an exchange of its vhost (passive declare)": lambda channel, _: channel.get_exchange(EXCHANGE),
+    "inspect a queue of its vhost (passive declare)": _inspect("lost"),
+    "inspect an exchange of its vhost (passive declare)": lambda channel, _: channel.get_exchange(EXCHANGE),
 }
 #: With `BROKER_AUTHORISATION=http`.
 ALLOWED_BY_KIND: dict[str, Operation] = {
