@@ -10,9 +10,9 @@ import msgspec
 from app.kit.logging import get_logger
 
 _SLACK_BYTES = 1024
-_MOST_BYTES = 200  #: of a sender's text in an AMQP header; all headers must fit into one frame
-_MOST_MAP = 120  #: characters of a map's name
-_MOST_OFFSET = 2**63 - 1
+_MAX_BYTES = 200  #: of a sender's text in an AMQP header; all headers must fit into one frame
+_MAX_MAP = 120  #: characters of a map's name
+_MAX_OFFSET = 2**63 - 1
 log = get_logger(__name__)
 
 
@@ -49,7 +49,7 @@ def headers(batch: Batch) -> dict[str, Any]:
         "address": _bounded(batch.address),
         "unique": _bounded(batch.unique),
         "peer": batch.peer,
-        "map": batch.map[:_MOST_MAP],
+        "map": batch.map[:_MAX_MAP],
         "begin": batch.begin,
         "end": batch.end,
     }
@@ -59,7 +59,7 @@ def headers(batch: Batch) -> dict[str, Any]:
 def _bounded(name: str) -> str:
     """A name that is only compared: itself, or its digest if it is too long."""
     written = name.encode(errors="surrogateescape")
-    return name if len(written) <= _MOST_BYTES else f"blake2b:{blake2b(written, digest_size=32).hexdigest()}"
+    return name if len(written) <= _MAX_BYTES else f"blake2b:{blake2b(written, digest_size=32).hexdigest()}"
 
 
 def from_message(message_id: str, headers: Mapping[str, Any], body: bytes) -> Batch:
@@ -72,7 +72,7 @@ def stated_range(begin: int | None, end: int | None, size: int) -> tuple[int, in
     would make every later batch look like a repeat. Senders may count line ends differently."""
     if begin is None or end is None:
         return None, None
-    if 0 <= begin <= end <= _MOST_OFFSET and end - begin <= 2 * size + _SLACK_BYTES:
+    if 0 <= begin <= end <= _MAX_OFFSET and end - begin <= 2 * size + _SLACK_BYTES:
         return begin, end
     log.warning("implausible offsets of a log batch ignored", begin=begin, end=end, size=size)
     return None, None

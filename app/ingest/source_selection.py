@@ -16,10 +16,10 @@ from app.ingest.batch import Batch
 from app.store.match_sources import OTHERS, MatchSource
 
 RESTART_MILLIS = 5_000  #: the least silence of a server that restarts
-MOST = 20  #: senders recorded for a match
+MAX_SENDERS = 20  #: senders recorded for a match
 UNNAMED = "unnamed"  #: the name of a sender that does not identify itself
-_NOWHERE = ("", "0.0.0.0", "[::]", "127.0.0.1", "localhost")  # noqa: S104
-_LINE = 200  #: characters of a line that are stored
+_LOCAL_ADDRESSES = ("", "0.0.0.0", "[::]", "127.0.0.1", "localhost")  # noqa: S104
+_MAX_LINE = 200  #: characters of a line that are stored
 _PLAY = (f.PlayStarted, f.RoundStarted, f.RoundWon, f.MapEnded, f.Killed)
 _PRIVATE = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<=password)\W.*|(?<=token)\W.*|(?<=rcon)\W.*", re.IGNORECASE
@@ -78,7 +78,7 @@ def sends_play(facts: tuple[f.Fact, ...]) -> bool:
 def server_of(batch: Batch) -> str:
     """The sender's identity across restarts of its server, as far as the headers show it."""
     host = batch.address.rpartition(":")[0]
-    if host not in _NOWHERE:
+    if host not in _LOCAL_ADDRESSES:
         return batch.address
     return batch.unique or (f"{batch.peer} {batch.address}" if batch.address else batch.peer)
 
@@ -94,7 +94,7 @@ def _sender(known: tuple[MatchSource, ...], batch: Batch) -> MatchSource:
     server = server_of(batch)
     name = batch.instance or server or UNNAMED
     found = next((each for each in known if each.source == name), None)
-    if found is None and len(known) >= MOST:
+    if found is None and len(known) >= MAX_SENDERS:
         name = OTHERS
         found = next((each for each in known if each.source == name), None)
     at = batch.arrived_at
@@ -125,5 +125,5 @@ def _refused(sender: MatchSource, why: str) -> MatchSource:
 def last_line(body: bytes) -> str:
     """The last line of a body in short, without addresses and secrets."""
     line = body.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")
-    printable = "".join(each for each in line[: 2 * _LINE] if each.isprintable())
-    return _PRIVATE.sub("…", printable)[:_LINE]
+    printable = "".join(each for each in line[: 2 * _MAX_LINE] if each.isprintable())
+    return _PRIVATE.sub("…", printable)[:_MAX_LINE]

@@ -23,7 +23,7 @@ from app.store.connections import Store
 from app.store.log_state import ParkedBatch
 from app.store.transaction import Tx
 
-_MOST = 300  #: characters of an error in an alert
+_MAX_ERROR = 300  #: characters of an error in an alert
 log = get_logger(__name__)
 
 
@@ -33,11 +33,11 @@ async def suspend_silent(store: Store, now: int, config: IngestConfig) -> int:
         quiet = await matches.quiet(tx, now - silence.shortest(config))
     silent = [match.id for match in quiet if silence.is_silent(match, now, config)]
 
-    async def lose(tx: Tx, match: Match) -> None:
+    async def suspend(tx: Tx, match: Match) -> None:
         if silence.is_silent(match, now, config):
-            await _doubt(tx, match, SERVER_SILENT, now)
+            await _suspend_for_doubt(tx, match, SERVER_SILENT, now)
 
-    return await _each(store, silent, lose)
+    return await _each(store, silent, suspend)
 
 
 async def suspend_everything(store: Store, now: int) -> int:
@@ -49,10 +49,10 @@ async def suspend_everything(store: Store, now: int) -> int:
     async with store.reading() as tx:
         offered = await markets.matches_with_open(tx)
 
-    async def lose(tx: Tx, match: Match) -> None:
-        await _doubt(tx, match, PROCESSING_STOPPED, now)
+    async def suspend(tx: Tx, match: Match) -> None:
+        await _suspend_for_doubt(tx, match, PROCESSING_STOPPED, now)
 
-    return await _each(store, offered, lose)
+    return await _each(store, offered, suspend)
 
 
 async def lift(store: Store, now: int, config: IngestConfig) -> int:
@@ -60,13 +60,13 @@ async def lift(store: Store, now: int, config: IngestConfig) -> int:
     async with store.reading() as tx:
         waiting = await log_state.suspended_before_play(tx, PROCESSING_STOPPED)
 
-    async def back(tx: Tx, match: Match) -> None:
+    async def resume(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
         await match_update.react_and_write(
             tx, match, after, changes, now=now, quoting=True, margin=config.margin
         )
 
-    return await _each(store, waiting, back)
+    return await _each(store, waiting, resume)
 
 
 async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
@@ -149,8 +149,8 @@ async def park_batch(store: Store, batch: Batch, error: str, now: int) -> None:
         )
         match = await matches.lock(tx, batch.match_id)
         await _skip(tx, match.id, batch)
-        await _lose(tx, match, GAP, now)
-        detail = f"batch {batch.id} could not be applied: {error[:_MOST]}"
+        await _suspend_for_loss(tx, match, GAP, now)
+        detail = f"batch {batch.id} could not be applied: {error[:_MAX_ERROR]}"
         await alerts.begin(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match.id), detail, now)
 
 
@@ -163,7 +163,7 @@ async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
     await tx.write([log_state.save_statement(replace(state, broken=True, last_message=batch.id))])
 
 
-async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
+async def _suspend_for_doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
     """Suspend a match of which nothing is lost so far: the missing lines may still come."""
     if match.over:
         return
@@ -171,7 +171,7 @@ async def _doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
     await _suspend(tx, match, after, (MatchChanged(),), reason, now)
 
 
-async def _lose(tx: Tx, match: Match, reason: str, now: int) -> None:
+async def _suspend_for_loss(tx: Tx, match: Match, reason: str, now: int) -> None:
     """Suspend a match of which lines of the present round are lost."""
     after, changes = fold(match, [SourceLost(at=now, reason=reason)])
     await _suspend(tx, match, after, changes, reason, now)

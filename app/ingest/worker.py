@@ -16,7 +16,7 @@ from app.store import heartbeats
 from app.store.connections import Store
 
 _TICK_SECONDS = 1.0
-_GONE_MILLIS = 5000  #: after so long without a heartbeat a worker is assigned no queues
+_DEAD_MILLIS = 5000  #: after so long without a heartbeat a worker is assigned no queues
 log = get_logger(__name__)
 
 
@@ -43,7 +43,7 @@ async def tick(store: Store, assignment: PartitionAssignment, now: int, config: 
     try:
         async with store.transaction() as tx:
             await heartbeats.record(tx, assignment.name, heartbeats.INGEST, now)
-            assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _GONE_MILLIS))
+            assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _DEAD_MILLIS))
         await suspension.close_gaps(store, now, config)
         await suspension.suspend_silent(store, now, config)
         await suspension.lift(store, now, config)

@@ -22,7 +22,7 @@ _CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,
 _RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"')
 
 #: The limits of what an operator may set, too.
-_MOST_ROUNDS, _MOST_OVERTIME_ROUNDS = 100, 20
+_MAX_ROUNDS, _MAX_OVERTIME_ROUNDS = 100, 20
 
 _REASONS: dict[str, WinReason] = {
     "SFUI_Notice_CTs_Win": "kills",
@@ -105,8 +105,8 @@ def cvar(message: str, at: int) -> ParsedLine:
     if found is None or not rounds or rounds % 2:
         return True
     if found[1] == "mp_maxrounds":
-        return f.FormatSet(at=at, max_rounds=rounds) if rounds <= _MOST_ROUNDS else True
-    return f.FormatSet(at=at, overtime_rounds=rounds) if rounds <= _MOST_OVERTIME_ROUNDS else True
+        return f.FormatSet(at=at, max_rounds=rounds) if rounds <= _MAX_ROUNDS else True
+    return f.FormatSet(at=at, overtime_rounds=rounds) if rounds <= _MAX_OVERTIME_ROUNDS else True
 
 
 def rcon(message: str, at: int) -> ParsedLine:

@@ -11,9 +11,9 @@ from app.ingest.cs2log.player_lines import parse_player_line
 from app.ingest.cs2log.timestamps import split_timestamp
 from app.kit.control_characters import strip_control_characters
 
-_DISORDER = 2_000  #: ms by which lines may be out of order
-_LONGEST = 2_000  #: characters of a line, several times what a server writes
-_SPREAD = 3_600_000  #: ms: a larger step within one body means that the clock was set
+_MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
+_MAX_LINE = 2_000  #: characters of a line, several times what a server writes
+_MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ def _lines(text: str) -> Iterator[tuple[int, ParsedLine]]:
         line = raw.rstrip("\r")
         if not line:
             continue
-        split = split_timestamp(line) if len(line) <= _LONGEST else None
+        split = split_timestamp(line) if len(line) <= _MAX_LINE else None
         if split is None:
             yield 0, False
             continue
@@ -72,13 +72,13 @@ def parse(message: str, at: int) -> ParsedLine:
 def _placed(found: list[tuple[int, Fact]], newest: int, arrived_at: int) -> Iterator[Fact]:
     ordered = sorted(found, key=lambda pair: pair[0]) if _slightly_disordered(found) else found
     for time, fact in ordered:
-        early = min(newest - time, _SPREAD)
+        early = min(newest - time, _MAX_SPREAD_MILLIS)
         yield msgspec.structs.replace(fact, at=arrived_at - early)
 
 
 def _slightly_disordered(found: list[tuple[int, Fact]]) -> bool:
     steps = [later[0] - earlier[0] for earlier, later in pairwise(found)]
-    return bool(steps) and -_DISORDER <= min(steps) < 0
+    return bool(steps) and -_MAX_DISORDER_MILLIS <= min(steps) < 0
 
 
 def _by_first_letter() -> dict[str, tuple[tuple[str, Callable[[str, int], ParsedLine]], ...]]:

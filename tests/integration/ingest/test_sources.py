@@ -193,11 +193,11 @@ async def test_an_operator_decides_against_a_rival(
 async def test_senders_that_change_their_name_fill_no_table(
     first: Addressed, client: httpx.AsyncClient
 ) -> None:
-    for number in range(2 * source_selection.MOST):
+    for number in range(2 * source_selection.MAX_SENDERS):
         stranger = Addressed(first, f"run-{number + 10}", f"203.0.113.9:{number}")
         assert await stranger.deliver(stranger.cut(*logs.live())) == ["refused"]
     found = (await client.get(f"/ops/v1/matches/{first.match.id}/sources")).json()["data"]
-    assert len(found) == source_selection.MOST + 1
+    assert len(found) == source_selection.MAX_SENDERS + 1
 
 
 async def test_senders_without_headers_are_distinguished_by_address(store: Store, server: Server) -> None:
