@@ -9,11 +9,12 @@ import signal
 from contextlib import AsyncExitStack
 
 from app.access import broker_sync
+from app.amqp.lease import LeaseLost
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.ingest_watchdog import Watch
-from app.channels.feed.retention import Kept, keep_short
-from app.channels.feed.session import Lapsed, Session, Terms
+from app.channels.feed.ingest_watchdog import IngestWatchdog
+from app.channels.feed.retention import RetentionConfig, prune_regularly
+from app.channels.feed.session import FeedConfig, Session
 from app.ingest import worker
 from app.ingest.config import IngestConfig
 from app.ingest.queues import IngestQueues
@@ -81,7 +82,7 @@ async def _run_sessions(
 ) -> None:
     """One session after another; beside them the ingest watchdog, the broker synchronisation and
     retention."""
-    terms = Terms(
+    config = FeedConfig(
         exchange=settings.exchange,
         product=settings.producer_id,
         window=settings.feed_window,
@@ -90,27 +91,27 @@ async def _run_sessions(
         lag_millis=settings.feed_lag_minutes * 60_000,
         event_vhost=settings.rabbitmq_event_vhost,
     )
-    kept = Kept(
+    retention = RetentionConfig(
         changes=max(settings.feed_lag_minutes, settings.change_log_minutes) * 60_000,
         window=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
     access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
-    watch = Watch(
+    watchdog = IngestWatchdog(
         store,
         suspend=lambda: suspend_everything(store, system_clock()),
         dead_seconds=settings.ingest_dead_seconds,
     )
     async with asyncio.TaskGroup() as group:
         background = [
-            group.create_task(watch.run()),
+            group.create_task(watchdog.run()),
             group.create_task(broker_sync.run(store, management, access_config)),
-            group.create_task(keep_short(store, kept)),
+            group.create_task(prune_regularly(store, retention)),
         ]
         while not stopping.is_set():
             try:
-                await Session(store, management, broker, terms, watch).run(stopping)
-            except Lapsed as end:
+                await Session(store, management, broker, config, watchdog).run(stopping)
+            except LeaseLost as end:
                 log.warning("starting a new session under another name", why=str(end))
         for task in background:
             task.cancel()

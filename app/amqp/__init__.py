@@ -21,5 +21,6 @@ Invariants:
   the former holder's connections are gone from the broker;
 - within a vhost, envelopes are published in the order of the change log.
 
-Imported by `recovery`, `channels.feed` and `sandbox`; imports `broker`, `store`, `wire`, `domain` and `kit`.
+Imported by `recovery`, `channels.feed`, `workers` and `sandbox`; imports `broker`, `store`, `wire`, `domain`
+and `kit`.
 """

@@ -1,10 +1,10 @@
-"""Follows the bindings of our tenants' queues, so that a message that none of them took is known as lost.
+"""Tracks the bindings of our tenants' queues, so that a message that none of them received is known as lost.
 
-The broker's event exchange tells of each change within milliseconds. What there is already is read through
-the management API: when a tenant is connected to, and whenever the events are followed anew. Where there are
-no events (the plugin `rabbitmq_event_exchange` is not enabled, or we may not read there) the management API
-is asked each second instead: of a change in between only the outcome is seen then, which is why queues of
-other names than before count as a gap.
+The broker's event exchange publishes each change within milliseconds. Bindings that exist already are read
+through the management API: when a tenant is connected to, and whenever the subscription to the events begins.
+Where there are no events (the plugin `rabbitmq_event_exchange` is not enabled, or we may not read there) the
+management API is polled each second instead: of several changes between two polls only the result is seen,
+which is why queues with other names than before count as a gap.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from uuid import UUID
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 
-from app.amqp.tenant_publisher import Delivery
+from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
 from app.broker.connection import open_connection
 from app.broker.management import ExchangeBinding, Management
@@ -27,14 +27,14 @@ from app.kit.logging import get_logger
 _EVENTS = "amq.rabbitmq.event"
 _CREATED, _DELETED = "binding.created", "binding.deleted"
 _CONNECT_SECONDS = 10.0
-_LOOK_SECONDS = 1.0
-_LOOKS = 10  #: so often the management API is asked before the events are tried again
+_POLL_SECONDS = 1.0
+_POLLS = 10  #: so often the management API is polled before the events are tried again
 _FAILURES = (AMQPError, OSError, TimeoutError, RuntimeError)
 log = get_logger(__name__)
 
 
-class Bindings:
-    """Has every delivery know its tenant's bindings. `vhost` is where the broker's events are."""
+class BindingTracker:
+    """Updates the bindings of every publisher. `vhost` is where the broker's events are."""
 
     def __init__(
         self,
@@ -42,54 +42,54 @@ class Bindings:
         broker: Address,
         vhost: str,
         exchange: str,
-        deliveries: Mapping[UUID, Delivery],
+        publishers: Mapping[UUID, TenantPublisher],
     ) -> None:
         self._management, self._exchange = management, exchange
         self._url = broker.url(vhost)
-        self._deliveries = deliveries
+        self._publishers = publishers
         self._readers = 0
-        self._since: list[tuple[str, str, ExchangeBinding]] = []  # what happened while somebody reads
+        self._events: list[tuple[str, str, ExchangeBinding]] = []  # received while somebody reads
 
     async def run(self) -> None:
-        """Follow them for ever."""
+        """Track them for ever."""
         while True:
             try:
                 await self._follow()
             except ChannelNotFoundEntity:
                 log.warning(
-                    "the broker has no event exchange: a client that is away for a moment may not be "
+                    "the broker has no event exchange: a client that disconnects for a moment may not be "
                     "notified; enable its plugin rabbitmq_event_exchange",
                     vhost_of_events=self._url.rpartition("/")[2],
                 )
             except _FAILURES as error:
-                log.warning("the broker's events cannot be followed", error=repr(error))
-            for _ in range(_LOOKS):
+                log.warning("subscribing to the broker's events failed", error=repr(error))
+            for _ in range(_POLLS):
                 await self._read_all()
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_POLL_SECONDS)
 
-    async def read(self, delivery: Delivery) -> None:
-        """Have a delivery know the bindings as they are now; raises `Unavailable`."""
+    async def read(self, publisher: TenantPublisher) -> None:
+        """Read the present bindings of a publisher's tenant; raises `Unavailable`."""
         self._readers += 1
-        begun = len(self._since)
+        begun = len(self._events)
         try:
-            found = await self._management.bindings(delivery.slug, self._exchange)
-            delivery.rebound((each for each in found if each.queue != LOST), followed=False)
-            for event, slug, binding in self._since[begun:]:
-                if slug == delivery.slug:
-                    self._apply(delivery, event, binding)
+            found = await self._management.bindings(publisher.slug, self._exchange)
+            publisher.update_bindings((each for each in found if each.queue != LOST), complete=False)
+            for event, slug, binding in self._events[begun:]:
+                if slug == publisher.slug:
+                    self._apply(publisher, event, binding)
         finally:
             self._readers -= 1
             if not self._readers:
-                self._since.clear()
+                self._events.clear()
 
     async def _follow(self) -> None:
-        """Until the connection ends."""
+        """Consume events until the connection ends."""
         over = asyncio.Event()
         async with open_connection(self._url, _CONNECT_SECONDS) as connection:
             connection.close_callbacks.add(lambda *_: over.set())
             await run_isolated(self._consume(connection), _CONNECT_SECONDS)
             await self._read_all()
-            log.info("the broker's events are followed")
+            log.info("subscribed to the broker's events")
             await over.wait()
         log.warning("the connection to the broker's events ended")
 
@@ -98,29 +98,29 @@ class Bindings:
         queue = await channel.declare_queue(exclusive=True)
         for event in (_CREATED, _DELETED):
             await queue.bind(_EVENTS, event)
-        await queue.consume(self._take, no_ack=True)
+        await queue.consume(self._on_event, no_ack=True)
 
-    async def _take(self, message: AbstractIncomingMessage) -> None:
-        told: Mapping[str, Any] = message.headers
-        if told.get("source_name") != self._exchange or told.get("destination_name") == LOST:
+    async def _on_event(self, message: AbstractIncomingMessage) -> None:
+        headers: Mapping[str, Any] = message.headers
+        if headers.get("source_name") != self._exchange or headers.get("destination_name") == LOST:
             return
-        binding = ExchangeBinding(str(told["destination_name"]), str(told["routing_key"]))
-        slug, event = str(told["vhost"]), message.routing_key or ""
+        binding = ExchangeBinding(str(headers["destination_name"]), str(headers["routing_key"]))
+        slug, event = str(headers["vhost"]), message.routing_key or ""
         if self._readers:
-            self._since.append((event, slug, binding))
-        for delivery in self._deliveries.values():
-            if delivery.slug == slug and delivery.word.audience.known:
-                self._apply(delivery, event, binding)
+            self._events.append((event, slug, binding))
+        for publisher in self._publishers.values():
+            if publisher.slug == slug and publisher.bindings.known:
+                self._apply(publisher, event, binding)
 
-    def _apply(self, delivery: Delivery, event: str, binding: ExchangeBinding) -> None:
-        known = delivery.word.audience.bindings
+    def _apply(self, publisher: TenantPublisher, event: str, binding: ExchangeBinding) -> None:
+        known = publisher.bindings.current
         now = known | {binding} if event == _CREATED else known - {binding}
-        delivery.rebound(now, followed=True)
+        publisher.update_bindings(now, complete=True)
 
     async def _read_all(self) -> None:
-        for delivery in [each for each in self._deliveries.values() if each.connection]:
+        for publisher in [each for each in self._publishers.values() if each.connection]:
             try:
-                await self.read(delivery)
+                await self.read(publisher)
             except Unavailable as error:
-                log.warning("bindings cannot be read", tenant=delivery.slug, error=error.detail)
+                log.warning("reading bindings failed", tenant=publisher.slug, error=error.detail)
                 return

@@ -1,7 +1,7 @@
-"""FastStream's brokers, begun and ended so that none stays behind.
+"""Connecting and closing FastStream's brokers, so that no connection is leaked.
 
-Their connections come back by themselves, for ever, until they are closed: one that is given up while it is
-being made, or whose goodbye is not answered, would go on knocking long after its tenant is another's.
+A connection of theirs reconnects for ever until it is closed: one that is abandoned while it is being
+established, or whose close is not answered, would keep reconnecting long after its tenant has another holder.
 """
 
 import asyncio
@@ -15,48 +15,48 @@ from app.broker.connection import open_connection
 from app.kit.logging import get_logger
 
 FAILURES = (AMQPError, FastStreamException, OSError, TimeoutError, RuntimeError)
-_KNOCK_SECONDS, _GOODBYE_SECONDS = 10.0, 2.0
-_leaving: set[asyncio.Task[Any]] = set()
+_PROBE_SECONDS, _CLOSE_SECONDS = 10.0, 2.0
+_closing: set[asyncio.Task[Any]] = set()
 log = get_logger(__name__)
 
 
-async def begin(broker: RabbitBroker, url: str) -> None:
-    """Connect to where `url` says; raises one of FAILURES. Cancelled meanwhile, it ends the connection once
-    that stands."""
-    connecting: asyncio.Task[Any] = asyncio.create_task(_enter(broker, url))
+async def connect(broker: RabbitBroker, url: str) -> None:
+    """Connect to `url`; raises one of FAILURES. If this is cancelled, the connection is closed once it is
+    established."""
+    connecting: asyncio.Task[Any] = asyncio.create_task(_connect(broker, url))
     try:
         await asyncio.shield(connecting)
     except asyncio.CancelledError:
-        _keep(asyncio.create_task(_leave(broker, connecting)))
+        _hold(asyncio.create_task(_close(broker, connecting)))
         raise
 
 
-async def end(broker: RabbitBroker) -> None:
-    """Close; a goodbye that is not answered soon goes on beside us."""
-    leaving = asyncio.create_task(_leave(broker))
-    _keep(leaving)
-    await asyncio.wait({leaving}, timeout=_GOODBYE_SECONDS)
+async def close(broker: RabbitBroker) -> None:
+    """Close; a close that is not answered soon continues in the background."""
+    closing = asyncio.create_task(_close(broker))
+    _hold(closing)
+    await asyncio.wait({closing}, timeout=_CLOSE_SECONDS)
 
 
-async def _enter(broker: RabbitBroker, url: str) -> Any:
-    """Knocks first: FastStream keeps no hold of a connection whose first attempt fails, so none could be
+async def _connect(broker: RabbitBroker, url: str) -> Any:
+    """Probes first: FastStream does not hold a connection whose first attempt fails, so that one could not be
     closed."""
-    async with open_connection(url, _KNOCK_SECONDS):
+    async with open_connection(url, _PROBE_SECONDS):
         pass
     return await broker.connect()
 
 
-async def _leave(broker: RabbitBroker, connecting: "asyncio.Task[Any] | None" = None) -> None:
+async def _close(broker: RabbitBroker, connecting: "asyncio.Task[Any] | None" = None) -> None:
     try:
-        # Asked again, a broker that is connected answers its connection; closing that is what ends it.
+        # `connect` of a connected broker returns its connection; closing that is what ends it.
         connection = await (connecting or broker.connect())
         await connection.close()
         await broker.stop()
     except FAILURES as error:
-        log.info("a connection ended roughly", error=repr(error))
+        log.info("closing a broker connection failed", error=repr(error))
 
 
-def _keep(task: asyncio.Task[Any]) -> None:
-    """The loop itself holds tasks weakly."""
-    _leaving.add(task)
-    task.add_done_callback(_leaving.discard)
+def _hold(task: asyncio.Task[Any]) -> None:
+    """The event loop itself has weak references to tasks only."""
+    _closing.add(task)
+    task.add_done_callback(_closing.discard)

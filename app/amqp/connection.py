@@ -1,4 +1,4 @@
-"""One AMQP connection that can do one thing: publish ready-made frames and account for every confirm.
+"""An AMQP connection that only publishes: it writes marshalled frames and reports every confirm.
 
 A confirm names a delivery tag, or all tags up to one; the broker may confirm out of order. `written`
 counts publishes on this connection, and its value after a write is that publish's tag.
@@ -17,33 +17,33 @@ from app.broker.address import Address
 
 _HEARTBEAT_SECONDS = 10
 _HANDSHAKE_SECONDS = 10.0
-_GOODBYE_SECONDS = 2.0
+_CLOSE_SECONDS = 2.0
 _ACK = struct.pack(">I", 60 << 16 | 80)
 _NACK = struct.pack(">I", 60 << 16 | 120)
 _TAG = struct.Struct(">QB")
 _FRAME = struct.Struct(">BHI")
-_PULSE = frame.marshal(heartbeat.Heartbeat(), 0)
+_HEARTBEAT = frame.marshal(heartbeat.Heartbeat(), 0)
 
 
 class BrokerError(Exception):
-    """The broker said no, went away, or spoke out of turn; the connection is over."""
+    """The broker refused, disconnected, or sent what was not expected; the connection is closed."""
 
 
-class Listener(Protocol):
-    """Who is told what the broker says about our publishes. None of these may raise."""
+class ConfirmListener(Protocol):
+    """Receives what the broker answers to our publishes. None of these may raise."""
 
     def confirmed(self, tag: int, multiple: bool) -> None: ...
 
-    def refused(self, tag: int, multiple: bool) -> None: ...
+    def rejected(self, tag: int, multiple: bool) -> None: ...
 
     def unblocked(self) -> None:
         """Writing makes sense again, after `writable` was False."""
 
 
-class Connection(asyncio.Protocol):
-    """Made by `connect`. `ended` is done once the connection is over; its result says why."""
+class PublisherConnection(asyncio.Protocol):
+    """Created by `connect`. `ended` is done once the connection is closed; its result is the reason."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: ConfirmListener) -> None:
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[str] = loop.create_future()
         self.written = 0
@@ -55,16 +55,16 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._buffer = bytearray()
         self._replies: asyncio.Queue[Any] = asyncio.Queue()
-        self._heard = loop.time()
-        self._pulse: asyncio.TimerHandle | None = None
+        self._received_at = loop.time()
+        self._heartbeat_timer: asyncio.TimerHandle | None = None
 
     @property
     def writable(self) -> bool:
-        """Whether a publish would go out now: not blocked by the broker, our buffer not full."""
+        """Whether a publish would be sent now: not blocked by the broker, our buffer not full."""
         return not (self.blocked or self._paused or self.ended.done())
 
     def publish(self, frames: bytes) -> int:
-        """Write one message's frames; the delivery tag that its confirm will name."""
+        """Write one message's frames; returns the delivery tag of its confirm."""
         if self._transport is None or self.ended.done():
             raise BrokerError("the connection is over")
         self._transport.write(frames)
@@ -72,33 +72,33 @@ class Connection(asyncio.Protocol):
         return self.written
 
     def abort(self, why: str) -> None:
-        """End at once: what is still in our buffer is thrown away."""
+        """Close at once: what is still in our buffer is discarded."""
         if not self.ended.done():
             self.ended.set_result(why)
         if self._transport is not None:
             self._transport.abort()
 
     async def close(self) -> None:
-        """Say goodbye and end; does not wait for confirms."""
+        """Close in order; does not wait for confirms."""
         if not self.ended.done():
             with contextlib.suppress(BrokerError, TimeoutError):
-                async with asyncio.timeout(_GOODBYE_SECONDS):
-                    goodbye = commands.Connection.Close(200, "goodbye", 0, 0)
-                    await self.call(goodbye, commands.Connection.CloseOk, 0)
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    closing = commands.Connection.Close(200, "goodbye", 0, 0)
+                    await self.call(closing, commands.Connection.CloseOk, 0)
         self.abort("closed by us")
 
-    async def call(self, request: Any, answer: type[Any], channel: int = CHANNEL) -> Any:
-        """Send a method and wait for its answer; raises `BrokerError` when the connection ends instead."""
+    async def call(self, request: Any, reply_type: type[Any], channel: int = CHANNEL) -> Any:
+        """Send a method and wait for its reply; raises `BrokerError` if the connection ends first."""
         self.send(request, channel)
-        return await self.expect(answer)
+        return await self.expect(reply_type)
 
     def send(self, method: Any, channel: int = CHANNEL) -> None:
-        """Send a method that is not answered."""
+        """Send a method that has no reply."""
         self._send(frame.marshal(method, channel))
 
-    async def expect(self, answer: type[Any]) -> Any:
+    async def expect(self, reply_type: type[Any]) -> Any:
         reply = await self._replies.get()
-        if not isinstance(reply, answer):
+        if not isinstance(reply, reply_type):
             raise BrokerError(str(reply))
         return reply
 
@@ -106,20 +106,20 @@ class Connection(asyncio.Protocol):
         """Send a heartbeat each half interval, and end the connection after two silent intervals."""
         if not seconds or self.ended.done():
             return
-        silent = self._loop.time() - self._heard
+        silent = self._loop.time() - self._received_at
         if silent > 2 * seconds:
-            self.abort(f"nothing heard from the broker for {silent:.0f} s")
+            self.abort(f"nothing received from the broker for {silent:.0f} s")
             return
-        self._send(_PULSE)
-        self._pulse = self._loop.call_later(seconds / 2, self.start_heartbeats, seconds)
+        self._send(_HEARTBEAT)
+        self._heartbeat_timer = self._loop.call_later(seconds / 2, self.start_heartbeats, seconds)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
         self._send(header.ProtocolHeader(0, 9, 1).marshal())
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self._pulse:
-            self._pulse.cancel()
+        if self._heartbeat_timer:
+            self._heartbeat_timer.cancel()
         if not self.ended.done():
             self.ended.set_result(str(error or "the broker closed the connection"))
         self._replies.put_nowait(self.ended.result())
@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
         self._listener.unblocked()
 
     def data_received(self, data: bytes) -> None:
-        self._heard = self._loop.time()
+        self._received_at = self._loop.time()
         self._buffer += data
         buffer, at = bytes(self._buffer), 0
         while len(buffer) - at >= _FRAME.size:
@@ -156,11 +156,11 @@ class Connection(asyncio.Protocol):
             self._listener.confirmed(tag, bool(bits & 1))
         elif index == _NACK:
             tag, bits = _TAG.unpack_from(buffer, payload + 4)
-            self._listener.refused(tag, bool(bits & 1))
+            self._listener.rejected(tag, bool(bits & 1))
         else:
-            self._told(frame.unmarshal(buffer[at:end])[2])
+            self._handle(frame.unmarshal(buffer[at:end])[2])
 
-    def _told(self, method: Any) -> None:
+    def _handle(self, method: Any) -> None:
         match method:
             case commands.Connection.Blocked():
                 self.blocked = method.reason or "blocked"
@@ -181,22 +181,24 @@ class Connection(asyncio.Protocol):
         self._transport.write(data)
 
 
-async def connect(address: Address, vhost: str, name: str, exchange: str, listener: Listener) -> Connection:
-    """Log in to `vhost`, open the one channel, declare the topic exchange, ask for confirms.
+async def connect(
+    address: Address, vhost: str, name: str, exchange: str, listener: ConfirmListener
+) -> PublisherConnection:
+    """Log in to `vhost`, open the one channel, declare the topic exchange, enable publisher confirms.
 
-    `name` is what the broker's management shows. Raises `BrokerError` or `OSError`, within 10 s.
+    `name` is shown by the broker's management. Raises `BrokerError` or `OSError`, within 10 s.
     """
     try:
         async with asyncio.timeout(_HANDSHAKE_SECONDS):
             _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(listener),
+                lambda: PublisherConnection(listener),
                 address.host,
                 address.port,
                 ssl=ssl.create_default_context() if address.tls else None,
             )
             try:
-                await _shake(connection, address, vhost, name)
-                await _open(connection, exchange)
+                await _handshake(connection, address, vhost, name)
+                await _open_channel(connection, exchange)
             except BaseException:
                 connection.abort("the handshake failed")
                 raise
@@ -205,7 +207,7 @@ async def connect(address: Address, vhost: str, name: str, exchange: str, listen
     return connection
 
 
-async def _shake(connection: Connection, address: Address, vhost: str, name: str) -> None:
+async def _handshake(connection: PublisherConnection, address: Address, vhost: str, name: str) -> None:
     await connection.expect(commands.Connection.Start)
     properties: Any = {
         "product": "matchfeed",
@@ -226,7 +228,7 @@ async def _shake(connection: Connection, address: Address, vhost: str, name: str
     connection.start_heartbeats(beat)
 
 
-async def _open(connection: Connection, exchange: str) -> None:
+async def _open_channel(connection: PublisherConnection, exchange: str) -> None:
     await connection.call(commands.Channel.Open(), commands.Channel.OpenOk)
     declare = commands.Exchange.Declare(exchange=exchange, exchange_type="topic", durable=True)
     await connection.call(declare, commands.Exchange.DeclareOk)

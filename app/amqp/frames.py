@@ -1,7 +1,7 @@
-"""AMQP frames of one message, marshalled once and written as they are to any number of connections.
+"""The AMQP frames of a message, marshalled once and written unchanged to any number of connections.
 
-That works because every connection of the feed publishes on the same channel number, to an exchange of
-the same name. The client libraries refuse frames that they did not marshal, hence this module.
+That is possible because every publishing connection uses the same channel number and an exchange of the same
+name. The client libraries refuse frames that they did not marshal, hence this module.
 """
 
 from datetime import UTC, datetime
@@ -13,32 +13,42 @@ from app.broker import integers
 
 integers.use_signed_integers()
 CHANNEL = 1
-FRAME_MAX = 131_072  #: RabbitMQ's own offer; a connection that was granted less gets frames of its own
+CONTENT_TYPE = "application/xml"
+FRAME_MAX = 131_072  #: RabbitMQ's default; a connection that negotiated less gets frames of its own
 _OVERHEAD = constants.FRAME_HEADER_SIZE + 1  # and the end octet
-_PERSISTENT = 2
+_PERSISTENT, _TRANSIENT = 2, 1
 
 
-class Message(msgspec.Struct, frozen=True):
-    """What is published. `at` is Unix ms, told as whole seconds; headers are numbers or short texts."""
+class AmqpMessage(msgspec.Struct, frozen=True):
+    """A message to publish. `at` is Unix ms, on the wire whole seconds; headers are numbers or short texts.
+    A `mandatory` one must reach a queue."""
 
     exchange: str
     routing_key: str
     body: bytes
-    message_id: str
+    message_id: str | None
     at: int
     headers: dict[str, int | str]
+    persistent: bool = True
+    mandatory: bool = False
+
+    @property
+    def timestamp(self) -> datetime:
+        return datetime.fromtimestamp(self.at // 1000, UTC)
 
 
-def marshal(message: Message, frame_max: int = FRAME_MAX) -> bytes:
+def marshal(message: AmqpMessage, frame_max: int = FRAME_MAX) -> bytes:
     """Method, header and body frames, in order; no frame is longer than `frame_max`."""
     properties = commands.Basic.Properties(
-        content_type="application/xml",
+        content_type=CONTENT_TYPE,
         headers=dict(message.headers),
-        delivery_mode=_PERSISTENT,
+        delivery_mode=_PERSISTENT if message.persistent else _TRANSIENT,
         message_id=message.message_id,
-        timestamp=datetime.fromtimestamp(message.at // 1000, UTC),
+        timestamp=message.timestamp,
     )
-    publish = commands.Basic.Publish(exchange=message.exchange, routing_key=message.routing_key)
+    publish = commands.Basic.Publish(
+        exchange=message.exchange, routing_key=message.routing_key, mandatory=message.mandatory
+    )
     content = message.body
     step = frame_max - _OVERHEAD
     return b"".join(

@@ -1,4 +1,4 @@
-"""For how long we may be sure that the tenants are still ours."""
+"""For how long this process certainly holds its tenants."""
 
 import time
 from collections.abc import Callable
@@ -6,9 +6,14 @@ from collections.abc import Callable
 Seconds = Callable[[], float]
 
 
+class LeaseLost(Exception):
+    """The lease expired before it was renewed, or the broker refuses our user: another process may hold our
+    tenants."""
+
+
 class Lease:
-    """The end of our lease by our own monotonic clock, counted from before the renewal was asked for: it
-    is never later than the end that the database knows. Not held until the first renewal."""
+    """The end of our lease by our own monotonic clock, counted from before the renewal was sent: it is never
+    later than the end in the database. Not held until the first renewal."""
 
     def __init__(self, millis: int, clock: Seconds = time.monotonic) -> None:
         self.millis = millis
@@ -19,12 +24,12 @@ class Lease:
     def held(self) -> bool:
         return self._clock() < self._until
 
-    def asking(self) -> float:
-        """The present; hand it to `renewed` when the renewal that begins now has worked."""
+    def now(self) -> float:
+        """The present; pass it to `renewed` when the renewal that begins now has succeeded."""
         return self._clock()
 
-    def renewed(self, asked_at: float) -> None:
-        self._until = asked_at + self.millis / 1000
+    def renewed(self, started_at: float) -> None:
+        self._until = started_at + self.millis / 1000
 
-    def lost(self) -> None:
+    def expire(self) -> None:
         self._until = 0.0

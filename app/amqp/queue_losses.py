@@ -1,9 +1,9 @@
-"""What a tenant's own queues have lost, and when to tell it so.
+"""What a tenant's own queues have lost, and when to notify the tenant.
 
-The broker dead-letters what a queue's limits make it lose (see `broker.provisioning`), so that losses are
-counted exactly, however short the overflow was. Telling is another matter: `subscribed="0"` goes to all
-queues of the vhost, and each makes its clients recover. So it is said when an overflow begins, again after
-the last loss of it, and in between only where a consumer is slow: not for a queue that nobody reads.
+The broker dead-letters what a queue's limits drop (see `broker.provisioning`), so that losses are counted
+exactly, however short the overflow was. Notifying is another matter: `subscribed="0"` goes to all queues of
+the vhost, and each makes its clients recover. So it is sent when an overflow begins, again after its last
+loss, and in between only where a consumer is slow: not for a queue that nobody reads.
 """
 
 import time
@@ -19,45 +19,45 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
 
-_QUIET_BEATS = 6  #: so many times `alive` between two words about losses
+_HOLDOFF_BEATS = 6  #: intervals of `alive` between two notices about losses
 _SLOW_DEPTH = QUEUE_LIMITS["max-length"] // 2
-_TAKE_SECONDS = 5.0
+_COUNT_SECONDS = 5.0
 log = get_logger(__name__)
 
 
-class Overflow:
-    """Decides; `quiet` is how long (s) after telling the tenant is not told again."""
+class OverflowNotices:
+    """Decides when to notify; not again within `holdoff` (s) of a notice."""
 
-    def __init__(self, quiet: float) -> None:
-        self._quiet = quiet
-        self._losing = self._untold = False
-        self._told_at = float("-inf")
+    def __init__(self, holdoff: float) -> None:
+        self._holdoff = holdoff
+        self._losing = self._pending = False
+        self._notified_at = float("-inf")
 
-    def look(self, lost: int, slow: bool, now: float) -> bool:
-        """Whether to tell now, given what was lost since the last look. `slow`: a queue that is far behind
-        has consumers."""
+    def is_due(self, lost: int, slow: bool, now: float) -> bool:
+        """Whether to notify now, after so many were `lost` since the last call. `slow`: a queue with
+        consumers is far behind."""
         begins = lost > 0 and not self._losing
         self._losing = lost > 0
-        self._untold = self._untold or self._losing
-        if not self._untold or now - self._told_at < self._quiet:
+        self._pending = self._pending or self._losing
+        if not self._pending or now - self._notified_at < self._holdoff:
             return False
         if not (begins or slow or not lost):
             return False
-        self._untold, self._told_at = False, now
+        self._pending, self._notified_at = False, now
         return True
 
     @property
-    def owed(self) -> bool:
-        """Whether the tenant has not been told of the last losses yet."""
-        return self._untold
+    def pending(self) -> bool:
+        """Whether the tenant has not been notified of the last losses yet."""
+        return self._pending
 
 
-class Losses:
+class QueueLosses:
     """Counts what the queues of one vhost have lost; `count` is the sum, from what was known before.
 
-    Counting forgets what it counts. So `on_record` comes before: it keeps outside this process that the
-    tenant is to be told, for whoever holds it next, or raises `Unavailable`. What was forgotten and never
-    counted, because the answer was lost on its way, counts as one.
+    Counting removes what it counts. So `on_record` is called before: it persists that the tenant is to be
+    notified, for the next holder of the tenant, or raises `Unavailable`. If messages were removed and the
+    broker's answer was lost, they count as one.
     """
 
     def __init__(
@@ -72,52 +72,52 @@ class Losses:
         self.count = count
         self._on_record, self._uncounted = on_record, False
         self._management, self._slug, self._exchange = management, slug, exchange
-        self._overflow = Overflow(_QUIET_BEATS * alive_seconds)
+        self._notices = OverflowNotices(_HOLDOFF_BEATS * alive_seconds)
 
     @property
-    def owed(self) -> bool:
-        """Whether something was lost that the tenant is yet to be told of."""
-        return self._overflow.owed or self._uncounted
+    def pending(self) -> bool:
+        """Whether something was lost of which the tenant is yet to be notified."""
+        return self._notices.pending or self._uncounted
 
-    async def look(self, broker: RabbitBroker) -> bool:
-        """Take what was lost since the last look; whether the tenant must be told."""
+    async def collect(self, broker: RabbitBroker) -> bool:
+        """Count what was lost since the last call; whether the tenant must be notified."""
         try:
-            lost = await run_isolated(self._take(broker), 2 * _TAKE_SECONDS)
-        except ChannelNotFoundEntity:  # the vhost was made before losses were counted
-            await self._furnish()
+            lost = await run_isolated(self._remove(broker), 2 * _COUNT_SECONDS)
+        except ChannelNotFoundEntity:  # the vhost was provisioned before losses were counted
+            await self._declare_topology()
             return False
         except (AMQPError, OSError, RuntimeError, Unavailable) as error:
-            log.warning("losses cannot be counted", tenant=self._slug, error=repr(error))
+            log.warning("counting losses failed", tenant=self._slug, error=repr(error))
             return False
         lost, self._uncounted = max(lost, int(self._uncounted)), False
         if lost:
             log.warning("the tenant's queues have lost messages", tenant=self._slug, count=lost)
             self.count += lost
             feed_dropped.labels(self._slug).inc(lost)
-        return self._overflow.look(lost, lost > 0 and await self._behind(), time.monotonic())
+        return self._notices.is_due(lost, lost > 0 and await self._consumer_is_slow(), time.monotonic())
 
-    async def _take(self, broker: RabbitBroker) -> int:
-        """How many messages lay in the queue of the losses, which is empty afterwards."""
+    async def _remove(self, broker: RabbitBroker) -> int:
+        """Purge the queue of the losses; how many messages were in it."""
         queue = await broker.declare_queue(RabbitQueue(LOST, declare=False))
-        if not (await queue.declare(timeout=_TAKE_SECONDS)).message_count:
+        if not (await queue.declare(timeout=_COUNT_SECONDS)).message_count:
             return 0
         await self._on_record()
         self._uncounted = True
-        return int((await queue.purge(timeout=_TAKE_SECONDS)).message_count or 0)
+        return int((await queue.purge(timeout=_COUNT_SECONDS)).message_count or 0)
 
-    async def _behind(self) -> bool:
-        """Whether a consumer is slow; not known while the management API is away."""
+    async def _consumer_is_slow(self) -> bool:
+        """Whether a consumer is slow; False while the management API is unavailable."""
         try:
             return slow(await self._management.queues(self._slug))
         except Unavailable as error:
-            log.warning("queues cannot be looked at", tenant=self._slug, error=error.detail)
+            log.warning("reading queues failed", tenant=self._slug, error=error.detail)
             return False
 
-    async def _furnish(self) -> None:
+    async def _declare_topology(self) -> None:
         try:
             await declare_topology(self._management, self._slug, self._exchange)
         except Unavailable as error:
-            log.warning("a vhost cannot be furnished", tenant=self._slug, error=error.detail)
+            log.warning("declaring a vhost's topology failed", tenant=self._slug, error=error.detail)
 
 
 def slow(queues: list[QueueCounts]) -> bool:

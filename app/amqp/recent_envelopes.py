@@ -1,16 +1,16 @@
-"""The newest envelopes, kept in memory so that tenants who keep up share them."""
+"""The newest envelopes, cached in memory so that tenants which keep up share them."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
 
 from app.amqp.envelope import Envelope
 
-_MOST = 4096
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_COUNT = 4096
+_MAX_BYTES = 32 * 1024 * 1024
 
 
-class Recent:
-    """A stretch of the log: every envelope after `floor` and up to `head`, in order."""
+class RecentEnvelopes:
+    """A range of the change log: every envelope after `floor` and up to `head`, in order."""
 
     def __init__(self, start: int) -> None:
         self.floor = start
@@ -20,14 +20,14 @@ class Recent:
         self._bytes = 0
 
     def extend(self, envelopes: Iterable[Envelope], head: int) -> None:
-        """Add what was read, up to and including the log's `head`; forget the older half when full."""
+        """Add what was read, up to and including the log's `head`; evict the older half when full."""
         for envelope in envelopes:
             self._seqs.append(envelope.seq)
             self._envelopes.append(envelope)
             self._bytes += len(envelope.frames)
         self.head = head
-        while len(self._seqs) > 1 and (len(self._seqs) > _MOST or self._bytes > _MOST_BYTES):
-            self._forget(len(self._seqs) // 2)
+        while len(self._seqs) > 1 and (len(self._seqs) > _MAX_COUNT or self._bytes > _MAX_BYTES):
+            self._evict(len(self._seqs) // 2)
 
     def covers(self, after: int) -> bool:
         """Whether every envelope after the log's number `after` is here."""
@@ -38,7 +38,7 @@ class Recent:
         index = bisect_right(self._seqs, after)
         return self._envelopes[index] if index < len(self._seqs) else None
 
-    def _forget(self, count: int) -> None:
+    def _evict(self, count: int) -> None:
         self.floor = self._seqs[count - 1]
         self._bytes -= sum(len(envelope.frames) for envelope in self._envelopes[:count])
         del self._seqs[:count], self._envelopes[:count]

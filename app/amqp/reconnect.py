@@ -1,4 +1,4 @@
-"""A tenant's connection, kept up for as long as the tenant is ours."""
+"""A tenant's connection, restored for as long as we hold the tenant."""
 
 import asyncio
 import random
@@ -7,59 +7,63 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from app.amqp.connection import BrokerError, connect
-from app.amqp.tenant_publisher import Delivery
+from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
-_FIRST_SECONDS, _MOST_SECONDS = 0.1, 5.0
+_FIRST_SECONDS, _MAX_SECONDS = 0.1, 5.0
 log = get_logger(__name__)
 
 
-class ShutOut(Exception):
-    """The broker does not know our user any more: another process has taken over."""
+class LoginRefused(Exception):
+    """The broker no longer knows our user: another process has taken our tenants over."""
 
 
-class Login(msgspec.Struct, frozen=True):
-    """How every vhost is entered: who we are, how the connection is named, the exchange in it."""
+class PublisherLogin(msgspec.Struct, frozen=True):
+    """How this process connects to every vhost: its user, the connection's name, the exchange."""
 
     address: Address
     name: str
     exchange: str
 
 
-Enter = Callable[[], Awaitable[None]]
+Prepare = Callable[[], Awaitable[None]]
 
 
-async def keep_linked(delivery: Delivery, login: Login, enter: Enter) -> None:
-    """Connect, and connect again whenever the connection ends, for ever. Raises `ShutOut`.
+async def keep_connected(publisher: TenantPublisher, login: PublisherLogin, prepare: Prepare) -> None:
+    """Connect, and reconnect whenever the connection ends, for ever. Raises `LoginRefused`.
 
-    `enter` sees to it that the vhost lets us in; it is called before each attempt.
+    `prepare` grants our user access to the vhost; it is called before each attempt.
     """
     failures = 0
     try:
         while True:
             try:
-                await enter()
-                connection = await connect(login.address, delivery.slug, login.name, login.exchange, delivery)
+                await prepare()
+                connection = await connect(
+                    login.address, publisher.slug, login.name, login.exchange, publisher
+                )
             except (BrokerError, OSError, Unavailable) as error:
                 if str(error).startswith("403 ACCESS_REFUSED - Login"):
-                    raise ShutOut(str(error)) from error
+                    raise LoginRefused(str(error)) from error
                 failures += 1
-                delivery.trouble = str(error)
-                log.warning("no way into the vhost", tenant=delivery.slug, error=str(error), tries=failures)
+                publisher.last_error = str(error)
+                log.warning(
+                    "connecting to the vhost failed", tenant=publisher.slug, error=str(error), tries=failures
+                )
                 await asyncio.sleep(_pause(failures))
                 continue
             failures = 0
-            delivery.attach(connection)
+            publisher.attach(connection)
             why = await asyncio.shield(connection.ended)
-            delivery.detach(why)
-            log.warning("the connection to the vhost ended", tenant=delivery.slug, why=why)
+            publisher.detach(why)
+            log.warning("the connection to the vhost ended", tenant=publisher.slug, why=why)
     finally:
-        if delivery.connection:
-            await delivery.connection.close()
-            delivery.detach("let go")
+        if publisher.connection:
+            await publisher.connection.close()
+            publisher.detach("released")
 
 
 def _pause(failures: int) -> float:
-    return float(min(_MOST_SECONDS, _FIRST_SECONDS * 2**failures) * random.uniform(0.5, 1))
+    return float(min(_MAX_SECONDS, _FIRST_SECONDS * 2**failures) * random.uniform(0.5, 1))

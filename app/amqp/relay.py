@@ -1,7 +1,7 @@
-"""From the change log to every delivery: read once, share, catch up, save.
+"""From the change log to every tenant's publisher: read once, share, catch up, save.
 
-Three loops, each of which survives a database that is away: `read` brings what is new into `recent` and
-pumps every delivery; `catch_up` reads a page for each tenant that has fallen out of `recent`, in turn;
+Three loops, each of which survives an unavailable database: `read` adds what is new to the recent envelopes
+and pumps every publisher; `catch_up` reads a page for each tenant that has fallen behind them, in turn;
 `save` checkpoints every cursor that has moved, all in one statement.
 """
 
@@ -9,12 +9,12 @@ import asyncio
 import time
 from uuid import UUID
 
-from app.amqp.envelope import Press
+from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import Lease
-from app.amqp.loss_notice import Word
-from app.amqp.recent_envelopes import Recent
-from app.amqp.tenant_bindings import DOUBT_MILLIS
-from app.amqp.tenant_publisher import Delivery
+from app.amqp.loss_notice import LossNotice
+from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_bindings import DETECTION_MILLIS
+from app.amqp.tenant_publisher import TenantPublisher
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -26,19 +26,19 @@ from app.store.cursors import Checkpoint, LeasedTenant
 _POLL_SECONDS = 0.25
 _PAGE = 500
 _SAVE_SECONDS = 0.05
-_KEPT_AT_START = 2_000  #: so far back new holders share what they read
+_READ_BACK = 2_000  #: so many changes before the present a new holder shares what it reads
 log = get_logger(__name__)
 
 
 class Relay:
-    """Tells the change log to the deliveries that it has adopted. `lock` keeps two statements about the
-    same leases apart; `unbooked` is every (tenant, match) that is kept back. A tenant to which something
-    older than `lag_millis` would have to be told is moved to the present."""
+    """Reads the change log for the publishers that it has. `lock` serializes statements about the same
+    leases; `unbooked` is every (tenant, match) that is not published. A tenant whose next envelope is older
+    than `lag_millis` is moved to the present."""
 
     def __init__(
         self,
         store: Store,
-        press: Press,
+        renderer: EnvelopeRenderer,
         lease: Lease,
         holder: str,
         window: int,
@@ -46,17 +46,17 @@ class Relay:
         lag_millis: int = 600_000,
         clock: Clock = system_clock,
     ) -> None:
-        self.deliveries: dict[UUID, Delivery] = {}
+        self.publishers: dict[UUID, TenantPublisher] = {}
         self.unbooked: set[tuple[UUID, UUID]] = set()
         self.lock = asyncio.Lock()
-        self._store, self._press, self._lease = store, press, lease
+        self._store, self._renderer, self._lease = store, renderer, lease
         self._holder, self._window = holder, window
         self._lag_millis, self._clock = lag_millis, clock
-        self._recent, self._whole_after = Recent(0), 0
+        self._recent, self._pruned_to = RecentEnvelopes(0), 0
         self._read_at = 0.0
-        self._wake, self._moved, self._pressed = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self._starving: asyncio.Queue[Delivery] = asyncio.Queue()
-        self._queued: set[Delivery] = set()
+        self._wake, self._moved, self._save_now = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._backlog_requests: asyncio.Queue[TenantPublisher] = asyncio.Queue()
+        self._queued: set[TenantPublisher] = set()
 
     @property
     def age(self) -> float:
@@ -64,36 +64,36 @@ class Relay:
         return time.monotonic() - self._read_at
 
     async def start(self) -> None:
-        """Begin a little before the present, where the log is still whole; raises `Unavailable`."""
+        """Begin a little before the present, where the log is not pruned; raises `Unavailable`."""
         async with self._store.reading() as tx:
-            self._whole_after = await changes.tail(tx) - 1
-            self._recent = Recent(max(0, self._whole_after, await changes.head(tx) - _KEPT_AT_START))
+            self._pruned_to = await changes.tail(tx) - 1
+            self._recent = RecentEnvelopes(max(0, self._pruned_to, await changes.head(tx) - _READ_BACK))
 
-    def adopt(self, taken: LeasedTenant, word: Word) -> Delivery:
-        """A delivery for a tenant that is ours now; it publishes once it has a connection. What the log has
-        forgotten is missed before the tenant is told its first word."""
-        delivery = Delivery(
-            taken,
-            word,
+    def add(self, tenant: LeasedTenant, notice: LossNotice) -> TenantPublisher:
+        """A publisher for a tenant that we hold now; it publishes once it has a connection. What was pruned
+        from the log counts as lost before the first envelope."""
+        publisher = TenantPublisher(
+            tenant,
+            notice,
             window=self._window,
             lease=self._lease,
             recent=self._recent,
-            takes=self._takes,
-            starved=self._starved,
-            moved=self._has_moved,
-            stale=self._stale,
-            young=self._young,
+            is_booked=self._is_booked,
+            request_backlog=self._request_backlog,
+            cursor_moved=self._cursor_moved,
+            is_stale=self._is_stale,
+            is_young=self._is_young,
         )
-        if taken.seq < self._whole_after:
-            delivery.overrun(self._whole_after)
-        self.deliveries[taken.tenant_id] = delivery
-        return delivery
+        if tenant.seq < self._pruned_to:
+            publisher.skip_to(self._pruned_to)
+        self.publishers[tenant.tenant_id] = publisher
+        return publisher
 
-    def drop(self, tenant_id: UUID) -> None:
+    def remove(self, tenant_id: UUID) -> None:
         """Publish nothing more to a tenant."""
-        delivery = self.deliveries.pop(tenant_id, None)
-        if delivery:
-            delivery.closing = True
+        publisher = self.publishers.pop(tenant_id, None)
+        if publisher:
+            publisher.closing = True
 
     async def listen(self) -> None:
         """Wake the reader at each change."""
@@ -109,105 +109,108 @@ class Relay:
                     await asyncio.sleep(0)
                 self._read_at = time.monotonic()
             except Unavailable as error:
-                log.warning("the change log cannot be read", error=error.detail)
+                log.warning("reading the change log failed", error=error.detail)
             await wait_for_event(self._wake, _POLL_SECONDS)
 
     async def catch_up(self) -> None:
-        """Give each starving delivery its next page, for ever."""
+        """Read the next page for each publisher that requests its backlog, for ever."""
         while True:
-            delivery = await self._starving.get()
-            self._queued.discard(delivery)
-            if delivery.closing:
+            publisher = await self._backlog_requests.get()
+            self._queued.discard(publisher)
+            if publisher.closing:
                 continue
             try:
-                await self._feed(delivery)
+                await self._read_backlog(publisher)
             except Unavailable as error:
-                log.warning("the change log cannot be read", tenant=delivery.slug, error=error.detail)
+                log.warning("reading the change log failed", tenant=publisher.slug, error=error.detail)
                 await asyncio.sleep(_POLL_SECONDS)
-                self._starved(delivery)
+                self._request_backlog(publisher)
 
     async def save(self) -> None:
         """Checkpoint moved cursors, for ever: soon, and at once when a window is half used up."""
         while True:
             await self._moved.wait()
-            await wait_for_event(self._pressed, _SAVE_SECONDS)
+            await wait_for_event(self._save_now, _SAVE_SECONDS)
             self._moved.clear()
-            self._pressed.clear()
+            self._save_now.clear()
             try:
                 await self.checkpoint()
             except Unavailable as error:
-                log.warning("cursors cannot be saved", error=error.detail)
+                log.warning("saving cursors failed", error=error.detail)
                 self._moved.set()
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def checkpoint(self) -> None:
-        """Save every cursor that has moved; a tenant that does not take it is no longer ours. One that is to
-        be told of a loss keeps its place before that: who tells it next would not know."""
+        """Save every cursor that has moved; a tenant whose checkpoint the store does not accept is no longer
+        ours. The cursor of one that must be notified of a loss stays before that loss: the next holder would
+        not know of it."""
         moved = [
-            delivery
-            for delivery in self.deliveries.values()
-            if delivery.cursor > delivery.saved and not delivery.held_back
+            publisher
+            for publisher in self.publishers.values()
+            if publisher.cursor > publisher.saved and not publisher.awaits_notice
         ]
-        marks = {each.tenant_id: Checkpoint(each.epoch, each.cursor, each.word.owed) for each in moved}
-        if not marks:
+        checkpoints = {
+            each.tenant_id: Checkpoint(each.epoch, each.cursor, each.notice.pending) for each in moved
+        }
+        if not checkpoints:
             return
-        async with self.lock, self._store.reading() as tx:  # one statement is whole by itself
-            taken = await cursors.checkpoint(tx, self._holder, marks)
-        for delivery in moved:
-            if delivery.tenant_id in taken:
-                delivery.checkpointed(marks[delivery.tenant_id].seq)
+        async with self.lock, self._store.reading() as tx:  # a single statement is atomic
+            saved = await cursors.checkpoint(tx, self._holder, checkpoints)
+        for publisher in moved:
+            if publisher.tenant_id in saved:
+                publisher.checkpointed(checkpoints[publisher.tenant_id].seq)
             else:
-                log.warning("another process has the tenant", tenant=delivery.slug)
-                delivery.closing = True
+                log.warning("another process holds the tenant", tenant=publisher.slug)
+                publisher.closing = True
 
     async def drain(self, seconds: float) -> list[UUID]:
-        """Publish nothing more, wait for what is in flight, save; the tenants that may be let go of."""
-        for delivery in self.deliveries.values():
-            delivery.closing = True
+        """Publish nothing more, wait for outstanding confirms, save; the tenants that may be released."""
+        for publisher in self.publishers.values():
+            publisher.closing = True
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and any(each.unconfirmed for each in self.deliveries.values()):
+        while time.monotonic() < deadline and any(each.unconfirmed for each in self.publishers.values()):
             await asyncio.sleep(0.02)
         await self.checkpoint()
-        return [each.tenant_id for each in self.deliveries.values() if each.quiet]
+        return [each.tenant_id for each in self.publishers.values() if each.drained]
 
     async def _read_page(self) -> bool:
         """Read one page; whether there may be more."""
         async with self._store.reading() as tx:
             rows = await changes.read(tx, self._recent.head, _PAGE)
         if rows:
-            self._recent.extend(self._press.envelopes(rows), rows[-1].seq)
-            for delivery in self.deliveries.values():
-                delivery.pump()
+            self._recent.extend(self._renderer.envelopes(rows), rows[-1].seq)
+            for publisher in self.publishers.values():
+                publisher.pump()
         return len(rows) >= _PAGE
 
-    async def _feed(self, delivery: Delivery) -> None:
-        after = delivery.sent
+    async def _read_backlog(self, publisher: TenantPublisher) -> None:
+        after = publisher.sent
         async with self._store.reading() as tx:
             rows = await changes.read(tx, after, _PAGE)
             oldest = await changes.tail(tx)
         if oldest and after < oldest - 1:
-            delivery.overrun(oldest - 1)
-            after = delivery.sent
-        backlog = Recent(after)
-        backlog.extend(self._press.envelopes(rows), rows[-1].seq if rows else self._recent.floor)
-        delivery.backlog = backlog
-        delivery.pump()
+            publisher.skip_to(oldest - 1)
+            after = publisher.sent
+        backlog = RecentEnvelopes(after)
+        backlog.extend(self._renderer.envelopes(rows), rows[-1].seq if rows else self._recent.floor)
+        publisher.backlog = backlog
+        publisher.pump()
 
-    def _takes(self, tenant_id: UUID, match_id: UUID) -> bool:
+    def _is_booked(self, tenant_id: UUID, match_id: UUID) -> bool:
         return (tenant_id, match_id) not in self.unbooked
 
-    def _stale(self, at: int) -> bool:
+    def _is_stale(self, at: int) -> bool:
         return self._clock() - at > self._lag_millis
 
-    def _young(self, at: int) -> bool:
-        return self._clock() - at < DOUBT_MILLIS
+    def _is_young(self, at: int) -> bool:
+        return self._clock() - at < DETECTION_MILLIS
 
-    def _starved(self, delivery: Delivery) -> None:
-        if delivery not in self._queued:
-            self._queued.add(delivery)
-            self._starving.put_nowait(delivery)
+    def _request_backlog(self, publisher: TenantPublisher) -> None:
+        if publisher not in self._queued:
+            self._queued.add(publisher)
+            self._backlog_requests.put_nowait(publisher)
 
-    def _has_moved(self, delivery: Delivery) -> None:
+    def _cursor_moved(self, publisher: TenantPublisher) -> None:
         self._moved.set()
-        if 2 * delivery.beyond >= self._window:
-            self._pressed.set()
+        if 2 * publisher.unsaved >= self._window:
+            self._save_now.set()

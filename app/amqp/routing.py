@@ -1,6 +1,6 @@
 """Routing keys: eight sections, `priority.pre.live.message.sport.urn.id.node`.
 
-A match's number and a node's id may also be text that stands for any.
+A match's number and a node's id may also be a placeholder, as in the AsyncAPI document.
 """
 
 from app.domain.ids import SPORT
@@ -16,18 +16,18 @@ EVENT_MESSAGES = frozenset(
     }
 )
 ALIVE = "-.-.-.alive.-.-.-.-"
-#: What may stand in each section of a live message's key; None: anything.
-LIVE_WORDS = (
-    *(frozenset({word}) for word in ("hi", "-", "live")),
+#: The possible values of each section of a live message's key; None: any.
+LIVE_SECTIONS = (
+    *(frozenset({section}) for section in ("hi", "-", "live")),
     EVENT_MESSAGES,
-    *(frozenset({word}) for word in (str(SPORT), "od:match")),
+    *(frozenset({section}) for section in (str(SPORT), "od:match")),
     None,
     frozenset({"-"}),
 )
 
 
 def live(message: str, number: int | str) -> str:
-    """The key of a live message about match `number`; raises `ValueError` for what is not about a match."""
+    """The key of a live message about match `number`; raises `ValueError` if it is not about a match."""
     if message not in EVENT_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
     return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
@@ -40,6 +40,6 @@ def replayed(message: str, number: int | str, node_id: str | None) -> str:
     return f"lo.-.live.{message}.{SPORT}.od:match.{number}.{node_id or '-'}"
 
 
-def complete(node_id: str | None) -> str:
+def snapshot_complete(node_id: str | None) -> str:
     """The key of the end of a recovery."""
     return f"-.-.-.snapshot_complete.-.-.-.{node_id or '-'}"

@@ -1,9 +1,10 @@
-"""One tenant's place in the log: what is published, what is confirmed, what is saved.
+"""Publishes to one tenant: what is published, what is confirmed, what is saved.
 
     saved ≤ cursor ≤ sent       (numbers of the change log)
 
-Everything up to `sent` has been published or passed over, everything up to `cursor` confirmed too, and
-`saved` is what the store would tell another process. At most `window` envelopes lie beyond `saved`.
+Everything up to `sent` has been published or skipped, everything up to `cursor` is also confirmed, and
+`saved` is the cursor in the store, from which another process would continue. At most `window` envelopes lie
+beyond `saved`.
 """
 
 import asyncio
@@ -12,24 +13,24 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-from app.amqp.connection import Connection
+from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, marshal
 from app.amqp.lease import Lease
-from app.amqp.loss_notice import Word
-from app.amqp.recent_envelopes import Recent
-from app.amqp.tenant_bindings import DOUBT_MILLIS
+from app.amqp.loss_notice import LossNotice
+from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_bindings import DETECTION_MILLIS
 from app.broker.management import ExchangeBinding
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
 from app.store.cursors import LeasedTenant, TenantReport
 
-_REFUSALS = 3  #: how often one envelope is offered to a broker that refuses it
+_MAX_REJECTIONS = 3  #: how often one envelope is published to a broker that rejects it
 log = get_logger(__name__)
 
 
-class _Flight:
-    """A published envelope: its number, and the place in the log before it."""
+class Unconfirmed:
+    """A published envelope: its number, its name, and the place in the log before it."""
 
     __slots__ = ("before", "name", "seq")
 
@@ -39,55 +40,56 @@ class _Flight:
         self.name = name
 
 
-class Delivery:
+class TenantPublisher:
     """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
 
-    `starved` is called when neither holds what comes next, `moved` when the cursor may have moved;
-    `takes` says whether the tenant takes a match, `stale` whether what was stamped then (ms) is too old to
-    be told: such a tenant is moved to the present. While no queue of the tenant takes live messages, none is
-    published; the cursor goes on behind what is `young`, for a queue may have been bound at this moment. What
-    is gone by so is a gap, once a queue was bound. Nothing here waits or raises.
+    `request_backlog` is called when neither has the next envelope, `cursor_moved` when the cursor may have
+    moved; `is_booked` says whether the tenant receives a match, `is_stale` whether what was stamped then (ms)
+    is too old to publish: such a tenant is moved to the present. While no queue of the tenant receives live
+    messages, none is published; the cursor follows behind what `is_young`, for a queue may be bound at this
+    moment. What is skipped so is a gap, if a queue was ever bound. Nothing here waits or raises.
     """
 
     def __init__(
         self,
-        taken: LeasedTenant,
-        word: Word,
+        tenant: LeasedTenant,
+        notice: LossNotice,
         *,
         window: int,
         lease: Lease,
-        recent: Recent,
-        takes: Callable[[UUID, UUID], bool],
-        starved: Callable[["Delivery"], None],
-        moved: Callable[["Delivery"], None],
-        stale: Callable[[int], bool] = lambda _: False,
-        young: Callable[[int], bool] = lambda _: False,
+        recent: RecentEnvelopes,
+        is_booked: Callable[[UUID, UUID], bool],
+        request_backlog: Callable[["TenantPublisher"], None],
+        cursor_moved: Callable[["TenantPublisher"], None],
+        is_stale: Callable[[int], bool] = lambda _: False,
+        is_young: Callable[[int], bool] = lambda _: False,
     ) -> None:
-        self.tenant_id, self.slug, self.epoch = taken.tenant_id, taken.slug, taken.epoch
-        self.sent = self.saved = taken.seq
-        self.backlog: Recent | None = None
-        self.connection: Connection | None = None
-        self.trouble = "not connected yet"
-        self.word = word
+        self.tenant_id, self.slug, self.epoch = tenant.tenant_id, tenant.slug, tenant.epoch
+        self.sent = self.saved = tenant.seq
+        self.backlog: RecentEnvelopes | None = None
+        self.connection: PublisherConnection | None = None
+        self.last_error = "not connected yet"
+        self.notice, self.bindings = notice, notice.bindings
         self.reachable = asyncio.Event()
         self.closing = False
         self._window, self._lease, self._recent = window, lease, recent
-        self._takes, self._starved, self._moved = takes, starved, moved
-        self._stale, self._young = stale, young
+        self._is_booked, self._request_backlog = is_booked, request_backlog
+        self._cursor_moved = cursor_moved
+        self._is_stale, self._is_young = is_stale, is_young
         self._published_at = float("-inf")
-        self._flights: deque[_Flight] = deque()
-        self._open: dict[int, _Flight] = {}
-        self._refused: tuple[int, int] = (0, 0)
+        self._unsaved: deque[Unconfirmed] = deque()
+        self._unconfirmed: dict[int, Unconfirmed] = {}
+        self._rejected: tuple[int, int] = (0, 0)
 
     @property
     def cursor(self) -> int:
         """Up to here everything is confirmed, or not for this tenant."""
-        return next(iter(self._open.values())).before if self._open else self.sent
+        return next(iter(self._unconfirmed.values())).before if self._unconfirmed else self.sent
 
     @property
-    def beyond(self) -> int:
-        """Envelopes published beyond `saved`: what a crash now would repeat at most."""
-        return len(self._flights)
+    def unsaved(self) -> int:
+        """How many envelopes are published beyond `saved`: what a crash now would repeat at most."""
+        return len(self._unsaved)
 
     @property
     def healthy(self) -> bool:
@@ -95,46 +97,51 @@ class Delivery:
         return self.connection is not None and self.connection.writable and self._lease.held
 
     @property
-    def held_back(self) -> bool:
-        """Whether the tenant must first be told of an outage or a loss: what it has heard last is what it
-        recovers from."""
-        return self.word.first or self.word.waits
+    def awaits_notice(self) -> bool:
+        """Whether the tenant must first be notified of an outage or a loss: it recovers from the last message
+        that it received."""
+        return self.notice.must_notify_first or self.notice.awaits_bindings
 
     @property
-    def note(self) -> TenantReport:
-        """What is to be known of the tenant outside this process."""
-        word = self.word
+    def report(self) -> TenantReport:
+        """What the store records of the tenant beside its cursor."""
+        notice = self.notice
         return TenantReport(
-            self.state, word.silent, word.dropped, word.told_dead, word.owed, word.audience.noted
+            self.state,
+            notice.silent,
+            notice.dropped,
+            notice.notified_death,
+            notice.pending,
+            self.bindings.recorded,
         )
 
     @property
     def state(self) -> str:
-        """How the tenant's connection is, in a few words; "" while it works."""
+        """The state of the tenant's connection, in a few words; "" while it works."""
         if self.connection is None:
-            return self.trouble
+            return self.last_error
         return f"blocked by the broker: {self.connection.blocked}" if self.connection.blocked else ""
 
     @property
     def unconfirmed(self) -> int:
-        """Envelopes in flight on the present connection."""
-        return len(self._open)
+        """How many envelopes the broker has not confirmed on the present connection."""
+        return len(self._unconfirmed)
 
     @property
-    def quiet(self) -> bool:
-        """Nothing is in flight and the store knows where we are: the tenant may be let go of."""
-        return not self._open and self.cursor == self.saved
+    def drained(self) -> bool:
+        """Nothing is unconfirmed and the store has our cursor: the tenant may be released."""
+        return not self._unconfirmed and self.cursor == self.saved
 
     def pump(self) -> None:
         """Publish what there is, as far as window, lease and connection allow."""
-        if self.word.audience.live:
-            self._publish_on()
+        if self.bindings.live:
+            self._publish_next()
         else:
-            self._pass_over()
+            self._skip_next()
         if self.cursor > self.saved:
-            self._moved(self)
+            self._cursor_moved(self)
 
-    def _publish_on(self) -> None:
+    def _publish_next(self) -> None:
         connection = self.connection
         while connection and connection.writable and self._may_publish():
             source = self._source()
@@ -145,146 +152,148 @@ class Delivery:
                 self.sent = max(self.sent, source.head)
                 if source is self._recent:
                     break
-            elif not self._takes(self.tenant_id, envelope.match_id):
+            elif not self._is_booked(self.tenant_id, envelope.match_id):
                 self.sent = envelope.seq
-            elif self._stale(envelope.at):
-                self.overrun(max(self._recent.head, envelope.seq))
+            elif self._is_stale(envelope.at):
+                self.skip_to(max(self._recent.head, envelope.seq))
             elif envelope.frames:
                 self._publish(connection, envelope)
-            else:  # it could not be made
+            else:  # it could not be rendered
                 self.sent = envelope.seq
-                self.word.missed()
+                self.notice.record_loss()
 
-    def _pass_over(self) -> None:
+    def _skip_next(self) -> None:
         while self.connection and self._may_publish() and (source := self._source()):
             envelope = source.next(self.sent)
             if envelope is None:
                 self.sent = max(self.sent, source.head)
                 if source is self._recent:
                     break
-            elif not self._takes(self.tenant_id, envelope.match_id):
+            elif not self._is_booked(self.tenant_id, envelope.match_id):
                 self.sent = envelope.seq
-            elif self._young(envelope.at):
+            elif self._is_young(envelope.at):
                 break
             else:
                 self.sent = envelope.seq
-                if self.word.audience.ever:
-                    self.word.gap()
+                if self.bindings.ever_live:
+                    self.notice.record_gap()
 
-    def rebound(self, bindings: Iterable[ExchangeBinding], *, followed: bool) -> None:
-        """These are the tenant's bindings now. `followed`: every change since the last ones is known. Where
-        it is not, queues of other names mean that there may have been none for a while; what was published
-        just before the last one ended may have reached nobody."""
-        audience = self.word.audience
-        was_live, queues = audience.live, audience.queues
-        audience.replace(bindings)
-        replaced = not followed and queues and not queues & audience.queues
-        ended = was_live and not audience.live and audience.ever
+    def update_bindings(self, present: Iterable[ExchangeBinding], *, complete: bool) -> None:
+        """Set the tenant's bindings. `complete`: every change since the last update is known. If not, queues
+        with other names mean that there may have been none for a while; what was published just before the
+        last binding ended may have reached no queue."""
+        bindings = self.bindings
+        was_live, queues = bindings.live, bindings.queues
+        bindings.replace(present)
+        replaced = not complete and queues and not queues & bindings.queues
+        ended = was_live and not bindings.live and bindings.ever_live
         if replaced or (ended and self._published_lately()):
-            self.word.gap()
-        if audience.live or audience.alive:
-            self.word.hurried.set()
+            self.notice.record_gap()
+        if bindings.live or bindings.alive:
+            self.notice.wake.set()
             self.pump()
 
     def _published_lately(self) -> bool:
-        return bool(self._open) or time.monotonic() - self._published_at < DOUBT_MILLIS / 1000
+        since = time.monotonic() - self._published_at
+        return bool(self._unconfirmed) or since < DETECTION_MILLIS / 1000
 
-    def attach(self, connection: Connection) -> None:
-        """A fresh connection: begin again with what was never confirmed."""
-        self.connection, self.trouble = connection, ""
+    def attach(self, connection: PublisherConnection) -> None:
+        """Use a new connection: publish again what was never confirmed."""
+        self.connection, self.last_error = connection, ""
         self.reachable.set()
         self.pump()
 
     def detach(self, why: str) -> None:
-        """The connection is over, and whatever it had not confirmed may be lost."""
-        self.connection, self.trouble = None, why
+        """The connection is closed, and whatever it had not confirmed may be lost."""
+        self.connection, self.last_error = None, why
         self._rewind(self.cursor)
 
     def checkpointed(self, seq: int) -> None:
         """The store has `seq` as our cursor."""
         self.saved = seq
-        while self._flights and self._flights[0].seq <= seq:
-            self._flights.popleft()
+        while self._unsaved and self._unsaved[0].seq <= seq:
+            self._unsaved.popleft()
         self.pump()
 
     def confirmed(self, tag: int, multiple: bool) -> None:
-        for flight in self._landed(tag, multiple):
-            feed_published.labels(flight.name).inc()
+        for entry in self._resolve(tag, multiple):
+            feed_published.labels(entry.name).inc()
         if self.cursor > self.saved:
-            self._moved(self)
+            self._cursor_moved(self)
 
-    def refused(self, tag: int, multiple: bool) -> None:
-        """The broker did not take it: offer it again, with all after it, and after some times let it go."""
-        flights = self._landed(tag, multiple)
-        if not flights:
+    def rejected(self, tag: int, multiple: bool) -> None:
+        """The broker rejected it (basic.nack): publish it again, with all after it, and skip it after some
+        attempts."""
+        entries = self._resolve(tag, multiple)
+        if not entries:
             return
-        seq = flights[0].seq
-        times = self._refused[1] + 1 if self._refused[0] == seq else 1
-        self._refused = (seq, times)
-        if times < _REFUSALS:
-            self._rewind(min(flights[0].before, self.cursor))
+        seq = entries[0].seq
+        times = self._rejected[1] + 1 if self._rejected[0] == seq else 1
+        self._rejected = (seq, times)
+        if times < _MAX_REJECTIONS:
+            self._rewind(min(entries[0].before, self.cursor))
         else:
-            self.word.missed()
-            log.error("the broker keeps refusing an envelope; it is left out", tenant=self.slug, seq=seq)
+            self.notice.record_loss()
+            log.error("the broker rejects an envelope repeatedly; it is skipped", tenant=self.slug, seq=seq)
         self.pump()
 
-    def overrun(self, seq: int) -> None:
+    def skip_to(self, seq: int) -> None:
         """The tenant lags too far, or further than the log reaches: what lies before `seq` is lost to it."""
-        log.error("the tenant lags too far and is moved on", tenant=self.slug, to=seq, seq=self.sent)
+        log.error("the tenant lags too far; its cursor is moved", tenant=self.slug, to=seq, seq=self.sent)
         self.sent = max(self.sent, seq)
-        self.word.missed()
+        self.notice.record_loss()
 
-    def come_back(self, since: int) -> None:
-        """The tenant is to be told again, after silence since then (ms)."""
-        if self._stale(since):
-            self.overrun(self._recent.head)
+    def resume(self, silent_since: int) -> None:
+        """Publishing resumes, after silence since then (ms)."""
+        if self._is_stale(silent_since):
+            self.skip_to(self._recent.head)
 
     def unblocked(self) -> None:
         self.pump()
 
     def _may_publish(self) -> bool:
-        if self.closing or self.held_back:
+        if self.closing or self.awaits_notice:
             return False
-        return len(self._flights) < self._window and self._lease.held
+        return len(self._unsaved) < self._window and self._lease.held
 
-    def _source(self) -> Recent | None:
-        """Where the next envelope is to be had, None when it must first be read again."""
+    def _source(self) -> RecentEnvelopes | None:
+        """Where the next envelope is, None when it must be read first."""
         if self._recent.covers(self.sent):
             self.backlog = None
             return self._recent
-        # It may have been asked for before a rewind, and begin too late now.
+        # It may have been requested before a rewind, and begin too late now.
         if self.backlog and self.backlog.covers(self.sent) and self.sent < self.backlog.head:
             return self.backlog
-        self._starved(self)
+        self._request_backlog(self)
         return None
 
-    def _publish(self, connection: Connection, envelope: Envelope) -> None:
+    def _publish(self, connection: PublisherConnection, envelope: Envelope) -> None:
         frames = envelope.frames
         if connection.frame_max < FRAME_MAX:
             frames = marshal(envelope.message, connection.frame_max)
-        flight = _Flight(self.sent, envelope.seq, envelope.name)
-        self._open[connection.publish(frames)] = flight
-        self._flights.append(flight)
+        entry = Unconfirmed(self.sent, envelope.seq, envelope.name)
+        self._unconfirmed[connection.publish(frames)] = entry
+        self._unsaved.append(entry)
         self._published_at = time.monotonic()
         self.sent = envelope.seq
 
-    def _landed(self, tag: int, multiple: bool) -> list[_Flight]:
-        """Take the flights that an ack or nack names; tags from before a rewind are nobody's any more."""
+    def _resolve(self, tag: int, multiple: bool) -> list[Unconfirmed]:
+        """Remove and return the entries that an ack or nack names; tags from before a rewind have none."""
         if not multiple:
-            flight = self._open.pop(tag, None)
-            return [flight] if flight else []
+            entry = self._unconfirmed.pop(tag, None)
+            return [entry] if entry else []
         tags = []
-        for number in self._open:
+        for number in self._unconfirmed:
             if number > tag:
                 break
             tags.append(number)
-        return [self._open.pop(number) for number in tags]
+        return [self._unconfirmed.pop(number) for number in tags]
 
     def _rewind(self, place: int) -> None:
         """Go back to `place`, before which everything is confirmed."""
         self.sent = place
-        self._open.clear()
+        self._unconfirmed.clear()
         self.backlog = None
-        while self._flights and self._flights[-1].seq > self.sent:
-            self._flights.pop()
+        while self._unsaved and self._unsaved[-1].seq > self.sent:
+            self._unsaved.pop()
             feed_repeated.inc()

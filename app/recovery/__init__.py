@@ -6,13 +6,13 @@ into steps and reads each step's messages from state and history, never from wha
 tenant's vhost.
 
 Invariants:
-- a slot, (tenant, node), has one request in flight, for ten minutes at most;
+- a slot, (tenant, node), has one request in entry, for ten minutes at most;
 - a replayed `odds_change` has a fresh stamp and every open market; settlements, voids, rollbacks and fixture
   changes have their original stamp, so replaying a window twice changes nothing;
 - applying what is replayed, in its order, ends in the state at the stamps; what happens meanwhile is
   published live, with a higher `x-seq`;
 - no lock is held during publishing.
 
-Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `amqp`, `wire`, `store`,
+Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `amqp`, `store`,
 `domain` and `kit`.
 """

@@ -1,10 +1,10 @@
-"""What a recovery tells again: the job as steps, a step as letters, in the order of the specification.
+"""What a recovery replays: the job as steps, a step as messages, in the order of the specification.
 
-    fixture changes → odds of every match → settlements and voids → what was taken back
+    fixture changes → odds of every match → settlements and voids → rollbacks
 
-A full snapshot has odds only; of what was taken back the global request tells. A step is one short read.
-The odds of a match are read under its lock and stamped; the ledger is then read up to the change that
-those odds were read at, so that what happens in between is told once, live.
+A full snapshot has odds only; only the global request replays rollbacks. A step is one short read.
+The odds of a match are read under its lock and stamped; the ledger is then read up to the change at which
+those odds were read, so that what happens in between is published once, live.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ from uuid import UUID
 
 import msgspec
 
+from app.amqp.envelope import MatchMessage
 from app.domain.fixture_change import FixtureChange
 from app.domain.market import Market
 from app.domain.match import summarize
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
-from app.recovery.letter import Letter
 from app.store import markets, recovery_queries, tenants
 from app.store.connections import Store
 from app.store.recovery_queries import StampedMatch
@@ -48,9 +48,9 @@ class Step(msgspec.Struct, frozen=True):
 _fixture_change = msgspec.json.Decoder(FixtureChange).decode
 
 
-class Replay:
-    """One run of a job, step by step; a new run begins with a new one. Every read may raise
-    `Unavailable`, after which the same step can be read again."""
+class RecoveryPlan:
+    """The steps of one run of a job; each run has its own plan. Every read may raise `Unavailable`; the same
+    step can then be read again."""
 
     def __init__(self, store: Store, job: RecoveryJob) -> None:
         self._store, self._tenant_id, self._request = store, job.tenant_id, job.request
@@ -72,8 +72,8 @@ class Replay:
             )
         return list(_plan(request, present, ended))
 
-    async def letters(self, step: Step, now: int) -> list[Letter]:
-        """The step's letters, in order; odds get a stamp of `now` (ms) or a little later."""
+    async def messages(self, step: Step, now: int) -> list[MatchMessage]:
+        """The step's messages, in order; odds get a stamp of `now` (ms) or a little later."""
         match step.phase:
             case Phase.FIXTURES:
                 return await self._fixtures()
@@ -84,17 +84,19 @@ class Replay:
             case Phase.REOPENED:
                 return await self._transitions(step.match_ids, REOPENED)
 
-    async def _fixtures(self) -> list[Letter]:
+    async def _fixtures(self) -> list[MatchMessage]:
         async with self._store.reading() as tx:
             found = await recovery_queries.fixture_changes(tx, self._tenant_id, self._request.after)
         return [
-            Letter("fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body))
+            MatchMessage(
+                "fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body)
+            )
             for each in found
         ]
 
-    async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[Letter]:
-        """Each match with all that is open on it, and one that is over also with how all ended, unless only
-        its odds are requested."""
+    async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[MatchMessage]:
+        """Each match with its open markets, and one that is over also with the end of every market, unless
+        only its odds are requested."""
         async with self._store.transaction() as tx:
             stamped = await recovery_queries.stamp(tx, await self._booked(tx, match_ids), now)
             active = await markets.active_of(tx, [match.id for match in stamped])
@@ -105,7 +107,7 @@ class Replay:
             self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
         return [_odds(match, (*active.get(match.id, ()), *ended.get(match.id, ()))) for match in stamped]
 
-    async def _transitions(self, match_ids: Sequence[UUID], messages: Sequence[str]) -> list[Letter]:
+    async def _transitions(self, match_ids: Sequence[UUID], names: Sequence[str]) -> list[MatchMessage]:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
             if self._request.kind is RecoveryKind.EVENT_STATEFUL:
@@ -113,15 +115,17 @@ class Replay:
                     self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
             ledger = await recovery_queries.ledger(tx, known, self._request.after)
-        letters = [
-            letter
+        found = [
+            message
             for match_id, entries in ledger.items()
-            for letter in replayed(self._numbers[match_id], self._read_at[match_id], entries, messages)
+            for message in latest_transitions(
+                self._numbers[match_id], self._read_at[match_id], entries, names
+            )
         ]
-        return sorted(letters, key=lambda letter: (letter.number, letter.at))
+        return sorted(found, key=lambda message: (message.number, message.at))
 
     async def _booked(self, tx: Tx, match_ids: Sequence[UUID]) -> set[UUID]:
-        """Those that the tenant takes still: a job may be run long after it was planned or asked for."""
+        """Those that the tenant still has booked: a job may run long after it was requested or planned."""
         return await tenants.booked(tx, self._tenant_id, match_ids)
 
 
@@ -141,25 +145,25 @@ def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]
         yield Step(phase, tuple(match_ids[start : start + size]))
 
 
-def _odds(match: StampedMatch, told: Sequence[Market]) -> Letter:
-    return Letter(
-        "odds_change", match.number, match.stamp, match.seq, status=summarize(match.match), markets=told
+def _odds(match: StampedMatch, on_offer: Sequence[Market]) -> MatchMessage:
+    return MatchMessage(
+        "odds_change", match.number, match.stamp, match.seq, status=summarize(match.match), markets=on_offer
     )
 
 
-def replayed(
-    number: int, seq: int, entries: Iterable[LedgerEntry], messages: Sequence[str]
-) -> Iterator[Letter]:
-    """The letters, of these messages, that tell again what the ledger of a match holds of a stretch of time.
+def latest_transitions(
+    number: int, seq: int, entries: Iterable[LedgerEntry], names: Sequence[str]
+) -> Iterator[MatchMessage]:
+    """The messages, of these names, that replay what the ledger of a match holds for a period.
 
-    Of each market only the latest transition is told, and of each void window whether it stands: an earlier
-    rollback, told after the newer result as the order of messages wants it, would undo that result. What
-    made the same transition at the same time is one letter.
+    Of each market only the latest transition is replayed, and of each void window whether it stands: an
+    earlier rollback, replayed after the newer result as the order of messages requires, would undo that
+    result. Entries with the same transition at the same time are one message.
     """
     latest = {(entry.key, entry.void_window): entry for entry in entries}
-    told = sorted((entry for entry in latest.values() if entry.message in messages), key=_moment)
-    for (at, message, _), group in groupby(told, key=_moment):
-        yield Letter(message, number, at, seq, entries=tuple(group))
+    replayed = sorted((entry for entry in latest.values() if entry.message in names), key=_moment)
+    for (at, name, _), group in groupby(replayed, key=_moment):
+        yield MatchMessage(name, number, at, seq, entries=tuple(group))
 
 
 def _moment(entry: LedgerEntry) -> tuple[int, str, tuple[VoidWindow, ...]]:

@@ -1,99 +1,78 @@
-"""One recovery's way into the tenant's vhost, through FastStream, every envelope confirmed."""
+"""Publishes one run of a recovery to the tenant's vhost, every message confirmed."""
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from aio_pika.exceptions import PublishError
-from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchange
 
-from app.amqp import broker_lifecycle, routing
-from app.amqp.reconnect import Login
+from app.amqp import broker_lifecycle
+from app.amqp.envelope import EnvelopeRenderer, MatchMessage
+from app.amqp.frames import AmqpMessage
+from app.amqp.reconnect import PublisherLogin
+from app.amqp.vhost_publisher import VhostPublisher
 from app.domain.recovery import RecoveryJob
-from app.recovery.letter import Letter
 
 _SECONDS = 15.0
 
 
-class Undelivered(Exception):
-    """This run cannot go on; says why, in words for the tenant. What caused it is for the log."""
+class RunFailed(Exception):
+    """This run cannot continue; the reason is for the tenant to read. The cause is for the log."""
 
 
-class Away(Undelivered):
-    """The broker takes nothing now, or not from us: that is not the job's fault."""
+class BrokerUnavailable(RunFailed):
+    """The broker accepts nothing now, or not from us: that is not the job's fault."""
 
 
-class Unheard(Undelivered):
-    """The end was not taken, though all before it was published: to tell it all again would not help."""
+class EndUnroutable(RunFailed):
+    """No queue receives the end, though all before it was published: replaying again would not help."""
 
 
-class Post:
-    """Publishes for one run of a job; a context. Raises `Away` when the broker does not take it."""
+class RecoveryPublisher:
+    """Publishes one run of a job; a context manager. Raises `BrokerUnavailable` when the broker does not
+    accept a message."""
 
-    WINDOW: ClassVar[int] = 32  #: envelopes that wait for the broker's confirm at once
+    WINDOW: ClassVar[int] = 32  #: messages that are unconfirmed at once
 
-    def __init__(self, login: Login, slug: str, job: RecoveryJob) -> None:
-        self._job, self._sent = job, 0
-        self._exchange = RabbitExchange(login.exchange, ExchangeType.TOPIC, durable=True, declare=False)
-        self._url = login.address.url(slug)
-        self._broker = RabbitBroker(
-            self._url,
-            default_channel=Channel(on_return_raises=True),
-            timeout=_SECONDS,
-            graceful_timeout=1,
-            logger=None,
-        )
+    def __init__(
+        self, login: PublisherLogin, slug: str, job: RecoveryJob, renderer: EnvelopeRenderer
+    ) -> None:
+        self._job, self._renderer, self._count = job, renderer, 0
+        self._vhost = VhostPublisher(login, slug, _SECONDS, publish_timeout=_SECONDS)
 
-    async def send(self, letters: Sequence[tuple[Letter, bytes]]) -> None:
+    async def publish(self, messages: Sequence[MatchMessage]) -> None:
         """Publish these, in order, and wait until all are confirmed."""
-        node = self._job.request.node_id
+        rendered = [self._renderer.replayed(each, self._job.request, self._next_id()) for each in messages]
         try:
             async with asyncio.TaskGroup() as group:
-                for letter, body in letters:
-                    key = routing.replayed(letter.message, letter.number, node)
-                    group.create_task(self._publish(key, body, letter.at, {"x-seq": letter.seq}))
+                for message in rendered:
+                    group.create_task(self._vhost.publish(message))
         except ExceptionGroup as errors:
             if errors.split(broker_lifecycle.FAILURES)[1]:
                 raise
-            raise Away("the broker did not take an envelope") from errors.exceptions[0]
+            raise BrokerUnavailable("the broker did not accept a message") from errors.exceptions[0]
 
-    async def complete(self, body: bytes, at: int) -> bool:
-        """Publish the end, which some queue of the tenant must take; whether one did."""
+    async def publish_end(self, at: int) -> bool:
+        """Publish `snapshot_complete`, which must reach a queue of the tenant; whether it did."""
+        message: AmqpMessage = self._renderer.snapshot_complete(self._job.request, at, self._next_id())
         try:
-            await self._publish(routing.complete(self._job.request.node_id), body, at, {}, mandatory=True)
+            await self._vhost.publish(message)
         except PublishError:
             return False
         except broker_lifecycle.FAILURES as error:
-            raise Away("the broker did not take snapshot_complete") from error
+            raise BrokerUnavailable("the broker did not accept snapshot_complete") from error
         return True
 
-    async def _publish(
-        self, key: str, body: bytes, at: int, headers: dict[str, int], *, mandatory: bool = False
-    ) -> None:
-        self._sent += 1
-        properties: dict[str, Any] = {
-            "headers": {"recovery": 1, **headers},
-            "message_id": f"mf-r{self._job.id}.{self._job.attempts}.{self._sent}",
-            "timestamp": datetime.fromtimestamp(at // 1000, UTC),
-            "content_type": "application/xml",
-            "persist": True,
-        }
-        await self._broker.publish(
-            body,
-            exchange=self._exchange,
-            routing_key=key,
-            mandatory=mandatory,
-            timeout=_SECONDS,
-            **properties,
-        )
+    def _next_id(self) -> str:
+        self._count += 1
+        return f"mf-r{self._job.id}.{self._job.attempts}.{self._count}"
 
     async def __aenter__(self) -> Self:
         try:
-            await broker_lifecycle.begin(self._broker, self._url)
+            await self._vhost.connect()
         except broker_lifecycle.FAILURES as error:
-            raise Away("no way into the vhost") from error
+            raise BrokerUnavailable("connecting to the vhost failed") from error
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await broker_lifecycle.end(self._broker)
+        await self._vhost.close()

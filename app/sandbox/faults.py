@@ -12,7 +12,7 @@ import aio_pika
 import httpx
 from aio_pika.abc import AbstractExchange
 
-from app.amqp.envelope import Envelope, Press
+from app.amqp.envelope import Envelope, EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
@@ -229,8 +229,8 @@ async def _envelopes(
     async with store.reading() as tx:
         rows = [row for row in await changes.read(tx, after, 5_000) if row.seq <= upto]
         booked = await tenants.booked(tx, tenant.id, {row.match_id for row in rows})
-    press = Press(target.exchange, target.producer_id)
-    return [each for each in press.envelopes(rows) if each.frames and each.match_id in booked]
+    renderer = EnvelopeRenderer(target.exchange, target.producer_id)
+    return [each for each in renderer.envelopes(rows) if each.frames and each.match_id in booked]
 
 
 async def _publish(target: FaultTarget, envelopes: Sequence[Envelope]) -> None:

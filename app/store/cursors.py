@@ -29,8 +29,8 @@ WITH free AS (
 UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} + $3
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
-    CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped, c.told_dead,
-    c.owed, c.bound
+    CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped,
+    c.told_dead AS notified_death, c.owed AS loss_pending, c.bound
 """
 _RENEW = f"""
 UPDATE tenant_cursor c SET expires_at = {NOW} + $2
@@ -81,8 +81,8 @@ class LeasedTenant(msgspec.Struct, frozen=True):
     """A tenant whose lease was acquired, to publish to from `seq` on.
 
     `former` is the holder that lost the lease without releasing it, or None; `silent` is the time in ms since
-    `alive` was last published to it (0 for a tenant that never had a holder); `dropped`, `told_dead`, `owed`
-    and `bound` are what the former holder reported last.
+    `alive` was last published to it (0 for a tenant that never had a holder); `dropped`, `notified_death`,
+    `loss_pending` and `bound` are what the former holder reported last.
     """
 
     tenant_id: UUID
@@ -92,31 +92,31 @@ class LeasedTenant(msgspec.Struct, frozen=True):
     former: str | None = None
     silent: int = 0
     dropped: int = 0
-    told_dead: int = -1
-    owed: bool = False
+    notified_death: int = -1
+    loss_pending: bool = False
     bound: str = ""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A tenant's cursor in a holder's `epoch`; `owed`: the tenant has missed something before `seq` and has
-    not been notified of it."""
+    """A tenant's cursor in a holder's `epoch`; `loss_pending`: the tenant has missed something before `seq`
+    and has not been notified of it."""
 
     epoch: int
     seq: int
-    owed: bool
+    loss_pending: bool
 
 
 class TenantReport(msgspec.Struct, frozen=True):
     """What a tenant's holder knows of it: `state` of the connection ("" while it works), the time in ms since
     `alive` was published, how many messages its queues have lost in all, and the last ingest worker's
-    heartbeat after whose end it was sent `subscribed="0"` (-1: none); `owed` as in `Checkpoint`; `bound`: the
-    queues that live messages are routed to, as a JSON list, "" when there never was one."""
+    heartbeat after whose end it was sent `subscribed="0"` (-1: none); `loss_pending` as in `Checkpoint`;
+    `bound`: the queues that live messages are routed to, as a JSON list, "" when there never was one."""
 
     state: str
     silent: int
     dropped: int
-    told_dead: int
-    owed: bool
+    notified_death: int
+    loss_pending: bool
     bound: str = ""
 
 

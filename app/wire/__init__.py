@@ -9,6 +9,6 @@ one builder per message: live and replay differ by their stamp only. `json_schem
 for the AsyncAPI document.
 
 Nothing here uses a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
-`channels.stream`, `channels.feed`, `amqp`, `recovery`, `http`, `operators` and
+`channels.stream`, `channels.feed`, `amqp`, `http`, `operators` and
 `main`; imports `domain` and `kit`.
 """

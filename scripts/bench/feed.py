@@ -23,11 +23,11 @@ from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 from app import settings as configuration
 from app.amqp.connection import connect
 from app.amqp.envelope import Envelope
-from app.amqp.frames import Message, marshal
+from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.lease import Lease
-from app.amqp.loss_notice import Word
-from app.amqp.recent_envelopes import Recent
-from app.amqp.tenant_publisher import Delivery
+from app.amqp.loss_notice import LossNotice
+from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address, parse
 from app.broker.management import Management
 from app.store.cursors import LeasedTenant
@@ -54,46 +54,46 @@ Publish = Callable[[int], Awaitable[None]]  #: publish so many envelopes to ever
 
 @asynccontextmanager
 async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
-    recent, lease = Recent(0), Lease(3_600_000)
-    lease.renewed(lease.asking())
+    recent, lease = RecentEnvelopes(0), Lease(3_600_000)
+    lease.renewed(lease.now())
     confirmed = asyncio.Event()
 
-    def moved(delivery: Delivery) -> None:
+    def moved(publisher: TenantPublisher) -> None:
         """Save the cursor in our own memory once half a window is used up, as the relay does."""
-        if delivery.beyond >= 32 or delivery.cursor == recent.head:
-            delivery.checkpointed(delivery.cursor)
+        if publisher.unsaved >= 32 or publisher.cursor == recent.head:
+            publisher.checkpointed(publisher.cursor)
         confirmed.set()
 
     leased = [LeasedTenant(uuid4(), vhost, 0, 1) for vhost in vhosts]
-    deliveries = [
-        Delivery(
+    publishers = [
+        TenantPublisher(
             each,
-            Word(each, 3600.0),
+            LossNotice(each, 3600.0),
             window=64,
             lease=lease,
             recent=recent,
-            takes=lambda *_: True,
-            starved=lambda _: None,
-            moved=moved,
+            is_booked=lambda *_: True,
+            request_backlog=lambda _: None,
+            cursor_moved=moved,
         )
         for each in leased
     ]
-    connections = [await connect(broker, each.slug, "bench", EXCHANGE, each) for each in deliveries]
-    for delivery, connection in zip(deliveries, connections, strict=True):
-        delivery.attach(connection)
+    connections = [await connect(broker, each.slug, "bench", EXCHANGE, each) for each in publishers]
+    for publisher, connection in zip(publishers, connections, strict=True):
+        publisher.attach(connection)
 
     async def publish(count: int) -> None:
         for _ in range(count):
             seq = recent.head + 1
             headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": seq - 1}
-            message = Message(EXCHANGE, KEY, BODY, f"mf-{seq}", time.time_ns() // 1_000_000, headers)
+            message = AmqpMessage(EXCHANGE, KEY, BODY, f"mf-{seq}", time.time_ns() // 1_000_000, headers)
             recent.extend([Envelope(seq, seq - 1, MATCH, 0, "odds_change", message, marshal(message))], seq)
-            for delivery in deliveries:
-                delivery.pump()
-            while any(delivery.sent < seq - 64 for delivery in deliveries):
+            for publisher in publishers:
+                publisher.pump()
+            while any(publisher.sent < seq - 64 for publisher in publishers):
                 confirmed.clear()
                 await confirmed.wait()
-        while any(delivery.cursor < recent.head for delivery in deliveries):
+        while any(publisher.cursor < recent.head for publisher in publishers):
             confirmed.clear()
             await confirmed.wait()
 

@@ -20,7 +20,7 @@ from pamqp import commands
 
 from app.access import admin
 from app.access.properties import KeyProperties
-from app.amqp.connection import Connection, connect
+from app.amqp.connection import PublisherConnection, connect
 from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.management import Management
@@ -50,9 +50,9 @@ class Consumer(asyncio.Protocol):
         self.received = 0  #: bytes, whatever they are
         self.complete = asyncio.Event()
         self._rest = b""
-        self._connection: Connection | None = None
+        self._connection: PublisherConnection | None = None
 
-    def take_over(self, connection: Connection) -> None:
+    def take_over(self, connection: PublisherConnection) -> None:
         """Read what comes from now on ourselves: nothing else is cheap enough for so many copies."""
         self._connection = connection
         assert connection._transport
@@ -60,7 +60,7 @@ class Consumer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         assert self._connection
-        self._connection._heard = asyncio.get_running_loop().time()
+        self._connection._received_at = asyncio.get_running_loop().time()
         now = time.time_ns() // 1_000_000
         self.received += len(data)
         data, at = self._rest + data, 0
@@ -74,7 +74,7 @@ class Consumer(asyncio.Protocol):
     # The connection's own interface, as far as the handshake asks for it.
     def confirmed(self, tag: int, multiple: bool) -> None: ...
 
-    def refused(self, tag: int, multiple: bool) -> None: ...
+    def rejected(self, tag: int, multiple: bool) -> None: ...
 
     def unblocked(self) -> None: ...
 

@@ -25,7 +25,7 @@ from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
-from app.channels.feed.ingest_watchdog import Watch
+from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status, summarize
 from app.domain.tenant import Tenant
@@ -210,7 +210,7 @@ class Rig:
         self.processes: list[FeedProcess] = []
         self.told: Counter[UUID] = Counter()
         #: For sessions in this process: nobody runs it, tests say in its place that ingest has died.
-        self.watch = Watch(store, lambda: asyncio.sleep(0), dead_seconds=15)
+        self.watch = IngestWatchdog(store, lambda: asyncio.sleep(0), dead_seconds=15)
 
     async def tenant(self) -> tuple[Tenant, str]:
         """A tenant with a vhost, to be told from now on, and its AMQP URL."""

@@ -111,7 +111,7 @@ async def test_a_second_process_shares_the_tenants(rig: Rig) -> None:
         first = await rig.feed()
         traffic = await began(rig, told)
         second = await rig.feed()
-        await until("the second tells some", lambda: second.said("telling a tenant"))
-        assert first.said("letting another process have a tenant")
+        await until("the second tells some", lambda: second.said("serving a tenant"))
+        assert first.said("releasing a tenant to another process")
         await finished(traffic, told, len(traffic.seqs) + 50)
         assert [each.repeats for each in told] == [0] * TENANTS

@@ -54,7 +54,7 @@ async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
             await process.process.wait()
             process = await rig.feed()
             if chance.random() < 0.5:
-                await until("it tells tenants", lambda process=process: process.said("telling a tenant"), 60)
+                await until("it tells tenants", lambda process=process: process.said("serving a tenant"), 60)
             await done(store, jobs) if chance.random() < 0.5 else None
         await done(store, jobs)
         await living.end()

@@ -14,10 +14,10 @@ from app.wire.json_schema import feed_json_schema
 
 Json = dict[str, Any]
 SERVER = "feed"
-_KEPT = "feed.{}"  #: what a message is called among the components, where the stream has some too
+_COMPONENT = "feed.{}"  #: what a message is called among the components, where the stream has some too
 _MATCH, _NODE = "{match_num}", "{node_id}"
-_LIVE = "Told as it happens."
-_REPLAYED = "Told again by a recovery."
+_LIVE = "TenantStatus as it happens."
+_REPLAYED = "TenantStatus again by a recovery."
 #: What differs between a live message and a replayed one, beside its routing key and headers.
 _DIFFERING = {
     routing.live("odds_change", _MATCH): "The markets that changed; what is not listed is as it was.",
@@ -38,7 +38,7 @@ def feed(exchange: str, host: str) -> Json:
     """`servers`, `channels`, `operations` and `components` of an AsyncAPI 3.0 document. `host` is the broker
     as tenants are told, `host[:port]`."""
     made = _generated(exchange, host)
-    names = {title: name for title, name, _, _ in _told()}
+    names = {title: name for title, name, _, _ in _channels()}
     shapes = feed_json_schema()
     messages = sorted(set(names.values()))
     return {
@@ -49,7 +49,7 @@ def feed(exchange: str, host: str) -> Json:
             for title, name in names.items()
         },
         "components": {
-            "messages": {_KEPT.format(name): _message(name, shapes.message(name)) for name in messages},
+            "messages": {_COMPONENT.format(name): _message(name, shapes.message(name)) for name in messages},
             "schemas": shapes.types(),
             "securitySchemes": {
                 "tenant": {"type": "userPassword", "description": "The AMQP user that was provisioned."}
@@ -58,13 +58,13 @@ def feed(exchange: str, host: str) -> Json:
     }
 
 
-def _told() -> list[tuple[str, str, str, str]]:
+def _channels() -> list[tuple[str, str, str, str]]:
     """Every channel: its title, its message, the routing key and what it is."""
     live = [(f"live.{name}", name, routing.live(name, _MATCH), _LIVE) for name in _EVENTS]
     replay = [
         (f"recovery.{name}", name, routing.replayed(name, _MATCH, _NODE), _REPLAYED) for name in _EVENTS
     ]
-    complete = routing.complete(_NODE)
+    complete = routing.snapshot_complete(_NODE)
     return [
         *live,
         *replay,
@@ -77,7 +77,7 @@ def _generated(exchange: str, host: str) -> Json:
     url = f"amqp://op-slug@{host}/slug"
     broker = RabbitBroker(url, specification_url=url, logger=None)
     topic = RabbitExchange(exchange, ExchangeType.TOPIC, durable=True)
-    for title, name, key, says in _told():
+    for title, name, key, says in _channels():
         lasting = name != "alive"
         broker.publisher(
             exchange=topic,
@@ -109,7 +109,7 @@ def _channel(channel: Json, name: str) -> Json:
     found = {key: {"description": says} for key, says in _PARAMETERS.items() if f"{{{key}}}" in address}
     return channel | {
         "servers": [{"$ref": f"#/servers/{SERVER}"}],
-        "messages": {name: {"$ref": f"#/components/messages/{_KEPT.format(name)}"}},
+        "messages": {name: {"$ref": f"#/components/messages/{_COMPONENT.format(name)}"}},
         **({"parameters": found} if found else {}),
     }
 

@@ -1,4 +1,4 @@
-"""Taking from tenants what they have at the broker and may not have, and telling operators."""
+"""Removes what tenants have at the broker and may not have, and alerts operators."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -16,13 +16,13 @@ from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 
-_LOOK_SECONDS = 5.0
-_CALM_MILLIS = 600_000  #: an alert ends so long after the last offence
+_CHECK_SECONDS = 5.0
+_CALM_MILLIS = 600_000  #: an alert ends so long after the last violation
 log = get_logger(__name__)
 
 
 class Enforcement:
-    """Looks after the tenants that `tenants` names at each look: those of this process."""
+    """Checks the tenants that `tenants` returns at each check: those of this process."""
 
     def __init__(
         self,
@@ -40,46 +40,46 @@ class Enforcement:
         self._seen: dict[AlertSubject, int] = {}
 
     async def run(self) -> None:
-        """Look every few seconds, until cancelled."""
+        """Check every few seconds, until cancelled."""
         while True:
             try:
-                await self.look()
+                await self.check()
             except Unavailable as error:
-                log.warning("what tenants have at the broker cannot be looked at", error=error.detail)
-            await asyncio.sleep(_LOOK_SECONDS)
+                log.warning("checking what tenants have at the broker failed", error=error.detail)
+            await asyncio.sleep(_CHECK_SECONDS)
 
-    async def look(self) -> list[Violation]:
-        """Look once, and end what is found; the offences. Raises `Unavailable`."""
+    async def check(self) -> list[Violation]:
+        """Check once, and remove what is found; the violations. Raises `Unavailable`."""
         tenants = self._tenants()
         now, before = await self._management.inventory(), self._before
         self._before = now
         found = violations.find_violations(now, before, tenants, self._exchange, self._limits)
-        for offence in found:
-            log.error("a tenant has what it may not have", tenant=offence.tenant, detail=offence.detail)
-            feed_offences.labels(offence.tenant, offence.rule).inc()
-            await self._end(offence)
+        for violation in found:
+            log.error("a tenant has what it may not have", tenant=violation.tenant, detail=violation.detail)
+            feed_offences.labels(violation.tenant, violation.rule).inc()
+            await self._remove(violation)
         await self._alert(found, tenants)
         return found
 
-    async def _end(self, offence: Violation) -> None:
+    async def _remove(self, violation: Violation) -> None:
         """Connections go first: an exclusive queue can be deleted by its own connection only, and goes with
         it."""
         await self._management.ensure_disconnected(
-            tenant_user(offence.tenant), f"not allowed: {offence.detail}"
+            tenant_user(violation.tenant), f"not allowed: {violation.detail}"
         )
-        if offence.queue:
-            await self._management.delete_queue(offence.tenant, offence.queue)
-        if offence.exchange:
-            await self._management.delete_exchange(offence.tenant, offence.exchange)
+        if violation.queue:
+            await self._management.delete_queue(violation.tenant, violation.queue)
+        if violation.exchange:
+            await self._management.delete_exchange(violation.tenant, violation.exchange)
 
     async def _alert(self, found: list[Violation], tenants: Collection[str]) -> None:
-        """Open an alert for each rule that a tenant breaks, and end it when it has not for some time."""
+        """Begin an alert for each rule that a tenant breaks, and end it when it has not for some time."""
         now = self._clock()
         async with self._store.transaction() as tx:
-            for offence in found:
-                about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant=offence.tenant, subject=offence.rule)
+            for violation in found:
+                about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant=violation.tenant, subject=violation.rule)
                 self._seen[about] = now
-                await alerts.begin(tx, about, offence.detail, now)
+                await alerts.begin(tx, about, violation.detail, now)
             for alert in await alerts.listing(tx, kinds=[AlertKind.TENANT_RIGHTS], ended=False):
                 last = self._seen.get(alert.about, self._since)
                 if alert.tenant in tenants and now - last > _CALM_MILLIS:

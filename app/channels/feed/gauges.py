@@ -1,4 +1,4 @@
-"""The figures of our tenants, as metrics: distance, connection, queues, losses."""
+"""The metrics of our tenants: lag, connection, queues."""
 
 import asyncio
 from collections.abc import Iterable
@@ -22,16 +22,16 @@ _GAUGES = (
 log = get_logger(__name__)
 
 
-async def keep_gauges(store: Store, management: Management, relay: Relay) -> None:
-    """Show what there is to see of the relay's tenants, until cancelled."""
+async def update_gauges(store: Store, management: Management, relay: Relay) -> None:
+    """Update the gauges of the relay's tenants, until cancelled."""
     try:
         while True:
             try:
                 statuses = await tenant_statuses(store, management)
             except Unavailable as error:
-                log.warning("the feed's figures cannot be read", error=error.detail)
+                log.warning("reading the tenants' status failed", error=error.detail)
             else:
-                ours = {delivery.slug for delivery in relay.deliveries.values()}
+                ours = {publisher.slug for publisher in relay.publishers.values()}
                 show(each for each in statuses if each.tenant in ours)
             await asyncio.sleep(_EVERY_SECONDS)
     finally:
@@ -39,15 +39,14 @@ async def keep_gauges(store: Store, management: Management, relay: Relay) -> Non
 
 
 def show(tenants: Iterable[TenantStatus]) -> None:
-    """Set every gauge of these tenants and forget all others."""
+    """Set every gauge of these tenants and remove all others."""
     for gauge in _GAUGES:
         gauge.clear()
-    for status in tenants:
-        metrics.feed_behind.labels(status.tenant).set(status.behind)
-        metrics.feed_behind_seconds.labels(status.tenant).set(status.behind_seconds)
-        metrics.feed_connected.labels(status.tenant).set(status.state == CONNECTED)
-        queues = status.queues or ()
-        metrics.feed_queued.labels(status.tenant).set(
-            sum(each.ready + each.unacknowledged for each in queues)
-        )
-        metrics.feed_consumers.labels(status.tenant).set(sum(each.consumers for each in queues))
+    for each in tenants:
+        metrics.feed_behind.labels(each.tenant).set(each.behind)
+        metrics.feed_behind_seconds.labels(each.tenant).set(each.behind_seconds)
+        metrics.feed_connected.labels(each.tenant).set(each.state == CONNECTED)
+        queues = each.queues or ()
+        messages = sum(queue.ready + queue.unacknowledged for queue in queues)
+        metrics.feed_queued.labels(each.tenant).set(messages)
+        metrics.feed_consumers.labels(each.tenant).set(sum(queue.consumers for queue in queues))

@@ -1,4 +1,4 @@
-"""The dead man's handle of ingest: no price stays open that nobody tends."""
+"""The watchdog of ingest: no market stays open that no process watches."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,16 +9,16 @@ from app.kit.retry import retry_while_unavailable
 from app.store import heartbeats
 from app.store.connections import Store
 
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 SuspendEverything = Callable[[], Awaitable[object]]
 log = get_logger(__name__)
 
 
-class Watch:
-    """Looks each second when an ingest worker last beat; after `dead_seconds` without any, calls `suspend`
-    at every look, and sets `died` at the first. `dead` is then that last beat (ms, 0 when there never was
-    one), which names the death: whoever tells tenants of it can tell each of them once, whenever it comes to
-    hold the tenant."""
+class IngestWatchdog:
+    """Checks each second when an ingest worker last recorded a heartbeat; after `dead_seconds` without one,
+    calls `suspend` at every check, and sets `died` at the first. `dead` is then that last heartbeat (ms, 0
+    when there never was one), which identifies the death: a tenant is notified of each death once, whenever
+    its holder acquires it."""
 
     def __init__(
         self,
@@ -36,18 +36,18 @@ class Watch:
 
     async def run(self) -> None:
         while True:
-            await retry_while_unavailable("watching ingest", self.look)
-            await asyncio.sleep(_LOOK_SECONDS)
+            await retry_while_unavailable("checking ingest", self.check)
+            await asyncio.sleep(_CHECK_SECONDS)
 
-    async def look(self) -> None:
-        """Look once; raises `Unavailable`. Before the first beat, time counts from our own start."""
+    async def check(self) -> None:
+        """Check once; raises `Unavailable`. Before the first heartbeat, time counts from our own start."""
         async with self._store.reading() as tx:
             newest = await heartbeats.latest(tx, heartbeats.INGEST)
         dead = self._clock() - max(newest, self._since) > self._dead_millis
         if dead:
-            # At each look, for an operator's command may have opened something since the last one.
+            # At each check, for an operator's command may have opened a market since the last one.
             await self._suspend()
         known, self.dead = self.dead, newest if dead else None
         if dead and known is None:
-            log.error("no ingest worker beats; every open market is suspended", last_beat=newest)
+            log.error("no ingest worker is alive; every open market is suspended", last_beat=newest)
             self.died.set()

@@ -1,4 +1,4 @@
-"""A tenant's feed made readable: one line a message, one more for each market in it."""
+"""A tenant's feed as text: one line for each message, one more for each market in it."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -32,9 +32,9 @@ def readable(routing_key: str, body: bytes, seq: int | None = None) -> str:
 async def tail(url: str, exchange: str) -> AsyncIterator[str]:
     """Every message of a vhost from now on, readable, for as long as it is iterated.
 
-    `url` names the vhost. Raises `Unavailable` when there is no way in.
+    `url` names the vhost. Raises `Unavailable` when it cannot be connected to.
     """
-    async with _entered(url) as connection:
+    async with _connected(url) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(exclusive=True, auto_delete=True)
         await queue.bind(exchange, "#")
@@ -46,7 +46,7 @@ async def tail(url: str, exchange: str) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def _entered(url: str) -> AsyncIterator[AbstractConnection]:
+async def _connected(url: str) -> AsyncIterator[AbstractConnection]:
     async with AsyncExitStack() as stack:
         try:
             connection = await stack.enter_async_context(open_connection(url, 10))
@@ -70,13 +70,13 @@ def _state(state: etree._Element | None) -> Iterator[str]:
 
 def _market(market: etree._Element) -> str:
     outcome = market.find("outcome")
-    told = [f"{market.get('id'):>3}", market.get("specifiers") or "-"]
+    columns = [f"{market.get('id'):>3}", market.get("specifiers") or "-"]
     if market.get("status"):
-        told.append(_STATUS.get(market.get("status", ""), "?"))
+        columns.append(_STATUS.get(market.get("status", ""), "?"))
     if outcome is not None and outcome.get("odds"):
-        told.append(f"@{outcome.get('odds')}")
+        columns.append(f"@{outcome.get('odds')}")
     if outcome is not None and outcome.get("result"):
-        told.append(_RESULT.get(outcome.get("result", ""), "?"))
+        columns.append(_RESULT.get(outcome.get("result", ""), "?"))
     if market.get("void_reason_id"):
-        told.append(f"void, reason {market.get('void_reason_id')}")
-    return "  ".join(told)
+        columns.append(f"void, reason {market.get('void_reason_id')}")
+    return "  ".join(columns)

@@ -77,9 +77,12 @@ def leads(document: Any, ref: str) -> bool:
 async def test_both_channels_are_in_it(document: Any) -> None:
     assert set(document["servers"]) == {"feed", "stream"}
     addresses = {channel["address"] for channel in document["channels"].values()}
-    assert {"/cs2/v1/stream", "/cs2/v1/stream/{match_id}", routing.ALIVE, routing.complete("{node_id}")} <= (
-        addresses
-    )
+    assert {
+        "/cs2/v1/stream",
+        "/cs2/v1/stream/{match_id}",
+        routing.ALIVE,
+        routing.snapshot_complete("{node_id}"),
+    } <= (addresses)
     for name in routing.EVENT_MESSAGES:
         live, replayed = routing.live(name, 17), routing.replayed(name, 17, "5")
         assert live.replace("match.17.", "match.{match_num}.") in addresses

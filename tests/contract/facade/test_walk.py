@@ -14,7 +14,7 @@ from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
-from app.recovery.plan import Replay
+from app.recovery.plan import RecoveryPlan
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.store import matches, recovery_jobs, tenants
@@ -130,11 +130,11 @@ async def _recoveries_tell_of_nothing_else(
         async with store.reading() as tx:
             job = await recovery_jobs.find(tx, tenant.id, request_id, str(node))
         assert job
-        replay = Replay(store, job)
+        replay = RecoveryPlan(store, job)
         for step in await replay.steps():
-            for letter in await replay.letters(step, system_clock()):
+            for message in await replay.messages(step, system_clock()):
                 told += 1
-                assert match_urn(letter.number) in walker.seen["event"]
-                for market in (*letter.markets, *letter.entries):
+                assert match_urn(message.number) in walker.seen["event"]
+                for market in (*message.markets, *message.entries):
                     assert set(specifier_values(market.specifiers)) == walker.markets[str(market.type_id)]
     assert told > len(walker.seen["event"])

@@ -8,8 +8,8 @@ import aio_pika
 import msgspec
 import pytest
 
-from app.amqp.connection import BrokerError, Connection, connect
-from app.amqp.frames import Message, marshal
+from app.amqp.connection import BrokerError, PublisherConnection, connect
+from app.amqp.frames import AmqpMessage, marshal
 from app.broker import publisher_users
 from app.broker.address import Address, parse
 from app.broker.management import Management
@@ -24,7 +24,7 @@ class Deaf:
 
     def confirmed(self, tag: int, multiple: bool) -> None: ...
 
-    def refused(self, tag: int, multiple: bool) -> None: ...
+    def rejected(self, tag: int, multiple: bool) -> None: ...
 
     def unblocked(self) -> None: ...
 
@@ -62,12 +62,12 @@ async def test_what_is_written_after_the_expulsion_reaches_no_queue(
 ) -> None:
     """The client does not read what the broker says, as a stopped process does not, and then writes."""
     holder, address = await created(management, services, vhost)
-    connection: Connection = await connect(address, vhost, "test", EXCHANGE, Deaf())
+    connection: PublisherConnection = await connect(address, vhost, "test", EXCHANGE, Deaf())
     async with await aio_pika.connect(parse(services.rabbitmq_url).url(vhost)) as watcher:
         channel = await watcher.channel()
         queue = await channel.declare_queue(exclusive=True)
         await queue.bind(EXCHANGE, "#")
-        frames = marshal(Message(EXCHANGE, "a.b", b"<stray/>", "mf-1", 0, {}))
+        frames = marshal(AmqpMessage(EXCHANGE, "a.b", b"<stray/>", "mf-1", 0, {}))
         connection.publish(frames)
         assert connection._transport
         connection._transport.pause_reading()

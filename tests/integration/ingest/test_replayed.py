@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
-from app.amqp.envelope import Press
+from app.amqp.envelope import EnvelopeRenderer
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets
@@ -39,7 +39,7 @@ async def ledger(store: Store, match: Match) -> list[LedgerEntry]:
 async def envelopes(store: Store, match: Match) -> list[etree._Element]:
     async with store.reading() as tx:
         rows = await changes.read(tx, 0, 100_000)
-    press = Press("oddsfeed", 2)
+    press = EnvelopeRenderer("oddsfeed", 2)
     return [etree.fromstring(one.message.body) for one in press.envelopes(rows) if one.match_id == match.id]
 
 

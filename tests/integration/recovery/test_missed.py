@@ -13,13 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.amqp.envelope import Envelope, Press
+from app.amqp.envelope import Envelope, EnvelopeRenderer, MatchMessage
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.tenant import Tenant
-from app.recovery.letter import Letter
-from app.recovery.plan import Replay
+from app.recovery.plan import RecoveryPlan
 from app.store import changes, markets, matches
 from app.store.connections import Store
 from app.wire.envelopes import feed
@@ -54,7 +53,7 @@ class Played:
         for act in acts:
             await self.act(*act)
         async with self.store.reading() as tx:
-            return list(Press("feed", PRODUCT).envelopes(await changes.read(tx, head, 10_000)))
+            return list(EnvelopeRenderer("feed", PRODUCT).envelopes(await changes.read(tx, head, 10_000)))
 
     async def act(self, what: str, which: int, number: int, late: int) -> None:
         match = self.matches[which]
@@ -105,12 +104,12 @@ class Played:
                         offered[key] = str(market.odds) if market.status == 1 else "suspended"
         return offered, results, statuses
 
-    async def replayed(self, tenant: Tenant, kind: RecoveryKind, after: int) -> list[Letter]:
+    async def replayed(self, tenant: Tenant, kind: RecoveryKind, after: int) -> list[MatchMessage]:
         """What a recovery replays of these matches; other examples leave some of theirs open."""
         job = RecoveryJob(1, tenant.id, RecoveryRequest(kind, REQUEST, after), 1, RecoveryState.RUNNING, 0)
-        replay, now = Replay(self.store, job), self.story.at + MINUTE
-        letters = [letter for step in await replay.steps() for letter in await replay.letters(step, now)]
-        return [letter for letter in letters if letter.number in self.open]
+        replay, now = RecoveryPlan(self.store, job), self.story.at + MINUTE
+        messages = [message for step in await replay.steps() for message in await replay.messages(step, now)]
+        return [message for message in messages if message.number in self.open]
 
 
 def heard(book: Ledger) -> Book:
@@ -149,16 +148,16 @@ async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth
         book.receive(envelope.message.body, envelope.seq, envelope.prev_seq)
     after, book.request = book.after, REQUEST
     book.suspend()
-    letters = await played.replayed(tenant, RecoveryKind(kind), after)
-    for letter in letters:
-        book.receive(letter.body(PRODUCT, REQUEST), letter.seq)
+    messages = await played.replayed(tenant, RecoveryKind(kind), after)
+    for message in messages:
+        book.receive(message.body(PRODUCT, REQUEST), message.seq)
     book.receive(feed.snapshot_complete(PRODUCT, played.story.at + MINUTE, REQUEST))
     assert heard(book) == await played.truth()
-    await no_more_than_since(played, envelopes, letters, after)
+    await no_more_than_since(played, envelopes, messages, after)
 
 
 async def no_more_than_since(
-    played: Played, envelopes: Sequence[Envelope], letters: Sequence[Letter], after: int
+    played: Played, envelopes: Sequence[Envelope], messages: Sequence[MatchMessage], after: int
 ) -> None:
     """What was over by `after` is replayed only if a result of it changed since."""
     over = {urn for urn, at in closed(envelopes).items() if at <= after}
@@ -167,7 +166,7 @@ async def no_more_than_since(
             "SELECT m.number FROM ledger_entry e JOIN match m ON m.id = e.match_id WHERE e.at > $1", after
         )
     moved = {match_urn(row["number"]) for row in rows}
-    assert {match_urn(letter.number) for letter in letters} & over <= moved
+    assert {match_urn(message.number) for message in messages} & over <= moved
 
 
 async def test_a_match_is_replayed_by_when_it_was_closed_and_not_by_its_logs_time(
@@ -179,8 +178,8 @@ async def test_a_match_is_replayed_by_when_it_was_closed_and_not_by_its_logs_tim
     await played.act("finish", 1, 0, late=600)
     assert list(closed(before)) == [match_urn(played.matches[0].number)]
     for kind in (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL):
-        letters = await played.replayed(tenant, kind, after)
-        assert {letter.number for letter in letters} == {match.number for match in played.matches[1:]}
+        messages = await played.replayed(tenant, kind, after)
+        assert {message.number for message in messages} == {match.number for match in played.matches[1:]}
 
 
 async def test_live_odds_are_what_changed_and_replayed_ones_the_full_list(

@@ -5,13 +5,13 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
+from app.amqp.envelope import MatchMessage
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
-from app.recovery.letter import Letter
-from app.recovery.plan import Replay
+from app.recovery.plan import RecoveryPlan
 from app.store import matches, tenants
 from app.store.connections import Store
 from tests.support.story import Story, offer
@@ -26,17 +26,17 @@ def job(
     return RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0)
 
 
-async def told(store: Store, wanted: RecoveryJob, now: int = 0) -> list[Letter]:
-    replay = Replay(store, wanted)
-    return [letter for step in await replay.steps() for letter in await replay.letters(step, now)]
+async def told(store: Store, wanted: RecoveryJob, now: int = 0) -> list[MatchMessage]:
+    replay = RecoveryPlan(store, wanted)
+    return [message for step in await replay.steps() for message in await replay.messages(step, now)]
 
 
-async def told_of(match: Match, store: Store, wanted: RecoveryJob, now: int) -> list[Letter]:
-    return [letter for letter in await told(store, wanted, now) if letter.number == match.number]
+async def told_of(match: Match, store: Store, wanted: RecoveryJob, now: int) -> list[MatchMessage]:
+    return [message for message in await told(store, wanted, now) if message.number == match.number]
 
 
-def by_message(letters: list[Letter], message: str) -> list[Letter]:
-    return [letter for letter in letters if letter.message == message]
+def by_message(messages: list[MatchMessage], name: str) -> list[MatchMessage]:
+    return [message for message in messages if message.name == name]
 
 
 async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
@@ -47,18 +47,18 @@ async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
     await story.settle(live, offer(1))
     await story.offer(live, replace(offer(3), status=MarketStatus.SUSPENDED, reason="paused"))
     await story.finish(over)
-    letters = await told(store, job(tenant))
-    assert [(letter.message, letter.number) for letter in letters] == [
+    messages = await told(store, job(tenant))
+    assert [(message.name, message.number) for message in messages] == [
         ("odds_change", live.number),
         ("odds_change", bare.number),
     ]
-    statuses = {market.specifiers: market.status for market in letters[0].markets}
+    statuses = {market.specifiers: market.status for market in messages[0].markets}
     assert statuses == {
         offer(2).specifiers: MarketStatus.ACTIVE,
         offer(3).specifiers: MarketStatus.SUSPENDED,
     }
-    assert list(letters[1].markets) == []
-    assert letters[1].status and letters[1].status.status is Status.UPCOMING
+    assert list(messages[1].markets) == []
+    assert messages[1].status and messages[1].status.status is Status.UPCOMING
 
 
 async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
@@ -88,20 +88,20 @@ async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
     settled_at = story.at
     await story.settle(match, offer(4), result=Result.LOST)
     await story.void(match, offer(5))
-    letters = await told(store, job(tenant, after=after))
-    assert [letter.message for letter in letters] == [
+    messages = await told(store, job(tenant, after=after))
+    assert [message.name for message in messages] == [
         "odds_change",
         "bet_settlement",
         "bet_settlement",
         "bet_cancel",
     ]
-    assert [market.specifiers for market in letters[0].markets] == [offer(6).specifiers]
-    together = letters[1]
+    assert [market.specifiers for market in messages[0].markets] == [offer(6).specifiers]
+    together = messages[1]
     assert {entry.specifiers for entry in together.entries} == {offer(2).specifiers, offer(3).specifiers}
     assert all(entry.at == together.at for entry in together.entries) and together.at < settled_at
-    assert {letter.seq for letter in letters} == {letters[0].seq}
+    assert {message.seq for message in messages} == {messages[0].seq}
     again = await told(store, job(tenant, after=after))
-    assert again[1:] == letters[1:], "only the odds are stamped anew"
+    assert again[1:] == messages[1:], "only the odds are stamped anew"
 
 
 async def test_only_the_latest_transition_of_a_market_is_told(
@@ -120,9 +120,9 @@ async def test_only_the_latest_transition_of_a_market_is_told(
     assert [(each.specifiers, each.outcome) for each in settlement.entries] == [
         (offer(1).specifiers, Result.LOST)
     ]
-    assert {letter.message for letter in canonical} == {"odds_change", "bet_settlement"}
+    assert {message.name for message in canonical} == {"odds_change", "bet_settlement"}
     everything = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
-    assert [letter.message for letter in everything] == [
+    assert [message.name for message in everything] == [
         "odds_change",
         "bet_settlement",
         "rollback_bet_settlement",
@@ -143,20 +143,20 @@ async def test_void_bets_are_told_beside_what_became_of_their_market(
     await story.settle(match, offer(1))
     await story.void_bets(match, late, offer(2))
     await story.void_bets(match, late, offer(2), rolled_back=True)
-    letters = await told(store, job(tenant, after=after))
-    assert [letter.message for letter in letters] == ["odds_change", "bet_cancel", "bet_settlement"]
-    assert {(each.key, each.void_window) for each in letters[1].entries} == {
+    messages = await told(store, job(tenant, after=after))
+    assert [message.name for message in messages] == ["odds_change", "bet_cancel", "bet_settlement"]
+    assert {(each.key, each.void_window) for each in messages[1].entries} == {
         (offer(1).key, early),
         (offer(2).key, early),
     }
-    assert letters[1].at < voided_at, "the stamp that it had"
-    assert [market.specifiers for market in letters[0].markets] == [offer(2).specifiers]
+    assert messages[1].at < voided_at, "the stamp that it had"
+    assert [market.specifiers for market in messages[0].markets] == [offer(2).specifiers]
     everything = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
-    assert everything[1:3] == letters[1:]
+    assert everything[1:3] == messages[1:]
     (back,) = everything[3:]
-    assert (back.message, [each.void_window for each in back.entries]) == ("rollback_bet_cancel", [late])
+    assert (back.name, [each.void_window for each in back.entries]) == ("rollback_bet_cancel", [late])
     stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
-    windows = [each.void_window for letter in stateful for each in letter.entries]
+    windows = [each.void_window for message in stateful for each in message.entries]
     assert sorted(windows, key=str) == sorted([VoidWindow(1, 2), early, early, None], key=str)
 
 
@@ -171,20 +171,20 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1), offer(2))
         await story.take_back(match, offer(2))
-    letters = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
+    messages = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
     order = ["fixture_change", "odds_change", "bet_settlement", "rollback_bet_settlement"]
-    assert [letter.message for letter in letters] == sorted((f.message for f in letters), key=order.index)
-    fixtures = by_message(letters, "fixture_change")
+    assert [message.name for message in messages] == sorted((f.name for f in messages), key=order.index)
+    fixtures = by_message(messages, "fixture_change")
     assert [(each.number, each.change_type) for each in fixtures] == [
         (started.number, 1),
         (called_off.number, 3),
     ]
     assert all(each.at > after for each in fixtures)
-    assert {letter.number for letter in by_message(letters, "odds_change")} == {
+    assert {message.number for message in by_message(messages, "odds_change")} == {
         match.number for match in (early, started, called_off, live)
     }
     full = await told(store, job(tenant, RecoveryKind.GLOBAL))
-    assert {letter.message for letter in full} == {"odds_change"}
+    assert {message.name for message in full} == {"odds_change"}
 
 
 async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
@@ -201,15 +201,15 @@ async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
     await story.take_back(begun, offer(4))
     await story.finish(begun)
     now = story.at + 60_000
-    letters = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now)
-    assert [letter.message for letter in letters] == [
+    messages = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now)
+    assert [message.name for message in messages] == [
         *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
         *("rollback_bet_settlement", "rollback_bet_cancel"),
     ], "the end of the match is no fixture change"
-    assert letters[0].change_type == 1
-    assert letters[1].at == now and all(letter.at < now for letter in (letters[0], *letters[2:]))
+    assert messages[0].change_type == 1
+    assert messages[1].at == now and all(message.at < now for message in (messages[0], *messages[2:]))
     later = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now + 60_000)
-    assert [letters[0], *letters[2:]] == [later[0], *later[2:]]
+    assert [messages[0], *messages[2:]] == [later[0], *later[2:]]
 
 
 async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, story: Story) -> None:
@@ -221,9 +221,9 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     await story.settle(match, offer(1))
     await story.void(match, offer(2))
     await story.finish(match)
-    letters = await told(store, job(tenant, after=after))
-    assert {letter.number for letter in letters} == {match.number}
-    odds = letters[0]
+    messages = await told(store, job(tenant, after=after))
+    assert {message.number for message in messages} == {match.number}
+    odds = messages[0]
     assert odds.status and odds.status.status.code == 4 and odds.status.winner == "home"
     assert {market.status for market in odds.markets} == {MarketStatus.SETTLED, MarketStatus.CANCELLED}
 
@@ -236,11 +236,11 @@ async def test_a_match_that_was_given_back_after_the_request_is_not_told(
     await story.offer(match, offer(1), offer(2))
     after = story.at
     await story.settle(match, offer(1))
-    replay = Replay(store, job(tenant, kind, after, None if kind is RecoveryKind.GLOBAL else match))
+    replay = RecoveryPlan(store, job(tenant, kind, after, None if kind is RecoveryKind.GLOBAL else match))
     steps = await replay.steps()
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
-    assert [letter for step in steps for letter in await replay.letters(step, 0)] == []
+    assert [message for step in steps for message in await replay.messages(step, 0)] == []
 
 
 async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story: Story) -> None:
@@ -254,7 +254,7 @@ async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, given_back.id)
     for kind in (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL):
-        assert {letter.number for letter in await told(store, job(tenant, kind, after))} == {kept.number}
+        assert {message.number for message in await told(store, job(tenant, kind, after))} == {kept.number}
 
 
 async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant, story: Story) -> None:
@@ -266,9 +266,9 @@ async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant,
         await story.settle(each, offer(3))
         await story.take_back(each, offer(3))
     (odds,) = await told(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
-    assert (odds.message, odds.number, len(odds.markets)) == ("odds_change", match.number, 2)
+    assert (odds.name, odds.number, len(odds.markets)) == ("odds_change", match.number, 2)
     stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
-    assert [(letter.message, letter.number) for letter in stateful] == [
+    assert [(message.name, message.number) for message in stateful] == [
         ("bet_settlement", match.number),
         ("bet_cancel", match.number),
     ]
@@ -284,11 +284,11 @@ async def test_the_odds_of_an_ended_match_are_an_empty_list(
     await story.void(match, offer(2))
     await (story.cancel(match) if cancelled else story.finish(match))
     (odds,) = await told(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
-    assert (odds.message, list(odds.markets)) == ("odds_change", [])
+    assert (odds.name, list(odds.markets)) == ("odds_change", [])
     assert odds.status and odds.status.status is (Status.CANCELLED if cancelled else Status.FINISHED)
     assert b"<odds/>" in odds.body(1, "7")
     stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
-    assert [letter.message for letter in stateful] == ["bet_settlement", "bet_cancel"]
+    assert [message.name for message in stateful] == ["bet_settlement", "bet_cancel"]
 
 
 async def test_a_market_that_is_open_again_on_an_ended_match_is_told_as_such(
@@ -309,11 +309,11 @@ async def test_a_market_that_is_open_again_on_an_ended_match_is_told_as_such(
 
 async def test_many_matches_are_read_in_pages(store: Store, tenant: Tenant, story: Story) -> None:
     numbers = [(await story.match()).number for _ in range(120)]
-    replay = Replay(store, job(tenant))
+    replay = RecoveryPlan(store, job(tenant))
     steps = await replay.steps()
     assert [len(step.match_ids) for step in steps] == [50, 50, 20]
-    letters = [letter for step in steps for letter in await replay.letters(step, 1)]
-    assert [letter.number for letter in letters] == numbers
+    messages = [message for step in steps for message in await replay.messages(step, 1)]
+    assert [message.number for message in messages] == numbers
 
 
 async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
@@ -323,11 +323,11 @@ async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
     await story.offer(match, offer(1), offer(2))
     after = story.at
     await story.settle(match, offer(1))
-    replay = Replay(store, job(tenant, after=after))
+    replay = RecoveryPlan(store, job(tenant, after=after))
     odds, ledger = await replay.steps()
-    (read,) = await replay.letters(odds, 1)
+    (read,) = await replay.messages(odds, 1)
     await story.settle(match, offer(2))
-    (settlement,) = await replay.letters(ledger, 1)
+    (settlement,) = await replay.messages(ledger, 1)
     assert [entry.specifiers for entry in settlement.entries] == [offer(1).specifiers]
     assert [market.specifiers for market in read.markets] == [offer(2).specifiers]
 

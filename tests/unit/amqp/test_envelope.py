@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.amqp.envelope import Press
+from app.amqp.envelope import EnvelopeRenderer
 from app.store.changes import ChangeRow
 
 MATCH = UUID(int=1)
@@ -21,7 +21,7 @@ def row(seq: int, message: str, body: bytes) -> ChangeRow:
 )
 def test_rows_that_cannot_be_told_stop_nothing_after_them(broken: ChangeRow) -> None:
     kick_off = row(2, "fixture_change", b'{"change_type":1}')
-    first, second = Press("oddsfeed", 2).envelopes([broken, kick_off])
+    first, second = EnvelopeRenderer("oddsfeed", 2).envelopes([broken, kick_off])
     assert (first.seq, first.frames) == (1, b"")
     assert second.seq == 2
     assert b"fixture_change" in second.frames
@@ -29,7 +29,7 @@ def test_rows_that_cannot_be_told_stop_nothing_after_them(broken: ChangeRow) -> 
 
 def test_a_client_can_tell_how_long_a_log_line_was_under_way() -> None:
     kick_off = row(2, "fixture_change", b'{"change_type":1}')
-    by_hand, by_log = Press("oddsfeed", 2).envelopes(
+    by_hand, by_log = EnvelopeRenderer("oddsfeed", 2).envelopes(
         [kick_off, replace(kick_off, envelope_seq=3, arrived_at=990)]
     )
     assert by_hand.message.headers == {"x-seq": 2, "x-prev-seq": 1}

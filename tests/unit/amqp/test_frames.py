@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pamqp import body, commands, frame, header
 
-from app.amqp.frames import CHANNEL, Message, marshal
+from app.amqp.frames import CHANNEL, AmqpMessage, marshal
 
 
 def parsed(data: bytes) -> list[object]:
@@ -17,7 +17,7 @@ def parsed(data: bytes) -> list[object]:
 
 @given(st.binary(max_size=9000), st.integers(4096, 8192), st.integers(0, 2**62), st.integers(0, 2**62))
 def test_frames_say_what_the_message_is(content: bytes, frame_max: int, seq: int, prev: int) -> None:
-    message = Message(
+    message = AmqpMessage(
         "oddsfeed", "a.b.c", content, f"mf-{seq}", 1_932_912_000_125, {"x-seq": seq, "x-prev-seq": prev}
     )
     publish, head, *parts = parsed(marshal(message, frame_max))

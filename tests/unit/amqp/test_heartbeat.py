@@ -9,9 +9,10 @@ import pytest
 from aiormq.base import FutureStore
 from aiormq.tools import Countdown
 
-from app.amqp.heartbeat import Heartbeat, Tidings
-from app.amqp.loss_notice import Word
-from app.amqp.queue_losses import Losses
+from app.amqp.envelope import EnvelopeRenderer
+from app.amqp.heartbeat import FeedStatus, Heartbeat
+from app.amqp.loss_notice import LossNotice
+from app.amqp.queue_losses import QueueLosses
 from app.store.cursors import LeasedTenant
 
 pytestmark = pytest.mark.anyio
@@ -19,20 +20,21 @@ TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 
 
 class Told(SimpleNamespace):
-    """What a heartbeat sees of a delivery that is well."""
+    """What a heartbeat sees of a publisher that is well."""
 
     def __init__(self) -> None:
-        super().__init__(word=Word(TAKEN, 10), healthy=True, slug="acme", state="")
+        super().__init__(notice=LossNotice(TAKEN, 10), healthy=True, slug="acme", state="")
         self.reachable = asyncio.Event()
 
     def pump(self) -> None: ...
 
 
-def beating(delivery: Told, losses: Any, broker: Any) -> Heartbeat:
+def beating(publisher: Told, losses: Any, vhost: Any) -> Heartbeat:
     login: Any = SimpleNamespace(exchange="e", address=None)
-    tidings = Tidings(age=lambda: 0.0, dead=lambda: None)
-    heart = Heartbeat(login, delivery, losses, tidings, 2)  # type: ignore[arg-type]
-    heart._broker = broker
+    status = FeedStatus(age=lambda: 0.0, dead=lambda: None)
+    renderer = EnvelopeRenderer("e", 2)
+    heart = Heartbeat(login, publisher, losses, status, renderer)  # type: ignore[arg-type]
+    heart._vhost = vhost
     return heart
 
 
@@ -51,16 +53,11 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
 
     async def stop() -> None: ...
 
-    losses = Losses(None, "acme", "e", 0, 10, stop)  # type: ignore[arg-type]
-    monkeypatch.setattr(losses, "_take", take)
-    delivery = Told()
-    connection = SimpleNamespace(close=stop)
-
-    async def connect() -> object:
-        return connection
-
-    broker = SimpleNamespace(publish=publish, connect=connect, stop=stop)
-    task = asyncio.create_task(beating(delivery, losses, broker).run())
+    losses = QueueLosses(None, "acme", "e", 0, 10, stop)  # type: ignore[arg-type]
+    monkeypatch.setattr(losses, "_remove", take)
+    publisher = Told()
+    vhost = SimpleNamespace(publish=publish, close=stop, broker=None)
+    task = asyncio.create_task(beating(publisher, losses, vhost).run())
     async with asyncio.timeout(5):
         await asked.wait()
     answers.put_nowait(0)
@@ -81,11 +78,8 @@ async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_the_he
 
     async def stop() -> None: ...
 
-    async def connect() -> object:
-        return SimpleNamespace(close=stop)
-
-    heart = beating(Told(), None, SimpleNamespace(publish=publish, connect=connect, stop=stop))
-    saying = asyncio.create_task(heart._say())
+    heart = beating(Told(), None, SimpleNamespace(publish=publish, close=stop, broker=None))
+    saying = asyncio.create_task(heart._beat())
     async with asyncio.timeout(5):
         await asked.wait()
         await waiting.reject_all(asyncio.CancelledError())

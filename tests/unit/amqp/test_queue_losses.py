@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.amqp.queue_losses import Overflow, slow
+from app.amqp.queue_losses import OverflowNotices, slow
 from app.broker.management import QueueCounts
 
 TICK, QUIET = 10, 60
@@ -13,8 +13,8 @@ TICK, QUIET = 10, 60
 
 def told(losses: Sequence[int], slow: bool = False) -> list[int]:
     """At which looks, ten seconds apart, the tenant is told."""
-    overflow = Overflow(QUIET)
-    return [at for at, lost in enumerate(losses) if overflow.look(lost, slow, at * TICK)]
+    overflow = OverflowNotices(QUIET)
+    return [at for at, lost in enumerate(losses) if overflow.is_due(lost, slow, at * TICK)]
 
 
 def test_a_short_overflow_is_told_once_and_at_once() -> None:

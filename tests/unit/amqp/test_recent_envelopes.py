@@ -1,16 +1,16 @@
 from uuid import UUID
 
 from app.amqp.envelope import Envelope
-from app.amqp.frames import Message
-from app.amqp.recent_envelopes import Recent
+from app.amqp.frames import AmqpMessage
+from app.amqp.recent_envelopes import RecentEnvelopes
 
 
 def envelope(seq: int, size: int = 10) -> Envelope:
-    message = Message("x", "k", b"", f"mf-{seq}", 0, {})
+    message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
     return Envelope(seq, 0, UUID(int=1), 0, "odds_change", message, b"x" * size)
 
 
-def seqs(recent: Recent, after: int) -> list[int]:
+def seqs(recent: RecentEnvelopes, after: int) -> list[int]:
     found = []
     while (each := recent.next(after)) is not None:
         found.append(after := each.seq)
@@ -18,7 +18,7 @@ def seqs(recent: Recent, after: int) -> list[int]:
 
 
 def test_it_gives_what_comes_after_a_place() -> None:
-    recent = Recent(10)
+    recent = RecentEnvelopes(10)
     recent.extend([envelope(12), envelope(15)], 17)
     recent.extend([envelope(20)], 20)
     assert seqs(recent, 10) == seqs(recent, 11) == [12, 15, 20]
@@ -29,7 +29,7 @@ def test_it_gives_what_comes_after_a_place() -> None:
 
 
 def test_it_forgets_the_oldest_by_count() -> None:
-    recent = Recent(0)
+    recent = RecentEnvelopes(0)
     recent.extend((envelope(seq) for seq in range(1, 10_001)), 10_000)
     assert recent.floor > 5_000
     assert seqs(recent, recent.floor)[0] == recent.floor + 1
@@ -37,6 +37,6 @@ def test_it_forgets_the_oldest_by_count() -> None:
 
 
 def test_it_forgets_the_oldest_by_size_but_keeps_the_newest() -> None:
-    recent = Recent(0)
+    recent = RecentEnvelopes(0)
     recent.extend((envelope(seq, 20 * 1024 * 1024) for seq in (1, 2, 3)), 3)
     assert seqs(recent, recent.floor) == [3]

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from app.amqp.envelope import Press
+from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import Lease
-from app.amqp.loss_notice import Word
+from app.amqp.loss_notice import LossNotice
 from app.amqp.relay import Relay
 from app.store import changes, cursors
 from app.store.connections import Store
@@ -38,11 +38,11 @@ async def test_what_was_forgotten_is_not_taken_for_told(
 
     monkeypatch.setattr(changes, "head", head)
     monkeypatch.setattr(changes, "tail", tail)
-    relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
+    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), Lease(1000), "here", 64)
     await relay.start()
     taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
-    delivery = relay.adopt(taken, Word(taken, 10))
-    assert (delivery.word.lost, delivery.sent) == (missed, max(cursor, 4899))
+    publisher = relay.add(taken, LossNotice(taken, 10))
+    assert (publisher.notice.lost, publisher.sent) == (missed, max(cursor, 4899))
 
 
 async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
@@ -55,14 +55,16 @@ async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
         return set(marks)
 
     monkeypatch.setattr(cursors, "checkpoint", checkpoint)
-    relay = Relay(cast(Store, NoStore()), Press("oddsfeed", 2), Lease(1000), "here", 64)
+    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), Lease(1000), "here", 64)
     taken = LeasedTenant(UUID(int=1), "acme", 5, 1)
-    word = Word(taken, 10)
-    delivery = relay.adopt(taken, word)
-    delivery.overrun(900)
+    notice = LossNotice(taken, 10)
+    publisher = relay.add(taken, notice)
+    publisher.skip_to(900)
     await relay.checkpoint()
     assert not saved
-    word.said(subscribed=False, lost=1, dead=None)
-    word.missed()
+    notice.alive_published(subscribed=False, lost=1, dead=None)
+    notice.record_loss()
     await relay.checkpoint()
-    assert saved == [Checkpoint(1, 900, owed=True)], "one that will be told later is kept with the place"
+    assert saved == [Checkpoint(1, 900, loss_pending=True)], (
+        "one that will be told later is kept with the place"
+    )

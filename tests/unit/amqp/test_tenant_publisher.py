@@ -1,4 +1,4 @@
-"""A delivery against a broker that confirms as it likes, refuses, breaks off, and a process that dies."""
+"""A publisher against a broker that confirms as it likes, refuses, breaks off, and a process that dies."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.amqp.connection import Connection
+from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
-from app.amqp.frames import FRAME_MAX, Message
+from app.amqp.frames import FRAME_MAX, AmqpMessage
 from app.amqp.lease import Lease
-from app.amqp.loss_notice import Word
-from app.amqp.recent_envelopes import Recent
-from app.amqp.tenant_publisher import Delivery
+from app.amqp.loss_notice import LossNotice
+from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_publisher import TenantPublisher
 from app.store.cursors import LeasedTenant
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ WINDOW = 5
 
 
 class Wire:
-    """What a delivery sees of a connection; remembers what was published, in order."""
+    """What a publisher sees of a connection; remembers what was published, in order."""
 
     frame_max = FRAME_MAX
     writable = True
@@ -39,69 +39,69 @@ class Wire:
 
 
 def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
-    message = Message("x", "k", b"", f"mf-{seq}", 0, {})
+    message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
     return Envelope(seq, 0, match, 0, "odds_change", message, str(seq).encode())
 
 
-class Heard(Word):
-    """A word that is said as soon as there is one."""
+class Heard(LossNotice):
+    """A notice that is published as soon as there is one."""
 
     @property
-    def first(self) -> bool:
+    def must_notify_first(self) -> bool:
         return False
 
 
 class World:
-    """One tenant's delivery over a log whose every third envelope is of a match that it does not take."""
+    """One tenant's publisher over a log whose every third envelope is of a match that it does not take."""
 
     def __init__(self, length: int = 30) -> None:
         self.now = 0.0
         self.log = [envelope(3 * n, KEPT_BACK if n % 3 == 0 else BOOKED) for n in range(1, length + 1)]
         self.wanted = [each.seq for each in self.log if each.match_id == BOOKED]
-        self.recent = Recent(0)
+        self.recent = RecentEnvelopes(0)
         self.lease = Lease(1000, lambda: self.now)
         self.lease.renewed(0.0)
         self.arrived: list[int] = []
         self.saved = 0
         self.starving = False
         self.given_up_before = 0
-        self.delivery = self.born()
+        self.publisher = self.born()
         self.wire = Wire()
 
     @property
     def given_up(self) -> int:
-        return self.given_up_before + self.delivery.word.lost
+        return self.given_up_before + self.publisher.notice.lost
 
-    def born(self) -> Delivery:
-        """A delivery as a new process makes it, from what was saved."""
+    def born(self) -> TenantPublisher:
+        """A publisher as a new process makes it, from what was saved."""
         taken = LeasedTenant(TENANT, "acme", self.saved, 1)
-        return Delivery(
+        return TenantPublisher(
             taken,
             Heard(taken, 10),
             window=WINDOW,
             lease=self.lease,
             recent=self.recent,
-            takes=lambda tenant, match: match == BOOKED,
-            starved=lambda _: setattr(self, "starving", True),
-            moved=lambda _: None,
+            is_booked=lambda tenant, match: match == BOOKED,
+            request_backlog=lambda _: setattr(self, "starving", True),
+            cursor_moved=lambda _: None,
         )
 
     def read(self, count: int) -> None:
         page = [each for each in self.log if each.seq > self.recent.head][:count]
         if page:
             self.recent.extend(page, page[-1].seq)
-        self.delivery.pump()
+        self.publisher.pump()
 
     def connect(self) -> None:
-        self.delivery.detach("gone")
+        self.publisher.detach("gone")
         self.wire = Wire()
-        self.delivery.attach(cast(Connection, self.wire))
+        self.publisher.attach(cast(PublisherConnection, self.wire))
 
     def die(self) -> None:
         """The process dies and another one begins: what was sent may have arrived."""
         self.arrive(len(self.wire.tags))
-        self.given_up_before += self.delivery.word.lost
-        self.delivery = self.born()
+        self.given_up_before += self.publisher.notice.lost
+        self.publisher = self.born()
         self.connect()
 
     def arrive(self, tag: int) -> None:
@@ -110,15 +110,15 @@ class World:
         self.arrived = [seq for seq in self.arrived if seq > 0]
 
     def save(self) -> None:
-        self.saved = self.delivery.cursor
-        self.delivery.checkpointed(self.saved)
+        self.saved = self.publisher.cursor
+        self.publisher.checkpointed(self.saved)
 
     def finish(self) -> None:
         self.connect()
         for _ in range(200):
             self.read(50)
             self.arrive(len(self.wire.tags))
-            self.delivery.confirmed(len(self.wire.tags), multiple=True)
+            self.publisher.confirmed(len(self.wire.tags), multiple=True)
             self.save()
 
 
@@ -145,17 +145,17 @@ async def test_everything_arrives_whatever_happens(plan: list[tuple[str, int]]) 
                 world.read(number)
             case "ack" | "acks" if number in world.wire.tags:
                 world.arrive(number)
-                world.delivery.confirmed(number, multiple=what == "acks")
+                world.publisher.confirmed(number, multiple=what == "acks")
             case "nack" if number in world.wire.tags:
-                world.delivery.refused(number, multiple=False)
+                world.publisher.rejected(number, multiple=False)
             case "save":
                 world.save()
             case "connect":
                 world.connect()
             case "die":
                 world.die()
-        assert world.saved <= world.delivery.cursor <= world.delivery.sent
-        assert world.delivery.beyond <= WINDOW
+        assert world.saved <= world.publisher.cursor <= world.publisher.sent
+        assert world.publisher.unsaved <= WINDOW
         assert all(seq in world.arrived for seq in world.wanted if seq <= world.saved) or world.given_up
     world.finish()
     assert set(world.arrived) <= set(world.wanted)
@@ -172,7 +172,7 @@ async def test_the_window_counts_from_what_is_saved() -> None:
     world.connect()
     world.read(30)
     assert list(published(world)) == world.wanted[:WINDOW]
-    world.delivery.confirmed(WINDOW, multiple=True)
+    world.publisher.confirmed(WINDOW, multiple=True)
     assert len(world.wire.tags) == WINDOW, "confirmed, but a crash would still repeat them"
     world.save()
     assert list(published(world)) == world.wanted[: 2 * WINDOW]
@@ -183,10 +183,10 @@ async def test_confirms_out_of_order_move_the_cursor_only_over_a_whole_stretch()
     world.connect()
     world.read(30)
     for tag in (2, 3, 5):
-        world.delivery.confirmed(tag, multiple=False)
-    assert world.delivery.cursor == 0
-    world.delivery.confirmed(1, multiple=False)
-    assert world.delivery.cursor == world.wanted[2]
+        world.publisher.confirmed(tag, multiple=False)
+    assert world.publisher.cursor == 0
+    world.publisher.confirmed(1, multiple=False)
+    assert world.publisher.cursor == world.wanted[2]
 
 
 async def test_nothing_is_published_once_the_lease_may_have_run_out() -> None:
@@ -195,7 +195,7 @@ async def test_nothing_is_published_once_the_lease_may_have_run_out() -> None:
     world.now = 1.0
     world.read(30)
     assert not world.wire.tags
-    assert not world.delivery.healthy
+    assert not world.publisher.healthy
 
 
 async def test_an_envelope_that_is_always_refused_is_let_go_and_counted() -> None:
@@ -203,40 +203,40 @@ async def test_an_envelope_that_is_always_refused_is_let_go_and_counted() -> Non
     world.connect()
     world.read(1)
     for _ in range(3):
-        world.delivery.refused(len(world.wire.tags), multiple=False)
+        world.publisher.rejected(len(world.wire.tags), multiple=False)
     assert len(world.wire.tags) == 3
-    assert world.delivery.word.lost == 1
-    assert world.delivery.cursor == world.wanted[0]
+    assert world.publisher.notice.lost == 1
+    assert world.publisher.cursor == world.wanted[0]
 
 
 async def test_a_tenant_far_behind_asks_for_its_own_page() -> None:
     world = World()
-    world.recent = Recent(60)
-    world.delivery = world.born()
+    world.recent = RecentEnvelopes(60)
+    world.publisher = world.born()
     world.connect()
     assert world.starving
-    backlog = Recent(0)
+    backlog = RecentEnvelopes(0)
     backlog.extend(world.log[:20], 60)
-    world.delivery.backlog = backlog
-    world.delivery.pump()
+    world.publisher.backlog = backlog
+    world.publisher.pump()
     assert list(published(world)) == world.wanted[:WINDOW]
 
 
 async def test_a_page_that_was_read_before_a_rewind_is_not_taken_for_what_comes_after_it() -> None:
     world = World()
-    world.recent = Recent(90)
-    world.delivery = world.born()
-    page = Recent(0)
+    world.recent = RecentEnvelopes(90)
+    world.publisher = world.born()
+    page = RecentEnvelopes(0)
     page.extend(world.log[:4], 12)
     world.connect()
-    world.delivery.backlog = page
-    world.delivery.pump()
-    asked_from = world.delivery.sent
+    world.publisher.backlog = page
+    world.publisher.pump()
+    asked_from = world.publisher.sent
     assert asked_from == 12
-    world.delivery.detach("the broker restarts")  # nothing was confirmed
-    late = Recent(asked_from)
+    world.publisher.detach("the broker restarts")  # nothing was confirmed
+    late = RecentEnvelopes(asked_from)
     late.extend(world.log[4:20], 60)
-    world.delivery.backlog = late
+    world.publisher.backlog = late
     world.starving = False
     world.connect()
     assert world.wire.tags == {} and world.starving, "it asks again, from where it is now"
@@ -248,4 +248,4 @@ async def test_an_envelope_that_cannot_be_made_is_passed_over_and_counted() -> N
     world.connect()
     world.read(3)
     assert list(published(world)) == world.wanted[1:]
-    assert world.delivery.word.lost == 1
+    assert world.publisher.notice.lost == 1

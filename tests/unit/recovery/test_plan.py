@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from app.amqp.envelope import MatchMessage
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.recovery.letter import Letter
-from app.recovery.plan import REOPENED, SETTLED, replayed
+from app.recovery.plan import REOPENED, SETTLED, latest_transitions
 from app.trading.engine import in_order
 from tests.faults.fold import key_of, windowed, word
 from tests.support.story import offer
@@ -77,7 +77,7 @@ class History:
             stamp += STEP
             told = [replace(entry, id=len(self.ledger) + 1, at=stamp) for entry in group]
             self.ledger += told
-            published.append(_live(Letter(message, NUMBER, stamp, 0, entries=told)))
+            published.append(_live(MatchMessage(message, NUMBER, stamp, 0, entries=told)))
         self.live.append(published)
         self.marks.append((len(self.ledger), stamp))
 
@@ -105,12 +105,12 @@ class History:
         present = _results(known)
         on_offer = [offer(number) for number in MARKETS if _key(offer(number).key) not in present]
         ledger = [entry for entry in known if entry.at > after]
-        letters = [
-            Letter("odds_change", NUMBER, stamp + 1, 0, markets=on_offer),
-            *replayed(NUMBER, 0, ledger, SETTLED),
-            *(replayed(NUMBER, 0, ledger, REOPENED) if everything else ()),
+        messages = [
+            MatchMessage("odds_change", NUMBER, stamp + 1, 0, markets=on_offer),
+            *latest_transitions(NUMBER, 0, ledger, SETTLED),
+            *(latest_transitions(NUMBER, 0, ledger, REOPENED) if everything else ()),
         ]
-        return [letter.body(PRODUCT, "9") for letter in letters]
+        return [message.body(PRODUCT, "9") for message in messages]
 
 
 def _entry(number: int, before: Result | None, after: Result | None) -> LedgerEntry:
@@ -118,8 +118,8 @@ def _entry(number: int, before: Result | None, after: Result | None) -> LedgerEn
     return LedgerEntry(*offer(number).key, *statuses, after, "told by the test")
 
 
-def _live(letter: Letter) -> bytes:
-    root = ET.fromstring(letter.body(PRODUCT, "9"))
+def _live(message: MatchMessage) -> bytes:
+    root = ET.fromstring(message.body(PRODUCT, "9"))
     del root.attrib["request_id"]
     return ET.tostring(root)
 
@@ -194,8 +194,8 @@ def test_every_market_and_every_window_is_told_once(happened: list[Move], after:
     told = [
         (entry.key, entry.void_window)
         for messages in (SETTLED, REOPENED)
-        for letter in replayed(NUMBER, 0, since, messages)
-        for entry in letter.entries
+        for message in latest_transitions(NUMBER, 0, since, messages)
+        for entry in message.entries
     ]
     assert len(told) == len(set(told))
     assert set(told) == {(entry.key, entry.void_window) for entry in since}
@@ -208,5 +208,5 @@ def test_an_older_rollback_told_after_the_newer_result_would_undo_it() -> None:
     rollback = next(entry for entry in history.ledger if entry.message == "rollback_bet_settlement")
     replay = history.recovered(1, 2, everything=True)
     assert as_they_come(replay) == {_key(offer(1).key): "lost"}
-    late = Letter(rollback.message, NUMBER, rollback.at, 0, entries=[rollback]).body(PRODUCT, "9")
+    late = MatchMessage(rollback.message, NUMBER, rollback.at, 0, entries=[rollback]).body(PRODUCT, "9")
     assert as_they_come([*replay, late]) == {}

@@ -81,7 +81,7 @@ class Bettor:
 
     async def connect(self) -> None:
         """Lose what was not read, and begin anew: nothing may be offered until it is told again."""
-        await self.hang_up()
+        await self.close()
         self._connection = await aio_pika.connect(self._url)
         for lane, bindings in LANES.items():
             self.inbox[lane] = deque()
@@ -92,7 +92,7 @@ class Bettor:
             await queue.consume(self._hearing(self.inbox[lane]), no_ack=True)
         self.book.suspend()
 
-    async def hang_up(self) -> None:
+    async def close(self) -> None:
         if self._connection:
             await self._connection.close()
 

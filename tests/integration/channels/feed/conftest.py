@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.broker.address import parse
-from app.channels.feed.session import Session, Terms
+from app.channels.feed.session import FeedConfig, Session
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.rig import Rig, rigged
@@ -32,7 +32,7 @@ def feed(rig: Rig) -> Running:
         event_vhost: str = "/",
     ) -> AsyncIterator[Session]:
         told = rig.settings
-        terms = Terms(
+        terms = FeedConfig(
             told.exchange, told.producer_id, 64, lease_millis, alive_seconds, lag_millis, event_vhost
         )
         session = Session(rig.store, rig.management, parse(told.rabbitmq_url), terms, rig.watch)

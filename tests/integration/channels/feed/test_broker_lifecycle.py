@@ -28,7 +28,7 @@ async def none_left(rig: Rig, slug: str, before: set[asyncio.Task[object]]) -> b
 
 async def given_up_while_it_is_made(broker: RabbitBroker, url: str) -> None:
     before = returning()
-    task = asyncio.create_task(broker_lifecycle.begin(broker, url))
+    task = asyncio.create_task(broker_lifecycle.connect(broker, url))
     async with asyncio.timeout(10):
         while not returning() - before:  # it is under way
             await asyncio.sleep(0)
@@ -39,9 +39,9 @@ async def given_up_while_it_is_made(broker: RabbitBroker, url: str) -> None:
 
 async def ended(broker: RabbitBroker, url: str) -> None:
     before = returning()
-    await broker_lifecycle.begin(broker, url)
+    await broker_lifecycle.connect(broker, url)
     assert returning() - before, "what is looked for can be seen"
-    await broker_lifecycle.end(broker)
+    await broker_lifecycle.close(broker)
 
 
 @pytest.mark.parametrize("fate", [given_up_while_it_is_made, ended])
@@ -57,11 +57,11 @@ async def test_one_whose_user_is_gone_does_not_come_back(rig: Rig) -> None:
     tenant, url = await rig.tenant()
     before = returning()
     broker = RabbitBroker(url, logger=None)
-    await broker_lifecycle.begin(broker, url)
+    await broker_lifecycle.connect(broker, url)
     user = f"op-{tenant.slug}"
     await rig.management.delete_user(user)
     await rig.management.close_user_connections(user, "test")
-    await broker_lifecycle.end(broker)
+    await broker_lifecycle.close(broker)
     await eventually(lambda: none_left(rig, tenant.slug, before), seconds=30)
 
 
@@ -69,7 +69,7 @@ async def test_one_that_finds_nobody_is_closed() -> None:
     [port] = spare(1)
     url = f"amqp://guest:guest@127.0.0.1:{port}/"
     with pytest.raises(broker_lifecycle.FAILURES) as refusal:  # its traceback keeps what was made
-        await broker_lifecycle.begin(RabbitBroker(url, logger=None), url)
+        await broker_lifecycle.connect(RabbitBroker(url, logger=None), url)
     # The type is asked, not the object: some of these are proxies of what is gone, and asking one raises.
     kept = [each for each in gc.get_objects() if issubclass(type(each), Connection)]
     made = [each for each in kept if each.url.port == port]

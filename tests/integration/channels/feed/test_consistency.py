@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from lxml import etree
 
+from app.amqp.envelope import MatchMessage
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
@@ -14,7 +15,6 @@ from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery.letter import Letter
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import markets
 from app.store.connections import Store
@@ -119,7 +119,7 @@ def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
 
 
 def _odds(at: int, request_id: str, told: list[Market]) -> bytes:
-    body = Letter("odds_change", 7, at, 0, markets=told).body(2, request_id or "1")
+    body = MatchMessage("odds_change", 7, at, 0, markets=told).body(2, request_id or "1")
     root = etree.fromstring(body)
     if not request_id:
         del root.attrib["request_id"]

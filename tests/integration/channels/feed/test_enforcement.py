@@ -39,7 +39,7 @@ class Corner:
     async def offence(self, rule: str) -> Violation:
         """The offence against that rule, once the broker's figures show it and it has been ended."""
         found = await eventually(
-            self.enforcement.look, lambda all_of_them: any(each.rule == rule for each in all_of_them)
+            self.enforcement.check, lambda all_of_them: any(each.rule == rule for each in all_of_them)
         )
         return next(each for each in found if each.rule == rule)
 
@@ -116,7 +116,7 @@ async def test_bindings_beyond_the_limit_go_with_their_queue(corner: Corner, exc
             await much.bind(corner.exchange, "#", arguments={"number": number})
         await corner.offence("bindings")
     assert await corner.queues() == {f"{corner.slug}.kept"}
-    assert await corner.enforcement.look() == []
+    assert await corner.enforcement.check() == []
 
 
 async def test_messages_that_are_held_beyond_the_limit_go_back_to_their_queue(corner: Corner) -> None:
@@ -145,8 +145,8 @@ async def test_an_alert_ends_when_there_was_no_offence_for_some_time(corner: Cor
     async with channel(corner.ours) as ours:
         await ours.declare_exchange(f"{corner.slug}.mine", durable=True)
         await corner.offence("exchange")
-    assert await corner.enforcement.look() == []
+    assert await corner.enforcement.check() == []
     assert await corner.alerts() == ["exchange"]
     corner.now += 600_001
-    await corner.enforcement.look()
+    await corner.enforcement.check()
     assert await corner.alerts() == []

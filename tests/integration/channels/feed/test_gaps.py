@@ -34,18 +34,18 @@ NEVER = "no-such-vhost"
 @pytest.fixture
 def no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody takes is gone at once, and not only after some seconds."""
-    monkeypatch.setattr(relay, "DOUBT_MILLIS", 0)
+    monkeypatch.setattr(relay, "DETECTION_MILLIS", 0)
 
 
 async def passed_over(rig: Rig, slug: str, seq: int) -> None:
     """Wait until the tenant's cursor, as it is saved, is beyond a change."""
 
-    async def beyond() -> bool:
+    async def skipped() -> bool:
         async with rig.store.reading() as tx:
             places = {each.slug: each.seq for each in await cursors.statuses(tx)}
         return places[slug] >= seq
 
-    await until_async("it is gone by", beyond)
+    await until_async("it is skipped", skipped)
 
 
 @asynccontextmanager
@@ -75,8 +75,8 @@ async def test_a_client_that_was_cut_off_is_notified_once_it_is_bound_again(
     match = await rig.match()
     async with feed(alive_seconds=ALIVE, event_vhost=vhost) as session:
         async with heard_then_cut(rig, tenant.slug, url, match) as first:
-            [delivery] = session.relay.deliveries.values()
-            await until("seen", lambda: not delivery.word.audience.live)
+            [publisher] = session.relay.publishers.values()
+            await until("seen", lambda: not publisher.notice.bindings.live)
             missed = set(await rig.tell(match, 5))
             await passed_over(rig, tenant.slug, max(missed))
         async with consuming(url, rig.settings.exchange) as second:
@@ -101,8 +101,8 @@ async def test_its_book_ends_as_rest_has_it(rig: Rig, store: Store, feed: Runnin
                 await life.step()
             heard = await truth(store, life.matches)
             await until("all heard", lambda: shown(book) == heard)
-        [delivery] = session.relay.deliveries.values()
-        await until("seen", lambda: not delivery.word.audience.live)
+        [publisher] = session.relay.publishers.values()
+        await until("seen", lambda: not publisher.notice.bindings.live)
         for _ in range(40):
             await life.step()
         async with listening(rig, url, book):
@@ -136,8 +136,8 @@ async def test_a_moment_s_cut_costs_no_message_that_was_not_on_its_way(rig: Rig,
     match = await rig.match()
     async with feed(alive_seconds=ALIVE) as session:
         async with heard_then_cut(rig, tenant.slug, url, match):
-            [delivery] = session.relay.deliveries.values()
-            await until("seen", lambda: not delivery.word.audience.live)
+            [publisher] = session.relay.publishers.values()
+            await until("seen", lambda: not publisher.notice.bindings.live)
             meanwhile = set(await rig.tell(match, 2))
         async with consuming(url, rig.settings.exchange) as second:
             await until("all told", lambda: second.seqs >= meanwhile)
@@ -159,8 +159,8 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
         async with consuming(url, exchange) as first:
             [seq] = await rig.tell(match)
             await until("told", lambda: seq in first.seqs)
-        [delivery] = session.relay.deliveries.values()
-        await until("seen", lambda: not delivery.word.audience.live)
+        [publisher] = session.relay.publishers.values()
+        await until("seen", lambda: not publisher.notice.bindings.live)
         missed = set(await rig.tell(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
         assert not await said_lost(bystander), "no notice while nobody takes what is live"

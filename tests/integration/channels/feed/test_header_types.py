@@ -10,14 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from app.amqp.connection import connect
-from app.amqp.frames import Message, marshal
-from app.amqp.reconnect import Login
+from app.amqp.envelope import EnvelopeRenderer, MatchMessage
+from app.amqp.frames import AmqpMessage, marshal
+from app.amqp.reconnect import PublisherLogin
 from app.broker.address import Address, parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch
 from app.ingest.queues import IngestQueues
-from app.recovery.letter import Letter
-from app.recovery.publisher import Post
+from app.recovery.publisher import RecoveryPublisher
 from tests.faults.rig import Rig, consuming, until
 from tests.support.queues import private_vhost
 from tests.support.tap import Tap
@@ -48,16 +48,16 @@ class Listener:
     def confirmed(self, tag: int, multiple: bool) -> None:
         self.tag = tag
 
-    def refused(self, tag: int, multiple: bool) -> None:
+    def rejected(self, tag: int, multiple: bool) -> None:
         raise AssertionError("refused")
 
     def unblocked(self) -> None:
         pass
 
 
-def message(number: int) -> Message:
+def message(number: int) -> AmqpMessage:
     headers: dict[str, int | str] = dict.fromkeys(("x-seq", "x-prev-seq", "x-arrived-at"), number)
-    return Message("oddsfeed", "hi.-.live.odds_change.2.od:match.1.-", b"<a/>", "mf-1", 0, headers)
+    return AmqpMessage("oddsfeed", "hi.-.live.odds_change.2.od:match.1.-", b"<a/>", "mf-1", 0, headers)
 
 
 async def test_live_messages(rig: Rig) -> None:
@@ -83,10 +83,11 @@ async def test_replayed_messages_and_their_end(rig: Rig) -> None:
     request = RecoveryRequest(kind=RecoveryKind.CANONICAL, after=0, request_id="1", node_id=None)
     job = RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0, attempts=1)
     async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange):
-        login = Login(address, "test", rig.settings.exchange)
-        async with Post(login, tenant.slug, job) as post:
-            await post.send([(Letter("odds_change", 1, 0, number), b"<a/>") for number in NUMBERS])
-            await post.complete(b"<a/>", 0)
+        login = PublisherLogin(address, "test", rig.settings.exchange)
+        renderer = EnvelopeRenderer(rig.settings.exchange, rig.settings.producer_id)
+        async with RecoveryPublisher(login, tenant.slug, job, renderer) as publisher:
+            await publisher.publish([MatchMessage("odds_change", 1, 0, number) for number in NUMBERS])
+            await publisher.publish_end(0)
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
     assert sent == [*({"recovery": 1, "x-seq": number} for number in NUMBERS), {"recovery": 1}]
 

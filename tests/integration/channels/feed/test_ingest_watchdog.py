@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.channels.feed.ingest_watchdog import Watch
+from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.store import heartbeats
 from app.store.connections import Store
 
@@ -16,7 +16,7 @@ class Scene:
     def __init__(self, store: Store) -> None:
         self.store, self.now = store, START
         self.suspended = self.told = 0
-        self.watch = Watch(store, self.suspend, dead_seconds=15, clock=lambda: self.now)
+        self.watch = IngestWatchdog(store, self.suspend, dead_seconds=15, clock=lambda: self.now)
 
     async def suspend(self) -> None:
         self.suspended += 1
@@ -27,7 +27,7 @@ class Scene:
 
     async def look_after(self, millis: int) -> None:
         self.now += millis
-        await self.watch.look()
+        await self.watch.check()
         self.told += self.watch.died.is_set()
         self.watch.died.clear()
 
@@ -58,7 +58,7 @@ async def test_another_kind_of_worker_does_not_count(store: Store) -> None:
     scene.now += 15_001
     async with store.transaction() as tx:
         await heartbeats.record(tx, "feed", "feed", scene.now)
-    await scene.watch.look()
+    await scene.watch.check()
     assert scene.suspended == 1
 
 

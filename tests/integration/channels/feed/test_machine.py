@@ -18,8 +18,9 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from app.amqp.lease import LeaseLost
 from app.broker.address import parse
-from app.channels.feed.session import Lapsed, Session, Terms
+from app.channels.feed.session import FeedConfig, Session
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
 from app.domain.recovery import RecoveryKind
@@ -97,10 +98,10 @@ class Machine(RuleBasedStateMachine):
         return self.world.loop.run(work)
 
     async def _told(self) -> bool:
-        delivery = self.world.session.relay.deliveries.get(self.tenant.id)
+        publisher = self.world.session.relay.publishers.get(self.tenant.id)
         async with self.world.rig.store.reading() as tx:
             head = await changes.head(tx)
-        return delivery is not None and delivery.healthy and delivery.cursor >= head
+        return publisher is not None and publisher.healthy and publisher.cursor >= head
 
     @rule()
     def new_match(self) -> None:
@@ -184,7 +185,7 @@ class Machine(RuleBasedStateMachine):
         try:
             self.run(self._end_as_rest_says())
         finally:
-            self.run(self.bettor.hang_up())
+            self.run(self.bettor.close())
 
     async def _end_as_rest_says(self) -> None:
         await eventually(self._told, seconds=60)
@@ -238,10 +239,10 @@ def _of(matches: dict[str, str], told: dict[Key, str]) -> dict[Key, str]:
 async def feed(world: World, stopping: asyncio.Event) -> None:
     """One session after another, as the feed process does."""
     rig = world.rig
-    terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
+    terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
     while not stopping.is_set():
         world.session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
-        with contextlib.suppress(Lapsed):
+        with contextlib.suppress(LeaseLost):
             await world.session.run(stopping)
 
 

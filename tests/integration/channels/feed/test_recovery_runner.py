@@ -217,7 +217,7 @@ async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
     async with hearing(url, rig.settings.exchange, "lo.#") as heard:
         done = await ended(store, await ask(recoveries, tenant, request_id="5"))
         assert (done.state, done.attempts, done.envelopes) == (RecoveryState.FAILED, 1, 1)
-        assert "not taken by any queue" in done.error
+        assert "did not reach any queue" in done.error
         assert [(each.root.tag, each.request_id) for each in heard] == [("odds_change", "5")]
 
     async def final() -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from app.amqp import routing
 from app.broker import publisher_users
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.session import Session, Terms
+from app.channels.feed.session import FeedConfig, Session
 from app.kit.errors import Unavailable
 from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
@@ -62,7 +62,7 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
 
 async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
     async with Management("http://guest:guest@127.0.0.1:1") as away:
-        terms = Terms(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
+        terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
         session = Session(rig.store, away, parse(rig.settings.rabbitmq_url), terms, rig.watch)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
@@ -78,7 +78,7 @@ async def test_a_loss_that_was_not_told_is_told_by_the_next_holder(rig: Rig, fee
         async with rig.store.transaction() as tx:
             [taken] = await cursors.acquire(tx, "one that ends", 1, 60_000)
             assert await cursors.checkpoint(
-                tx, "one that ends", {tenant: Checkpoint(taken.epoch, 0, owed=True)}
+                tx, "one that ends", {tenant: Checkpoint(taken.epoch, 0, loss_pending=True)}
             )
             await cursors.release(tx, "one that ends", [tenant])
         await stack.enter_async_context(feed(alive_seconds=1))
@@ -113,7 +113,7 @@ async def test_a_tenant_that_is_switched_off_is_told_nothing_more(rig: Rig, feed
             tenant = await tenants.get(tx, gone)
             assert tenant
             await tenants.save(tx, msgspec.structs.replace(tenant, active=False))
-        await until("dropped", lambda: gone not in session.relay.deliveries)
+        await until("dropped", lambda: gone not in session.relay.publishers)
         told = await rig.tell(await rig.match())
         await until("the other is told", lambda: other.seqs == set(told))
         assert not silent.live
@@ -235,7 +235,7 @@ async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -
         one = await stack.enter_async_context(feed(lease_millis=600))
         await until("alive", lambda: all(each.alives for each in told))
         two = await stack.enter_async_context(feed(lease_millis=600))
-        await until("shared", lambda: len(one.relay.deliveries) == len(two.relay.deliveries) == 2)
+        await until("shared", lambda: len(one.relay.publishers) == len(two.relay.publishers) == 2)
         match = await rig.match()
         seqs = set(await rig.tell(match, 30))
         await until("all told", lambda: all(each.seqs == seqs for each in told))
@@ -258,7 +258,7 @@ async def test_a_tenant_is_told_though_we_never_heard_that_we_took_it(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database broke off after the commit."""
-    round_, lost = Session._round, list[list[LeasedTenant]]()
+    round_, lost = Session._renew, list[list[LeasedTenant]]()
 
     async def unheard(session: Session) -> list[LeasedTenant]:
         taken = await round_(session)
@@ -267,7 +267,7 @@ async def test_a_tenant_is_told_though_we_never_heard_that_we_took_it(
             raise Unavailable("the answer is lost")
         return taken
 
-    monkeypatch.setattr(Session, "_round", unheard)
+    monkeypatch.setattr(Session, "_renew", unheard)
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())

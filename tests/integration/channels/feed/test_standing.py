@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from app.amqp.lease import LeaseLost
 from app.broker import publisher_users
 from app.broker.connection import open_connection
-from app.channels.feed.session import Lapsed
 from app.cli import main
 from app.kit import metrics
 from tests.faults.rig import Rig, consuming, until, until_async
@@ -127,7 +127,7 @@ async def test_a_connection_that_is_gone_is_seen(rig: Rig, feed: Running, client
         return await state() == "connected"
 
     seen = False
-    with suppress(Lapsed):  # it may try to come back before the test is over, and is not let in
+    with suppress(LeaseLost):  # it may try to come back before the test is over, and is not let in
         async with feed() as session:
             await until_async("connected", connected)
             user = publisher_users.publisher_user(session.holder)

@@ -139,13 +139,13 @@ async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) ->
     assert await said() == "no feed process is alive"
     async with feed(alive_seconds=ALIVE) as session:
         await until_async("well", told)
-        for delivery in session.relay.deliveries.values():
-            delivery.connection, connection = None, delivery.connection
+        for publisher in session.relay.publishers.values():
+            publisher.connection, connection = None, publisher.connection
         async with rig.store.transaction() as tx:
             await tx.execute("UPDATE tenant_cursor SET said_at = said_at - 60000")
-        assert await said() == "no tenant is told what happens"
-        for delivery in session.relay.deliveries.values():
-            delivery.connection = connection
+        assert await said() == "no tenant receives alive"
+        for publisher in session.relay.publishers.values():
+            publisher.connection = connection
         await until_async("well again", told)
 
 
@@ -160,7 +160,7 @@ async def test_what_is_too_old_is_forgotten_and_lagging_tenants_still_get_the_re
         async with rig.store.transaction() as tx:
             await tx.execute("UPDATE change SET at = at - 60001")
         young = await rig.tell(match, 3)
-        kept = retention.Kept(changes=60_000, window=60_000)
+        kept = retention.RetentionConfig(changes=60_000, window=60_000)
         assert await retention.prune(rig.store, kept, system_clock()) == 2 * len(old)
         async with rig.store.reading() as tx:
             assert await changes.tail(tx) == old[-1] + 1
