@@ -17,7 +17,7 @@ log = get_logger(__name__)
 
 
 class LoginRefused(Exception):
-    """The broker no longer knows our user: another process has taken our tenants over."""
+    """The broker no longer knows our user: another process holds our tenants."""
 
 
 class PublisherLogin(msgspec.Struct, frozen=True):

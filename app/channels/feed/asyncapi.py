@@ -29,14 +29,14 @@ _DIFFERING = {
 }
 _PARAMETERS = {
     "match_num": "The number of the match.",
-    "node_id": "The `node_id` that the recovery was asked with, or `-`.",
+    "node_id": "The `node_id` of the recovery's request, or `-`.",
 }
 _EVENTS = sorted(routing.EVENT_MESSAGES)
 
 
 def feed(exchange: str, host: str) -> Json:
     """`servers`, `channels`, `operations` and `components` of an AsyncAPI 3.0 document. `host` is the broker
-    as tenants are told, `host[:port]`."""
+    as tenants connect to it, `host[:port]`."""
     made = _generated(exchange, host)
     names = {title: name for title, name, _, _ in _channels()}
     shapes = feed_json_schema()
@@ -77,7 +77,7 @@ def _generated(exchange: str, host: str) -> Json:
     url = f"amqp://op-slug@{host}/slug"
     broker = RabbitBroker(url, specification_url=url, logger=None)
     topic = RabbitExchange(exchange, ExchangeType.TOPIC, durable=True)
-    for title, name, key, says in _channels():
+    for title, name, key, description in _channels():
         lasting = name != "alive"
         broker.publisher(
             exchange=topic,
@@ -85,7 +85,7 @@ def _generated(exchange: str, host: str) -> Json:
             persist=lasting,
             mandatory=name == "snapshot_complete",
             title=title,
-            description=" ".join([says, _DIFFERING.get(key, "")]).rstrip(),
+            description=" ".join([description, _DIFFERING.get(key, "")]).rstrip(),
             schema=bytes,
         )
     document: Json = AsyncAPI(broker, schema_version="3.0.0").to_specification().to_jsonable()
@@ -135,13 +135,13 @@ def _message(name: str, payload: Json) -> Json:
 
 def _headers(name: str) -> Json:
     """What stands in the AMQP headers."""
-    replayed = {"recovery": {"const": 1, "description": "Only where a recovery tells it."}}
+    replayed = {"recovery": {"const": 1, "description": "Only on replayed messages."}}
     numbered: Json = {
         "x-seq": {
             "type": "integer",
-            "description": "Live: the number of the change that it tells; the same again is the same "
-            "message. In a recovery: the change up to which the match is told; several messages share it, so "
-            "drop none for it.",
+            "description": "Live: the number of the change; the same number again is the same "
+            "message. In a recovery: the change up to which the match is replayed; several messages share it, "
+            "so drop none for it.",
         },
         "x-prev-seq": {
             "type": "integer",

@@ -19,7 +19,7 @@ def row(seq: int, message: str, body: bytes) -> ChangeRow:
     "broken",
     [row(1, "odds_change", b"no JSON"), row(1, "bet_settlement", b"{}"), row(1, "unheard_of", b"{}")],
 )
-def test_rows_that_cannot_be_told_stop_nothing_after_them(broken: ChangeRow) -> None:
+def test_rows_that_cannot_be_rendered_block_none_after_them(broken: ChangeRow) -> None:
     kick_off = row(2, "fixture_change", b'{"change_type":1}')
     first, second = EnvelopeRenderer("oddsfeed", 2).envelopes([broken, kick_off])
     assert (first.seq, first.frames) == (1, b"")

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.amqp import loss_notice as words
+from app.amqp import loss_notice
 from app.amqp.loss_notice import LossNotice
 from app.store.cursors import LeasedTenant
 
@@ -23,16 +23,16 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
-    monkeypatch.setattr(words, "time", time)
+    monkeypatch.setattr(loss_notice, "time", time)
     return time
 
 
-def test_a_loss_that_the_last_holder_owed_a_word_for_is_told_first(time: Time) -> None:
+def test_a_loss_pending_from_the_former_holder_is_notified_first(time: Time) -> None:
     notice = LossNotice(replace(TAKEN, loss_pending=True), SECONDS)
     assert notice.must_notify_first and notice.pending
 
 
-def test_losses_that_follow_closely_share_the_next_word(time: Time) -> None:
+def test_losses_that_follow_closely_share_the_next_notice(time: Time) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_loss()
     assert notice.is_due(None)
@@ -48,7 +48,7 @@ def test_losses_that_follow_closely_share_the_next_word(time: Time) -> None:
     assert not notice.pending
 
 
-def test_what_is_lost_while_a_word_is_under_way_needs_another(time: Time) -> None:
+def test_a_loss_while_a_notice_is_published_needs_another(time: Time) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_loss()
     under_way = notice.lost
@@ -57,7 +57,7 @@ def test_what_is_lost_while_a_word_is_under_way_needs_another(time: Time) -> Non
     assert notice.pending
 
 
-def test_a_death_is_told_once_and_another_one_too(time: Time) -> None:
+def test_each_death_of_ingest_is_notified_once(time: Time) -> None:
     notice = LossNotice(replace(TAKEN, notified_death=5), SECONDS)
     assert not notice.is_due(None) and not notice.is_due(5)
     assert notice.is_due(7) and not notice.must_notify_first, "it keeps nothing else waiting"
@@ -65,7 +65,7 @@ def test_a_death_is_told_once_and_another_one_too(time: Time) -> None:
     assert not notice.is_due(7)
 
 
-def test_after_a_long_silence_only_the_word_itself_ends_it(time: Time) -> None:
+def test_after_a_long_silence_only_the_notice_ends_it(time: Time) -> None:
     notice = LossNotice(replace(TAKEN, silent=20_001), SECONDS)
     assert notice.overdue and notice.must_notify_first and notice.silent == 20_001
     notice.alive_published(subscribed=True, lost=0, dead=None)
@@ -74,7 +74,7 @@ def test_after_a_long_silence_only_the_word_itself_ends_it(time: Time) -> None:
     assert not notice.must_notify_first and notice.silent == 0
 
 
-def test_what_its_queues_lost_may_be_told_later(time: Time) -> None:
+def test_queue_losses_may_be_notified_later(time: Time) -> None:
     notice = LossNotice(replace(TAKEN, dropped=25), SECONDS)
     notice.withheld = True
     assert notice.pending and not notice.must_notify_first and notice.dropped == 25

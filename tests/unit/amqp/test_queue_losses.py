@@ -17,20 +17,20 @@ def told(losses: Sequence[int], slow: bool = False) -> list[int]:
     return [at for at, lost in enumerate(losses) if overflow.is_due(lost, slow, at * TICK)]
 
 
-def test_a_short_overflow_is_told_once_and_at_once() -> None:
+def test_a_short_overflow_is_notified_once_and_at_once() -> None:
     assert told([0, 0, 7, *[0] * 20]) == [2]
 
 
-def test_a_long_one_is_told_at_its_beginning_and_after_its_end() -> None:
+def test_a_long_one_is_notified_at_its_beginning_and_after_its_end() -> None:
     assert told([0, *[100] * 30, *[0] * 20]) == [1, 31]
 
 
-def test_a_slow_consumer_is_told_as_long_as_it_loses_messages() -> None:
+def test_a_slow_consumer_is_notified_as_long_as_it_loses_messages() -> None:
     assert told([1] * 20, slow=True) == [0, 6, 12, 18]
 
 
 @given(st.lists(st.integers(0, 1), max_size=80), st.booleans())
-def test_the_last_loss_is_always_followed_by_a_word_and_words_keep_their_distance(
+def test_the_last_loss_is_always_followed_by_a_notice_and_notices_keep_their_distance(
     losses: list[int], slow: bool
 ) -> None:
     quiet = QUIET // TICK

@@ -25,7 +25,7 @@ class NoStore:
 
 
 @pytest.mark.parametrize(("cursor", "missed"), [(3500, 1), (4898, 1), (4899, 0), (5000, 0)])
-async def test_what_was_forgotten_is_not_taken_for_told(
+async def test_what_was_pruned_does_not_count_as_published(
     monkeypatch: pytest.MonkeyPatch, cursor: int, missed: int
 ) -> None:
     """A tenant before the first change kept has missed something, and goes on where the log does."""
@@ -45,7 +45,7 @@ async def test_what_was_forgotten_is_not_taken_for_told(
     assert (publisher.notice.lost, publisher.sent) == (missed, max(cursor, 4899))
 
 
-async def test_a_loss_is_not_forgotten_with_the_process_before_it_was_told(
+async def test_a_loss_survives_the_process_before_it_was_notified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     saved: list[Checkpoint] = []
