@@ -140,8 +140,8 @@ def _headers(name: str) -> Json:
         "x-seq": {
             "type": "integer",
             "description": "Live: the number of the change; the same number again is the same "
-            "message. In a recovery: the change up to which the match is replayed; several messages share it, "
-            "so drop none for it.",
+            "message. In a recovery: the change up to which the match is replayed; several messages share "
+            "it, so drop none for it.",
         },
         "x-prev-seq": {
             "type": "integer",
