@@ -327,7 +327,10 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def map(self) -> MapPlay | None:
         """The map being played, or None between maps."""
-        return next((play for play in self.maps if play.status == "live"), None)
+        for play in self.maps:  # a generator would cost three times as much, for each line of a log
+            if play.status == "live":
+                return play
+        return None
 
 
 class MatchSummary(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -44,16 +44,31 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
     """Apply facts in order; returns the match after them and their changes, in order."""
     changes: Changes = []
     newest = match.last_fact_at
+    checked = False  #: whether the checks left the match as it was
     for fact in facts:
         if match.over:
             break
-        before = match
-        match = count_unfollowed_round(before, _HANDLERS[type(fact)](match, fact, changes), fact)
-        match = presence.check_presence(formats.check_format(match))
-        newest = max(newest, fact.at)
+        before, kind = match, type(fact)
+        match = _HANDLERS[kind](before, fact, changes)
+        if fact.at > newest:
+            newest = fact.at
+        if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
+            continue
+        after = count_unfollowed_round(before, match, fact)
+        after = presence.check_presence(formats.check_format(after))
+        checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):
             changes.append(MatchChanged())
     return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(changes)
+
+
+def _concerns_no_check(before: Match, match: Match, kind: type[f.Fact]) -> bool:
+    """Whether the fact changed nothing that the checks of a match look at. Three lines of a log in four are
+    about equipment and money."""
+    if match is before:
+        return True
+    same = match.maps is before.maps and match.current is before.current and match.doubts is before.doubts
+    return same and kind in _ON_EQUIPMENT
 
 
 def _visible(match: Match) -> tuple[Any, ...]:
@@ -291,6 +306,8 @@ def ignored(match: Match, fact: f.Fact, changes: Changes) -> Match:
     return match
 
 
+#: Facts that change loadouts, and sometimes show which team plays which side.
+_ON_EQUIPMENT = frozenset({f.ItemAcquired, f.ItemLost, f.MoneyChanged, f.Equipped, f.Hurt})
 _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.MapLoaded: map_loaded,
     f.FormatSet: formats.format_set,
