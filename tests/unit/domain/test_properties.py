@@ -37,6 +37,8 @@ def facts() -> st.SearchStrategy[f.Fact]:
         st.builds(f.FormatSet, at=at, max_rounds=st.sampled_from([4, 24, 30, None])),
         st.builds(f.PlayStarted, at=at, map_name=maps),
         st.builds(f.SideNamed, at=at, side=sides, team=st.sampled_from([HOME, AWAY, "Nobody", ""])),
+        st.builds(f.PlayerLeft, at=at, player=players, side=st.none() | sides),
+        st.builds(f.PlayerJoined, at=at, player=players, side=sides),
         st.builds(f.ItemAcquired, at=at, player=players, side=sides),
         st.builds(f.ItemAcquired, at=at, player=players, side=sides, item=items),
         st.builds(f.Equipped, at=at, player=players, side=sides, items=st.tuples(items, items)),
