@@ -6,7 +6,7 @@ into steps and reads each step's messages from state and history, never from wha
 tenant's vhost.
 
 Invariants:
-- a slot, (tenant, node), has one request in entry, for ten minutes at most;
+- a slot, (tenant, node), has one request in flight, for ten minutes at most;
 - a replayed `odds_change` has a fresh stamp and every open market; settlements, voids, rollbacks and fixture
   changes have their original stamp, so replaying a window twice changes nothing;
 - applying what is replayed, in its order, ends in the state at the stamps; what happens meanwhile is

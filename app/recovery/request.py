@@ -57,7 +57,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
 
         `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
         `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
-        `finished_only`; `Conflict` when the tenant has no vhost, when a recovery is in entry for its node
+        `finished_only`; `Conflict` when the tenant has no vhost, when a recovery is in flight for its node
         id, or when too many event-level ones are queued. Event-level requests are queued, and delay only
         each other.
         """
@@ -187,7 +187,7 @@ def _field(name: str, what: str, kind: str, value: str, ctx: dict[str, int] | No
 
 
 def _in_flight(request: RecoveryRequest, present: RecoveryInFlight) -> Conflict:
-    """Names the request in entry and when to try again: clients wait for its end."""
+    """Names the request in flight and when to try again: clients wait for its end."""
     seconds = -(-present.remaining // 1000)
     whose = f"node_id {request.node_id}" if request.node_id else "requests without node_id"
     same = (present.request_id, present.after, present.kind) == (
@@ -195,7 +195,7 @@ def _in_flight(request: RecoveryRequest, present: RecoveryInFlight) -> Conflict:
         request.after,
         request.kind,
     )
-    again = "This very request is in entry already" if same else "A recovery is in entry already"
+    again = "This very request is in flight already" if same else "A recovery is in flight already"
     return Conflict(
         f"{again} for {whose}: request_id {present.request_id}, after {present.after}, accepted at "
         f"{present.scheduled_at}. Wait for its snapshot_complete; at the latest {seconds} s from now "

@@ -16,8 +16,8 @@ Json = dict[str, Any]
 SERVER = "feed"
 _COMPONENT = "feed.{}"  #: what a message is called among the components, where the stream has some too
 _MATCH, _NODE = "{match_num}", "{node_id}"
-_LIVE = "TenantStatus as it happens."
-_REPLAYED = "TenantStatus again by a recovery."
+_LIVE = "Published as it happens."
+_REPLAYED = "Replayed by a recovery."
 #: What differs between a live message and a replayed one, beside its routing key and headers.
 _DIFFERING = {
     routing.live("odds_change", _MATCH): "The markets that changed; what is not listed is as it was.",
