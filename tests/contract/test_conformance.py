@@ -28,7 +28,7 @@ def names_in(path: str) -> frozenset[str]:
     return frozenset(each.name for each in functions if each.name.startswith("test_"))
 
 
-def test_every_rule_has_an_id_words_and_a_test() -> None:
+def test_every_rule_has_an_id_a_text_and_a_test() -> None:
     found = rows()
     assert len(found) >= _LEAST
     wrong = [row for row in found if len(row) != 3 or not _ID.fullmatch(row[0]) or not row[1] or not row[2]]

@@ -116,7 +116,7 @@ def test_a_visitor_sees_a_match_on_every_channel_and_leaves_no_trace(
     assert not (place.var / "demo.json").exists()
 
 
-def test_a_taken_port_is_one_clear_line(place: Place) -> None:
+def test_a_port_in_use_is_reported_in_one_line(place: Place) -> None:
     with socket.create_server((ports.LOOPBACK, place.port)):
         done = place.run("--detach", "--port", str(place.port))
     assert done.returncode == 1

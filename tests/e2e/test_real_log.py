@@ -32,7 +32,7 @@ async def working(settings: Settings, store: Store) -> AsyncIterator[None]:
         await running
 
 
-async def test_everything_told_about_the_real_match_is_true(
+async def test_everything_served_about_the_real_match_is_true(
     settings: Settings, store: Store, real_log: str
 ) -> None:
     key = await issuing(store, settings.secret_key)(bundles=("cs2.operator",))

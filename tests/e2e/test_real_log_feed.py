@@ -88,7 +88,7 @@ def over(consumer: Consumer) -> bool:
     return any(state is not None and state.get("status") == "4" for state in states)
 
 
-async def test_the_queue_tells_the_truth_about_the_real_match(
+async def test_the_queue_receives_the_truth_about_the_real_match(
     rig: Rig, store: Store, real_log: str, tmp_path: Path
 ) -> None:
     key = await issuing(store, rig.settings.secret_key)(bundles=("cs2.operator",))

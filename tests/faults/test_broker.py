@@ -75,7 +75,7 @@ async def starve_and_feed(rig: Rig, broker: PrivateBroker) -> int:
 
 
 @pytest.mark.parametrize("fault", short_then_long([kill_and_start, starve_and_feed, stop_and_start], 2))
-async def test_nothing_is_lost_and_every_tenant_is_told_once(
+async def test_nothing_is_lost_and_every_tenant_is_notified_once(
     rig: Rig, broker: PrivateBroker, fault: Callable[[Rig, PrivateBroker], Awaitable[int]]
 ) -> None:
     async with AsyncExitStack() as stack:

@@ -54,7 +54,7 @@ async def shorten(rig: Rig, slug: str) -> None:
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.02])
-async def test_it_is_told_what_it_lost_and_recovers_it(rig: Rig, pause: float) -> None:
+async def test_it_is_notified_of_its_loss_and_recovers_it(rig: Rig, pause: float) -> None:
     """It stops (and is slow when it goes on); the other tenant has everything meanwhile."""
     async with AsyncExitStack() as stack:
         tenant, url = await rig.tenant()

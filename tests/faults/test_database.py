@@ -95,7 +95,7 @@ async def no_room(store: Store) -> AsyncIterator[None]:
         await tx.execute("DROP TRIGGER no_room ON change; DROP FUNCTION no_room()")
 
 
-async def test_a_full_disk_leaves_nothing_half_told(rig: Rig, store: Store) -> None:
+async def test_a_full_disk_leaves_nothing_half_written(rig: Rig, store: Store) -> None:
     """What cannot be told does not happen either, and happens whole when it is tried again."""
     async with AsyncExitStack() as stack:
         _, url = await rig.tenant()

@@ -75,7 +75,7 @@ async def test_killed_and_started_again(rig: Rig) -> None:
         assert all(each.repeats <= rig.settings.feed_window for each in told)
 
 
-async def test_stopped_and_taken_over(rig: Rig) -> None:
+async def test_a_stopped_process_is_replaced(rig: Rig) -> None:
     async with AsyncExitStack() as stack:
         told = await consumers(rig, stack)
         process = await rig.feed()
@@ -93,7 +93,7 @@ async def test_stopped_and_taken_over(rig: Rig) -> None:
         assert all(repeats <= rig.settings.feed_window for repeats in before)
 
 
-async def test_ended_in_good_order_repeats_nothing(rig: Rig) -> None:
+async def test_an_orderly_shutdown_repeats_nothing(rig: Rig) -> None:
     async with AsyncExitStack() as stack:
         told = await consumers(rig, stack)
         process = await rig.feed()

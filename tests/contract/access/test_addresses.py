@@ -61,7 +61,7 @@ def formats(document: Json, path: str, method: str) -> list[str]:
     return [kind for kind in answers[min(answers)]["content"] if kind in (JSON, XML)]
 
 
-def test_the_table_is_whole_and_the_document_says_the_same(document: Json) -> None:
+def test_the_table_is_complete_and_equal_to_the_document(document: Json) -> None:
     told = {path: (sport, scopes) for sport, table in SPORTS.items() for path, scopes in table.items()}
     assert set(told) | OPEN == set(document["paths"])
     for path, _, operation in operations(document):
@@ -72,7 +72,7 @@ def test_the_table_is_whole_and_the_document_says_the_same(document: Json) -> No
             assert (path, shown) == (path, told[path])
 
 
-async def test_every_address_asks_for_its_scope_in_every_format(
+async def test_every_address_requires_its_scope_in_every_format(
     client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
 ) -> None:
     for path, method, how in asks(document):
@@ -93,7 +93,7 @@ async def test_every_address_asks_for_its_scope_in_every_format(
                 assert let_in.status_code in (200, 202, 404, 409), (path, kind, one, let_in.text)
 
 
-async def test_every_address_asks_for_its_sport(
+async def test_every_address_requires_its_sport(
     client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
 ) -> None:
     sports: dict[str | None, tuple[str, ...]] = {"cs2": ("soccer",), "soccer": ("cs2",), None: ()}
@@ -140,7 +140,7 @@ def _some_scopes() -> list[tuple[str, ...]]:
     return [*((scope,) for scope in sorted(SCOPES)), tuple(sorted(SCOPES))]
 
 
-async def test_a_finished_only_key_meets_no_other_match_anywhere(
+async def test_a_finished_only_key_gets_no_other_match_anywhere(
     client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
 ) -> None:
     hidden = [populated.live, populated.upcoming, populated.cancelled]

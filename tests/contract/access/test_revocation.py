@@ -70,7 +70,7 @@ async def slowest_end(
 @pytest.mark.parametrize("times", short_then_long([20, 100]))
 @pytest.mark.parametrize("redis", ["with Redis", "without Redis"])
 @pytest.mark.parametrize("ending", ["revoke", "rotate"])
-async def test_an_ended_key_is_dead_in_every_process_within_a_second(
+async def test_an_ended_key_is_refused_in_every_process_within_a_second(
     settings: Settings,
     issue: IssueKey,
     record_property: Callable[[str, object], None],

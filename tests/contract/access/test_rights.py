@@ -71,7 +71,7 @@ async def ask(client: httpx.AsyncClient, path: str, raw: str) -> httpx.Response:
     return await client.request(method or "GET", place, headers=[(b"x-api-key", raw.encode())])
 
 
-async def test_bundles_are_what_the_table_says(client: httpx.AsyncClient, issue: IssueKey) -> None:
+async def test_bundles_are_those_of_the_table(client: httpx.AsyncClient, issue: IssueKey) -> None:
     for bundle, granted in BUNDLES.items():
         whoami = await ask(client, "/v1/whoami", await issue(bundles=(bundle,)))
         assert set(whoami.json()["data"]["scopes"]) == granted, bundle
@@ -107,7 +107,7 @@ async def test_scopes_that_open_no_fields_open_none(
     assert set((await ask(client, path, more)).json()["data"]) == set(plain.json()["data"])
 
 
-async def test_every_path_asks_for_its_scope_and_names_it(
+async def test_every_path_requires_its_scope_and_names_it(
     client: httpx.AsyncClient, upcoming: Match, issue: IssueKey
 ) -> None:
     for path, scope in PATHS.items():
@@ -166,7 +166,9 @@ async def test_a_finished_only_key_sees_nothing_of_what_is_not_finished(
 
 
 @pytest.mark.parametrize("path", ["/v1/whoami", "/cs2/v1/matches", "/ops/v1/tenants"])
-async def test_no_refusal_of_a_key_tells_why(client: httpx.AsyncClient, issue: IssueKey, path: str) -> None:
+async def test_no_refusal_of_a_key_gives_the_reason(
+    client: httpx.AsyncClient, issue: IssueKey, path: str
+) -> None:
     tied = await issue(bundles=("cs2.operator",), networks=("192.0.2.1",))
     answers = [await ask(client, path, raw) for raw in (generate(), "x", tied, tied[:-1], "é" * 54)]
     assert {answer.status_code for answer in answers} == {403}

@@ -51,7 +51,7 @@ async def test_it_is_asyncapi_3(document: Any) -> None:
     assert problems == []
 
 
-async def test_every_reference_leads_somewhere(document: Any) -> None:
+async def test_every_reference_resolves(document: Any) -> None:
     missing = [ref for ref in references(document) if not leads(document, ref)]
     assert missing == []
 
@@ -89,7 +89,7 @@ async def test_both_channels_are_in_it(document: Any) -> None:
         assert replayed.replace("match.17.5", "match.{match_num}.{node_id}") in addresses
 
 
-async def test_clients_are_told_when_to_connect_again(document: Any, client: httpx.AsyncClient) -> None:
+async def test_the_document_states_when_to_reconnect(document: Any, client: httpx.AsyncClient) -> None:
     (alive,) = [
         said
         for said in document["components"]["messages"].values()
@@ -99,13 +99,13 @@ async def test_clients_are_told_when_to_connect_again(document: Any, client: htt
     assert alive["summary"] in (await client.get("/v1/docs/pushed")).text
 
 
-async def test_clients_read_which_markets_an_odds_change_lists(document: Any) -> None:
+async def test_the_document_states_which_markets_an_odds_change_lists(document: Any) -> None:
     says = {name: document["channels"][f"{name}.odds_change"]["description"] for name in ("live", "recovery")}
     assert "The markets that changed; what is not listed is as it was." in says["live"]
     assert "The full list" in says["recovery"]
 
 
-async def test_the_page_is_for_everybody_and_fetches_nothing(client: httpx.AsyncClient) -> None:
+async def test_the_page_is_public_and_fetches_nothing(client: httpx.AsyncClient) -> None:
     del client.headers["X-API-Key"]
     page = await client.get("/v1/docs/pushed")
     assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
@@ -119,7 +119,7 @@ async def test_the_page_is_for_everybody_and_fetches_nothing(client: httpx.Async
     assert (await client.get("/v1/asyncapi.json")).status_code == 401
 
 
-def test_the_halves_name_nothing_twice() -> None:
+def test_no_name_is_in_both_parts() -> None:
     ours, theirs = feed("oddsfeed", "mq.example:5672"), stream_document()
     for part in ("channels", "operations"):
         assert not ours[part].keys() & theirs[part].keys()
@@ -146,7 +146,7 @@ def told() -> list[bytes]:
 
 
 @pytest.mark.parametrize("body", told(), ids=lambda body: body[:24].decode())
-def test_envelopes_are_as_the_document_says(body: bytes) -> None:
+def test_envelopes_match_the_document(body: bytes) -> None:
     shapes = feed_json_schema()
     root = etree.fromstring(body)
     schema = shapes.message(root.tag) | {"components": {"schemas": shapes.types()}}

@@ -77,7 +77,7 @@ def _covers(documented: tuple[str, str], served: tuple[str, str]) -> bool:
     return method == other and known
 
 
-def test_every_number_that_is_given_out_may_be_asked_for(everything: Any) -> None:
+def test_every_number_that_is_returned_may_be_requested(everything: Any) -> None:
     """Numbers of files, of whom a match has made known, and of stand-ins."""
     urns = {"tournament_id": tournament_urn, "player_id": player_urn}
     urns |= dict.fromkeys(("competitor_id", "team_id", "opponent_id"), competitor_urn)
@@ -93,12 +93,12 @@ def test_every_number_that_is_given_out_may_be_asked_for(everything: Any) -> Non
     assert seen == set(urns)
 
 
-def test_each_document_has_its_own_half(documents: dict[str, Json]) -> None:
+def test_each_document_has_its_own_paths(documents: dict[str, Json]) -> None:
     assert all(path.startswith("/ops/") for path in documents["operators"]["paths"])
     assert not any(path.startswith("/ops/") for path in documents["public"]["paths"])
 
 
-def test_everything_has_words(everything: Any) -> None:
+def test_everything_is_described(everything: Any) -> None:
     for document, path, method, operation in everything:
         assert operation["summary"] and operation["tags"], path
         for reference in operation["parameters"]:
@@ -113,7 +113,7 @@ def test_everything_has_words(everything: Any) -> None:
                 assert followed(document, header)["description"], name
 
 
-def test_every_example_is_what_its_schema_says(everything: Any) -> None:
+def test_every_example_matches_its_schema(everything: Any) -> None:
     for document, path, method, operation in everything:
         for parameter in (followed(document, one) for one in operation["parameters"]):
             if "example" in parameter:
@@ -127,7 +127,7 @@ def test_every_example_is_what_its_schema_says(everything: Any) -> None:
                     assert not wrong, (path, method, kind, wrong)
 
 
-def test_every_body_and_answer_has_an_example(everything: Any) -> None:
+def test_every_request_body_and_response_has_an_example(everything: Any) -> None:
     for _, path, method, operation in everything:
         if operation["operationId"] not in WITHOUT_EXAMPLE:
             success = operation["responses"][min(operation["responses"])]
@@ -138,7 +138,7 @@ def test_every_body_and_answer_has_an_example(everything: Any) -> None:
                 assert "example" in content, (path, method, kind)
 
 
-def test_every_operation_says_what_may_go_wrong(everything: Any) -> None:
+def test_every_operation_lists_its_errors(everything: Any) -> None:
     for _, path, method, operation in everything:
         statuses = set(operation["responses"])
         assert {"422", "503"} <= statuses, path
@@ -169,7 +169,7 @@ def test_scopes_are_those_of_the_table(documents: dict[str, Json]) -> None:
         assert (operation.get("x-sport") == "cs2") == path.startswith("/cs2/")
 
 
-def test_the_siblings_and_the_facade_speak_xml_only(documents: dict[str, Json]) -> None:
+def test_the_xml_siblings_and_the_facade_return_xml_only(documents: dict[str, Json]) -> None:
     siblings = 0
     for path, _, operation in operations(documents["public"]):
         kinds = set(operation["responses"][min(operation["responses"])]["content"])

@@ -128,7 +128,7 @@ def _failures(log: Path) -> list[str]:
     return [str(line) for line in lines if line.get("level") in ("error", "critical")]
 
 
-async def test_the_public_document_is_kept_to(served: Served, slug: str, tmp_path: Path) -> None:
+async def test_responses_match_the_public_document(served: Served, slug: str, tmp_path: Path) -> None:
     key = await served.key(slug, bundles=ODDS, sports=SPORTS)
     output = await tried(served, "/v1/openapi.json", key, tmp_path=tmp_path)
     assert "returned only 401/403" not in output
@@ -146,7 +146,7 @@ async def test_the_public_document_is_kept_to(served: Served, slug: str, tmp_pat
         ids=["finished only", "operator", "soccer only"],
     ),
 )
-async def test_other_keys_are_answered_by_it_too(
+async def test_responses_to_other_keys_match_it_too(
     served: Served, tmp_path: Path, properties: dict[str, Any]
 ) -> None:
     key = await served.key(f"t-{secrets.token_hex(6)}", **properties)
@@ -155,6 +155,6 @@ async def test_other_keys_are_answered_by_it_too(
     assert not _failures(served.log)
 
 
-async def test_the_operators_document_is_kept_to(served: Served, slug: str, tmp_path: Path) -> None:
+async def test_responses_match_the_operators_document(served: Served, slug: str, tmp_path: Path) -> None:
     await tried(served, "/ops/v1/openapi.json", served.operator, tmp_path=tmp_path, disposable=slug)
     assert not _failures(served.log)

@@ -169,7 +169,7 @@ async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
         await profile("ember", limited)
 
 
-async def test_a_summary_tells_where_a_match_stands(read: Reader) -> None:
+async def test_a_summary_shows_the_state_of_a_match(read: Reader) -> None:
     codes = {Status.DISCOVERED: "0", Status.UPCOMING: "0", Status.LIVE: "1", Status.FINISHED: "4"}
     listed = {node.get("id") for node in await read("/v1/descriptions/{locale}/match_status")}
     assert listed == {"0", "1", "4", "5"}
@@ -262,7 +262,7 @@ async def test_the_producer_of_a_deployment_that_sets_nothing(read: Reader) -> N
     assert (producer.get("id"), producer.get("stateful_recovery_window_in_minutes")) == ("2", "4320")
 
 
-async def test_who_asks(read: Reader, basic: Headers, client: httpx.AsyncClient) -> None:
+async def test_bookmaker_details(read: Reader, basic: Headers, client: httpx.AsyncClient) -> None:
     found = await read("/v1/users/whoami")
     told = (await client.get("/v1/whoami", headers=basic)).json()["data"]
     assert found.get("tenant_id") == told["tenant_id"]

@@ -10,9 +10,7 @@ from tests.support.eventually import eventually
 Headers = dict[str, str]
 
 
-async def test_a_page_has_1000_unless_told_otherwise(
-    client: httpx.AsyncClient, basic: Headers, store: Store
-) -> None:
+async def test_a_page_has_1000_by_default(client: httpx.AsyncClient, basic: Headers, store: Store) -> None:
     found = to_come([1000 + number for number in range(1001)])
     await write(store, *found)
     first = await listed(client, PRE, basic)
@@ -20,7 +18,7 @@ async def test_a_page_has_1000_unless_told_otherwise(
     assert await listed(client, PRE, basic, start=1000) == urns(found[1000])
 
 
-async def test_an_ended_key_is_dead_on_the_facade_too(
+async def test_an_ended_key_is_refused_on_the_facade_too(
     client: httpx.AsyncClient, basic: Headers, store: Store
 ) -> None:
     assert await listed(client, LIVE, basic) == []

@@ -78,7 +78,7 @@ async def test_the_same_ids_and_codes_in_both_languages(
         assert shown[0] == shown[1], template
 
 
-async def test_another_locale_is_400_and_who_may_not_ask_hears_that_first(
+async def test_another_locale_is_400_and_a_missing_scope_is_checked_first(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey, world: World
 ) -> None:
     weak = {"x-access-token": await issue(scopes=("cs2:maps:read",))}
@@ -91,7 +91,7 @@ async def test_another_locale_is_400_and_who_may_not_ask_hears_that_first(
                 detail(await client.get(path, headers=weak), 403)
 
 
-async def test_every_path_asks_for_its_scope_and_its_sport(
+async def test_every_path_requires_its_scope_and_its_sport(
     client: httpx.AsyncClient, issue: IssueKey, world: World
 ) -> None:
     def asked(raw: str) -> Headers:
@@ -117,7 +117,7 @@ async def test_every_path_asks_for_its_scope_and_its_sport(
             assert "cs2" in detail(stranger, 403)
 
 
-async def test_recoveries_ask_for_their_scope_and_sport(
+async def test_recoveries_require_their_scope_and_sport(
     client: httpx.AsyncClient, issue: IssueKey, world: World
 ) -> None:
     stats = {"X-API-Key": await issue(bundles=("cs2.stats",))}

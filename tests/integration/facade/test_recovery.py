@@ -87,7 +87,7 @@ async def test_everything_is_acknowledged(ask: Asking) -> None:
 
 
 @pytest.mark.parametrize("product", ["live", "2"])
-async def test_the_product_goes_by_id_scope_or_name(ask: Asking, match: Match, product: str) -> None:
+async def test_the_product_is_an_id_a_scope_or_a_name(ask: Asking, match: Match, product: str) -> None:
     for path in (ALL, *EVENTS):
         address = path.replace("/live/", f"/{product}/").format(event=match.id)
         taken_on(await ask(address, request_id="7", product="another"))
@@ -105,7 +105,9 @@ async def test_any_other_product_is_422(ask: Asking, match: Match, product: str)
 
 
 @pytest.mark.parametrize("path", EVENTS)
-async def test_one_match_may_go_without_an_id_and_is_told_one(ask: Asking, match: Match, path: str) -> None:
+async def test_a_request_for_one_match_without_an_id_is_assigned_one(
+    ask: Asking, match: Match, path: str
+) -> None:
     for reference in (match_urn(match.number), str(match.id), f"od%3Amatch%3A{match.number}"):
         said = taken_on(await ask(path.format(event=reference)))
         assert int(said["request_id"]) > 0
@@ -154,7 +156,7 @@ async def test_one_at_a_time_for_each_node(ask: Asking) -> None:
     assert int(answer.headers["retry-after"]) > 0
 
 
-async def test_matches_are_queued_and_hold_up_nothing_else(ask: Asking, match: Match) -> None:
+async def test_matches_are_queued_and_delay_nothing_else(ask: Asking, match: Match) -> None:
     """Neither does one match wait for everything to be told, nor everything for one match."""
     for path in EVENTS:
         taken_on(await ask(path.format(event=match.id), request_id="7", node_id=5))
@@ -163,7 +165,7 @@ async def test_matches_are_queued_and_hold_up_nothing_else(ask: Asking, match: M
     taken_on(await ask(ODDS.format(event=match.id), request_id="10", node_id=5))
 
 
-async def test_a_full_queue_says_when_to_try_again(ask: Asking, match: Match) -> None:
+async def test_a_full_queue_returns_when_to_retry(ask: Asking, match: Match) -> None:
     for _ in range(MAX_QUEUED):
         taken_on(await ask(ODDS.format(event=match.id)))
     answer = await ask(ODDS.format(event=match.id))
@@ -202,9 +204,7 @@ async def test_without_a_vhost_it_is_409(client: httpx.AsyncClient, basic: Heade
         assert "vhost" in detail(answer, 409)
 
 
-async def test_a_body_that_nobody_asked_for_is_not_read(
-    client: httpx.AsyncClient, provisioned: Headers
-) -> None:
+async def test_an_unexpected_body_is_not_read(client: httpx.AsyncClient, provisioned: Headers) -> None:
     """One client sends XML that is not even in the encoding that it claims."""
     body = b'<?xml version="1.0" encoding="utf-16"?><request/>'
     headers = provisioned | {"content-type": "application/xml"}

@@ -136,7 +136,7 @@ async def test_what_is_no_day_is_422(client: httpx.AsyncClient, basic: Headers, 
     assert field["loc"] == ["path", "day"] and field["input"] == day
 
 
-async def test_what_a_tenant_gave_back_is_missing_for_it_alone(
+async def test_a_match_that_a_tenant_unbooked_is_missing_for_it_alone(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store, tenant: Tenant, world: World
 ) -> None:
     other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
@@ -171,7 +171,7 @@ async def test_a_key_for_finished_matches_sees_no_others(
             document(await client.get(path, headers=key), root, 200 if status is Status.FINISHED else 404)
 
 
-async def test_the_tag_tells_whether_anything_that_is_shown_has_changed(
+async def test_the_etag_changes_with_anything_that_is_shown(
     client: httpx.AsyncClient, basic: Headers, store: Store, world: World
 ) -> None:
     async def tag(path: str) -> str:
@@ -270,7 +270,7 @@ async def test_tournaments_follow_what_is_known(
     await eventually(names, lambda seen: seen == [["Older", "Renamed"]] * 2)
 
 
-async def test_fixture_changes_are_those_that_the_feed_told(
+async def test_fixture_changes_are_those_that_the_feed_published(
     client: httpx.AsyncClient, basic: Headers, store: Store, tenant: Tenant, issue: IssueKey
 ) -> None:
     story = Story(store, count(1_800_000_000_000).__next__)  # no two changes in one millisecond

@@ -29,9 +29,7 @@ async def test_every_type_is_described(
         assert [one["name"] for one in row["specifiers"]] == [one.name for one in known.specifiers]
 
 
-async def test_english_is_what_nobody_asked_for_otherwise(
-    client: httpx.AsyncClient, headers: dict[str, str]
-) -> None:
+async def test_english_is_the_default(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
     plain, english = [(await client.get(PATH + query, headers=headers)) for query in ("", "?locale=en")]
     assert plain.content == english.content
     assert plain.headers["etag"] == english.headers["etag"]
@@ -52,6 +50,6 @@ async def test_xml_has_the_feeds_shape_and_the_same_content(
     ]
 
 
-async def test_no_other_language_is_spoken(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+async def test_another_language_is_refused(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
     refused = await client.get(f"{PATH}?locale=de", headers=headers)
     assert refused.status_code == 422 and refused.json()["detail"][0]["loc"] == ["query", "locale"]

@@ -126,9 +126,7 @@ async def test_xml_shows_no_field_outside_the_scopes(
     assert not attributes(rows) & {"start_time", "home_score", "winner_id"}
 
 
-async def test_what_a_caller_has_already_is_not_sent_again(
-    client: httpx.AsyncClient, live: Match, basic: Headers
-) -> None:
+async def test_a_current_etag_is_answered_304(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
     path = f"/cs2/v1/matches/{live.id}"
     tags = set()
     for accept in ("application/json", "application/xml"):
@@ -148,7 +146,7 @@ async def test_what_a_caller_has_already_is_not_sent_again(
     assert others.headers["etag"] in tags and not others.headers["etag"].startswith("W/")
 
 
-async def test_caches_are_told_what_an_answer_depends_on(client: httpx.AsyncClient, basic: Headers) -> None:
+async def test_vary_names_what_a_response_depends_on(client: httpx.AsyncClient, basic: Headers) -> None:
     answer = await client.get("/v1/sports", headers=basic | {"Origin": "https://elsewhere.example"})
     named = {name.strip().lower() for name in answer.headers["vary"].split(",")}
     assert named == {"accept", "accept-encoding", "x-api-key", "x-access-token", "$x$access-token"}
@@ -156,7 +154,7 @@ async def test_caches_are_told_what_an_answer_depends_on(client: httpx.AsyncClie
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-async def test_large_bodies_are_zipped_for_who_can_unzip(
+async def test_large_bodies_are_compressed_for_clients_that_accept_it(
     client: httpx.AsyncClient, live: Match, basic: Headers
 ) -> None:
     path = f"/cs2/v1/matches/{live.id}"
@@ -196,7 +194,7 @@ async def test_head_is_get_without_its_body(client: httpx.AsyncClient, live: Mat
     assert {"GET", "HEAD"} <= set(wrong.headers["allow"].split(", "))
 
 
-async def test_what_is_posted_or_for_operators_is_answered_in_xml_too(
+async def test_posts_and_operators_paths_are_answered_in_xml_too(
     client: httpx.AsyncClient, basic: Headers, operator: Headers
 ) -> None:
     body = {"matches": []}

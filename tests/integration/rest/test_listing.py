@@ -167,7 +167,7 @@ async def test_what_does_not_fit_is_named(
     assert [field["loc"] for field in answer.json()["detail"]] == [["query", *wanted]]
 
 
-async def test_of_a_parameter_sent_twice_the_last_counts_and_is_told(
+async def test_of_a_parameter_sent_twice_the_last_counts_and_is_echoed(
     client: httpx.AsyncClient, basic: Headers
 ) -> None:
     good = await client.get(f"{PATH}?limit=500&limit=1", headers=basic)

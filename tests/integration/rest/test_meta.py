@@ -35,7 +35,7 @@ async def test_alive(client: httpx.AsyncClient, basic: Headers, store: Store) ->
     assert datetime.fromisoformat(data["timestamp"])
 
 
-async def test_alive_tells_that_no_feed_process_lives(
+async def test_alive_shows_that_no_feed_process_runs(
     client: httpx.AsyncClient, basic: Headers, store: Store
 ) -> None:
     async def told() -> tuple[str, str | None]:
@@ -53,9 +53,7 @@ async def test_alive_tells_that_no_feed_process_lives(
     assert await told() == ("feed_down", "0")
 
 
-async def test_a_balancer_learns_what_is_ill_from_the_status(
-    client: httpx.AsyncClient, basic: Headers
-) -> None:
+async def test_the_status_of_health_shows_a_failing_part(client: httpx.AsyncClient, basic: Headers) -> None:
     async def ready(query: str = "") -> httpx.Response:
         return await client.get(f"/v1/ready{query}", headers=basic)
 
@@ -68,7 +66,7 @@ async def test_a_balancer_learns_what_is_ill_from_the_status(
     assert (await ready("?parts=nonsense")).status_code == 422
 
 
-async def test_health_names_what_is_ill(client: httpx.AsyncClient, basic: Headers) -> None:
+async def test_health_names_failing_parts(client: httpx.AsyncClient, basic: Headers) -> None:
     async def parts() -> dict[str, str]:
         data = (await client.get("/v1/health", headers=basic)).json()["data"]
         assert data["status"] == "ill"
@@ -101,7 +99,7 @@ async def test_sports(client: httpx.AsyncClient, basic: Headers) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/alive", "/v1/health", "/v1/whoami", "/v1/sports", "/cs2/v1/matches"])
-async def test_every_path_wants_a_key(client: httpx.AsyncClient, path: str) -> None:
+async def test_every_path_requires_a_key(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path)
     assert answer.status_code == 401
     assert "X-API-Key" in answer.json()["detail"]
@@ -172,6 +170,6 @@ def _last(path: str) -> str:
     return unquote(path.rpartition("/")[2], errors="replace")
 
 
-async def test_a_request_id_that_makes_no_sense_is_replaced(client: httpx.AsyncClient) -> None:
+async def test_an_invalid_request_id_is_replaced(client: httpx.AsyncClient) -> None:
     answer = await client.get("/v1/alive", headers={"X-Request-Id": "a b" * 40})
     assert re.fullmatch("[0-9a-f]{32}", answer.headers["x-request-id"])

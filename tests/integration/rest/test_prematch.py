@@ -21,7 +21,7 @@ async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) ->
     return answer.json()["data"]
 
 
-async def test_the_veto_says_which_maps_are_shown(
+async def test_the_veto_decides_which_maps_are_shown(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str]
 ) -> None:
     match = await creation.create_match(

@@ -57,7 +57,7 @@ async def two_processes(settings: Settings) -> AsyncIterator[tuple[httpx.AsyncCl
         yield one, other
 
 
-async def test_the_601st_is_refused_whoever_gets_it(settings: Settings, issue: IssueKey) -> None:
+async def test_the_601st_request_is_refused_by_any_process(settings: Settings, issue: IssueKey) -> None:
     headers = {"X-API-Key": await issue(bundles=("cs2.stats",))}
     async with two_processes(settings) as pair:
         for turn in range(12):
@@ -86,7 +86,7 @@ ANSWERS = (
 )
 
 
-async def test_every_answer_to_a_key_tells_where_it_stands(
+async def test_every_response_to_a_key_has_rate_limit_headers(
     client: httpx.AsyncClient, issue: IssueKey
 ) -> None:
     headers = {"X-API-Key": await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=7)}
@@ -106,7 +106,7 @@ async def test_the_facade_counts_like_every_other_path(client: httpx.AsyncClient
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
 
 
-async def test_strangers_are_told_nothing(client: httpx.AsyncClient) -> None:
+async def test_responses_without_a_valid_key_have_no_rate_limit_headers(client: httpx.AsyncClient) -> None:
     answer = await client.get("/v1/whoami")
     assert answer.status_code == 401
     assert not [name for name in answer.headers if name.startswith("ratelimit")]
@@ -146,7 +146,7 @@ async def listeners(store: Store) -> int:
     return found
 
 
-async def test_what_others_at_an_address_do_keeps_no_valid_key_out(
+async def test_a_valid_key_is_served_whatever_others_at_its_address_do(
     settings: Settings, store: Store, issue: IssueKey
 ) -> None:
     """Not a key that was seen before, nor one that is new; whatever happens to other keys meanwhile."""
@@ -198,7 +198,7 @@ async def test_two_different_keys_are_refused_wherever_they_are_shown(client: ht
         assert (await client.get(path, headers=both)).status_code == 400
 
 
-async def test_strangers_who_knock_too_often_are_turned_away(
+async def test_requests_without_a_valid_key_are_limited(
     settings: Settings, store: Store, issue: IssueKey
 ) -> None:
     """Nobody at their address is let down by it: not who is known, and soon not who is new."""

@@ -39,7 +39,7 @@ async def test_the_acknowledgement(client: httpx.AsyncClient, provisioned: Heade
 
 
 @pytest.mark.parametrize("after", [{}, {"after": "0"}])
-async def test_after_is_told_when_it_was_left_out(
+async def test_the_default_of_after_is_returned(
     client: httpx.AsyncClient, provisioned: Headers, after: dict[str, str]
 ) -> None:
     answer = await client.post(ASK, params={"request_id": "7", **after}, headers=provisioned)
@@ -69,7 +69,7 @@ async def test_what_does_not_fit_is_named(
     assert field["loc"] == ["query", wrong] and field["msg"] and field["type"]
 
 
-async def test_the_window_is_told(client: httpx.AsyncClient, provisioned: Headers) -> None:
+async def test_the_window_is_returned(client: httpx.AsyncClient, provisioned: Headers) -> None:
     answer = await client.post(ASK, params={"request_id": "7", "after": "1"}, headers=provisioned)
     (field,) = answer.json()["detail"]
     earliest = field["ctx"]["earliest"]

@@ -109,7 +109,7 @@ async def test_what_a_complete_digest_leaves_out_is_missing(
     assert (await check(client, basic))["kinds"] == {"missing": 3}
 
 
-async def test_behind_says_that_more_has_been_told(
+async def test_behind_shows_that_newer_changes_exist(
     client: httpx.AsyncClient, match: Match, story: Story, basic: Headers
 ) -> None:
     told = held(match, active(1), suspended(2), seq=10**6)

@@ -72,7 +72,7 @@ async def ended(port: int, begin: bytes, drop: bytes = b"") -> bytes:
     return client.said
 
 
-async def test_heads_and_bodies_that_do_not_end_are_hung_up_on(port: int, issue: IssueKey) -> None:
+async def test_connections_with_unfinished_heads_and_bodies_are_closed(port: int, issue: IssueKey) -> None:
     key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode() + b"\r\n"
     post = b"POST /cs2/v1/selfcheck HTTP/1.1\r\nHost: x\r\n" + key
     first = b"GET /v1/alive HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -58,7 +58,7 @@ async def listed(client: httpx.AsyncClient, headers: dict[str, str], query: str)
     ],
 )
 @pytest.mark.usefixtures("known")
-async def test_the_list_is_as_asked_for(
+async def test_the_list_is_as_requested(
     client: httpx.AsyncClient, basic: dict[str, str], query: str, names: list[str]
 ) -> None:
     assert await listed(client, basic, query) == names
@@ -102,7 +102,7 @@ async def test_a_tournament_with_those_who_take_part(
 
 
 @pytest.mark.usefixtures("known")
-async def test_nobody_told_us_whether_a_showmatch_is_on_lan(
+async def test_whether_a_showmatch_is_on_lan_is_unknown(
     client: httpx.AsyncClient, basic: dict[str, str]
 ) -> None:
     rows = (await client.get("/cs2/v1/tournaments", headers=basic)).json()["data"]

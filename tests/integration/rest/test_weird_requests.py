@@ -87,7 +87,7 @@ async def port(settings: Settings) -> AsyncIterator[int]:
         yield port
 
 
-async def test_whatever_is_asked_gets_an_answer(port: int, issue: IssueKey) -> None:
+async def test_every_request_gets_a_response(port: int, issue: IssueKey) -> None:
     key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)).encode()
     requests = [(line, b"", status) for line, status in ADDRESSES]
     requests += [
@@ -116,7 +116,7 @@ async def test_whatever_is_asked_gets_an_answer(port: int, issue: IssueKey) -> N
             assert answer.headers["cache-control"] == "no-store", case
 
 
-async def test_every_answer_tells_the_date_and_its_request(port: int, issue: IssueKey) -> None:
+async def test_every_response_has_a_date_and_its_request_id(port: int, issue: IssueKey) -> None:
     key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode()
     for line, status in [(b"/v1/whoami", 200), (b"/nothing", 404), (b"/v1/whoami?x=1", 422)]:
         answer = await send(port, b"\r\n".join([get(line), b"Host: x", b"X-Request-Id: mine", key, b"", b""]))
@@ -127,7 +127,7 @@ async def test_every_answer_tells_the_date_and_its_request(port: int, issue: Iss
         assert blank.status_code == 401
 
 
-async def test_no_answer_is_taken_for_another_type_and_no_page_is_framed(port: int, issue: IssueKey) -> None:
+async def test_no_response_may_be_sniffed_and_no_page_framed(port: int, issue: IssueKey) -> None:
     """Neither a body, nor a page, a refusal, what game servers hear, or an upgrade that is refused."""
     key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode()
     upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"

@@ -152,7 +152,7 @@ def test_no_text_is_empty_in_any_language(locale: Locale) -> None:
         assert "" not in {value for node in root.iter() for value in node.attrib.values()}
 
 
-def test_identity_tells_what_whoami_tells_and_no_secret() -> None:
+def test_identity_has_what_whoami_has_and_no_secret() -> None:
     root = read(responses.bookmaker_details(GRANT))
     assert {node.get("name") for node in root.find("scopes")} == GRANT.scopes
     assert {node.get("slug") for node in root.find("sport_allowlist")} == GRANT.sports

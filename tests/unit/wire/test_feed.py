@@ -88,14 +88,14 @@ def test_replayed_history_is_stamped_alike(build: Any) -> None:
 
 
 @given(summaries, st.lists(markets, max_size=4))
-def test_keeping_fragments_changes_no_byte(head: MatchSummary, offers: list[Market]) -> None:
+def test_caching_fragments_changes_no_byte(head: MatchSummary, offers: list[Market]) -> None:
     feed.clear_caches()
     fresh = feed.odds_change(EVENT, PRODUCT, STAMP, head, offers)
     assert feed.odds_change(EVENT, PRODUCT, STAMP, head, offers) == fresh
 
 
 @given(st.lists(markets, max_size=6))
-def test_every_market_is_told_in_order_with_its_one_outcome(offers: list[Market]) -> None:
+def test_every_market_is_listed_in_order_with_its_one_outcome(offers: list[Market]) -> None:
     nodes = list(read(feed.odds_change(EVENT, PRODUCT, STAMP, None, offers)).find("odds"))
     assert [int(node.get("id")) for node in nodes] == [market.type_id for market in offers]
     for node, market in zip(nodes, offers, strict=True):
@@ -117,7 +117,7 @@ def test_a_live_market_bears_no_name(offers: list[Market]) -> None:
 
 
 @given(summaries)
-def test_state_speaks_in_listed_codes_only(head: MatchSummary) -> None:
+def test_state_uses_listed_codes_only(head: MatchSummary) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")
     assert status.get("status") == status.get("match_status") == str(head.status.code)
     assert {node.get("match_status_code") for node in status.iter("period_score")} <= LISTED_CODES
@@ -125,7 +125,7 @@ def test_state_speaks_in_listed_codes_only(head: MatchSummary) -> None:
 
 
 @given(summaries)
-def test_a_winner_is_told_of_a_closed_match_only(head: MatchSummary) -> None:
+def test_a_winner_is_published_of_a_closed_match_only(head: MatchSummary) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")
     known = head.home_id if head.winner == "home" else head.away_id if head.winner else None
     closed = head.status is Status.FINISHED and known is not None
@@ -133,7 +133,7 @@ def test_a_winner_is_told_of_a_closed_match_only(head: MatchSummary) -> None:
 
 
 @given(summaries)
-def test_a_scoreboard_is_there_when_it_says_so(head: MatchSummary) -> None:
+def test_a_scoreboard_is_present_when_it_is_available(head: MatchSummary) -> None:
     status = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).find("sport_event_status")
     assert (status.find("scoreboard") is not None) == (status.get("scoreboard_available") == "1")
 
@@ -147,7 +147,7 @@ def test_the_scoreboard_knows_who_plays_which_side(side: Any, team: str | None) 
 
 
 @pytest.mark.parametrize(("outcome", "result"), [(Result.WON, "1"), (Result.LOST, "0")])
-def test_a_settlement_says_won_or_lost(outcome: Result, result: str) -> None:
+def test_a_settlement_is_won_or_lost(outcome: Result, result: str) -> None:
     (market,) = read(feed.bet_settlement(EVENT, PRODUCT, STAMP, [entry(outcome)])).find("outcomes")
     assert [(node.get("id"), node.get("result")) for node in market] == [("1", result)]
 

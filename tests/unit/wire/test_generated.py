@@ -30,7 +30,7 @@ def test_what_we_write_is_valid_and_reads_back_the_same(name: str, reference: Re
 
 
 @pytest.mark.parametrize("name", ROOTS)
-def test_document_says_nothing_of_namespaces(name: str, reference: Reference) -> None:
+def test_document_has_no_namespaces(name: str, reference: Reference) -> None:
     """Existing clients refuse xmlns, and a doctype is refused by all."""
     struct, write = ROOTS[name]
 

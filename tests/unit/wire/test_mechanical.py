@@ -121,7 +121,7 @@ def test_rules_by_example() -> None:
     )
 
 
-def test_keys_that_become_the_same_name_are_told_apart() -> None:
+def test_keys_that_become_the_same_name_are_distinguished() -> None:
     root = etree.fromstring(render({"a b": 1, "a_b": 2, "a:b": 3}, "r"))
     assert sorted(root.attrib.values()) == ["1", "2", "3"]
 

@@ -16,14 +16,14 @@ def dropped() -> float:
 
 
 @given(anything)
-def test_a_parser_gives_back_what_xml_permits(value: str) -> None:
+def test_a_parser_returns_what_xml_permits(value: str) -> None:
     node = etree.fromstring(f'<a b="{escape(value)}">{escape(value)}</a>'.encode())
     assert node.get("b") == permitted(value)
     assert (node.text or "") == permitted(value)
 
 
 @given(anything)
-def test_kept_text_is_the_escaped_text(value: str) -> None:
+def test_cached_text_is_the_escaped_text(value: str) -> None:
     assert escaped[value] == escaped[value] == escape(value)
 
 
@@ -38,7 +38,7 @@ def test_white_space_survives_attributes() -> None:
     assert escape("a\tb\nc\rd") == "a&#9;b&#10;c&#13;d"
 
 
-def test_long_and_lossy_text_is_not_kept() -> None:
+def test_long_and_lossy_text_is_not_cached() -> None:
     long, lossy = "<" * 10_000, "lossy \x00"
     assert escaped[long] == "&lt;" * 10_000
     assert escaped[lossy] == "lossy "
@@ -46,7 +46,7 @@ def test_long_and_lossy_text_is_not_kept() -> None:
     assert lossy not in escaped
 
 
-def test_memory_for_kept_text_is_bounded() -> None:
+def test_memory_for_cached_text_is_bounded() -> None:
     for number in range(40_000):
         escaped[f"name {number}"]
     assert len(escaped) <= 16_384

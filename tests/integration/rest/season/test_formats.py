@@ -30,7 +30,7 @@ def text(value: str | float) -> str:
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_both_formats_say_the_same(
+async def test_both_formats_have_the_same_content(
     season: Season, client: httpx.AsyncClient, issue: IssueKey, path: str
 ) -> None:
     match = season.series.match

@@ -17,7 +17,7 @@ def test_every_frame_is_described() -> None:
         assert channel["messages"].keys() == messages.keys()
 
 
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_resolves() -> None:
     document = stream_document() | {"servers": {"stream": {}}}
 
     def check(node: object) -> None:

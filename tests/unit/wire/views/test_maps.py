@@ -4,7 +4,7 @@ from app.domain.analytics import TeamLine
 from app.wire.views.statistics import map_view
 
 
-def test_each_time_counts_once_though_both_teams_tell_of_it() -> None:
+def test_each_time_counts_once_though_both_teams_report_it() -> None:
     home = TeamLine(maps=1, wins=1, rounds_ct=12, won_ct=9, rounds_t=10, won_t=4, overtimes=1)
     away = TeamLine(maps=1, losses=1, rounds_ct=10, won_ct=6, rounds_t=12, won_t=3, overtimes=1)
     drawn = TeamLine(maps=1, rounds_ct=12, won_ct=6, rounds_t=12, won_t=6)

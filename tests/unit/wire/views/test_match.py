@@ -158,12 +158,12 @@ def test_the_scoreboard_shows_what_players_have() -> None:
     )
 
 
-def test_internals_say_why_nothing_is_offered() -> None:
+def test_internals_have_the_reason_why_nothing_is_offered() -> None:
     seen = shown(Group.INTERNALS)
     assert (seen["suspended"], seen["suspended_reason"], seen["booking_status"]) == (True, "silent", "booked")
 
 
-def test_streams_say_their_language_where_it_is_known() -> None:
+def test_streams_have_their_language_where_it_is_known() -> None:
     about = MatchInfo(
         streams=(VideoStream("https://live.example/a", "en", "Main"), VideoStream("https://live.example/b"))
     )

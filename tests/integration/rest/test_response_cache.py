@@ -178,7 +178,7 @@ async def test_bookings_are_the_tenants_own(
     assert await status(theirs) == ("booked", True)
 
 
-async def test_a_lost_connection_is_no_excuse(
+async def test_changes_during_a_lost_connection_are_seen(
     client: httpx.AsyncClient, live: Match, basic: Headers, reads: Reads, store: Store
 ) -> None:
     """Whoever listened is cut off; what changes meanwhile is seen."""
