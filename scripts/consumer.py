@@ -22,7 +22,8 @@ import aio_pika
 DEMO, EXCHANGE = Path(__file__).resolve().parents[1] / "var" / "demo.json", "oddsfeed"
 OVERLAP_MILLIS = 10_000  # concurrent changes may be published in another order than their timestamps
 SUSPENDED, CLOSED, SEQS = "suspended", "", ("x-seq", "x-prev-seq")
-Ask = Callable[[int, str], Awaitable[tuple[int, float]]]  # (after, request id) -> status, seconds to wait
+# (after, request id) -> status, seconds to wait
+RecoveryRequest = Callable[[int, str], Awaitable[tuple[int, float]]]
 
 
 class Book:
@@ -87,12 +88,12 @@ class Book:
         return {"matches": held}
 
 
-async def recover(book: Book, ask: Ask) -> None:
+async def recover(book: Book, request_recovery: RecoveryRequest) -> None:
     """Request what was missed whenever that is due, without end."""
     while book.request or await book.due.wait():  # a refused request is repeated
         book.due.clear()
         book.request, book.replayed, book.completed = str(time.time_ns() // 1000), set(), asyncio.Event()
-        status, pause = await ask(max(0, book.after - OVERLAP_MILLIS), book.request)
+        status, pause = await request_recovery(max(0, book.after - OVERLAP_MILLIS), book.request)
         print(f"recovery {book.request}: {status}", flush=True)
         book.after = 0 if status == 422 else book.after  # too long ago: only the present can be replayed
         with contextlib.suppress(TimeoutError):
@@ -100,13 +101,13 @@ async def recover(book: Book, ask: Ask) -> None:
                 await book.completed.wait()
 
 
-async def consume(url: str, exchange: str, book: Book, ask: Ask) -> None:
+async def consume(url: str, exchange: str, book: Book, request_recovery: RecoveryRequest) -> None:
     """Consume until the connection ends or is silent for 20 s (then it raises); recover what was missed."""
     async with await aio_pika.connect(url, timeout=10) as connection, asyncio.TaskGroup() as group:
         queue = await (await connection.channel()).declare_queue(exclusive=True)
         await queue.bind(exchange, "#")
         book.suspend()
-        group.create_task(recover(book, ask))
+        group.create_task(recover(book, request_recovery))
         incoming = asyncio.Queue[Any]()  # not its iterator: with a timeout that may lose a cancellation
         connection.close_callbacks.add(lambda *_: incoming.put_nowait(None))
         await queue.consume(incoming.put, no_ack=True)
@@ -134,11 +135,11 @@ async def main(url: str, base_url: str = "", key: str = "", *, book: Book | None
         demo = json.loads(DEMO.read_text())
         tenant = {each["slug"]: each for each in demo["tenants"]}[url]
         url, base_url, key = tenant["amqp_url"], demo["base_url"], tenant["api_key"]
-    book, ask = book or Book(), lambda *request: asyncio.to_thread(post, base_url, key, *request)
+    book, request_recovery = book or Book(), lambda *request: asyncio.to_thread(post, base_url, key, *request)
     book.after = book.after or time.time_ns() // 1_000_000  # with 0 no results are replayed
     while True:
         try:
-            await consume(url, EXCHANGE, book, ask)
+            await consume(url, EXCHANGE, book, request_recovery)
         except* Exception as lost:
             print(f"the connection is lost ({lost.exceptions[0]!r})", flush=True)
         await asyncio.sleep(2)

@@ -38,11 +38,11 @@ class Board:
         self._link = link
         self._console = console or Console()
         self._snapshot = Snapshot()
-        self._said: deque[str] = deque(maxlen=3)
+        self._lines: deque[str] = deque(maxlen=3)
         self._ended = Event()
 
     def say(self, line: str) -> None:
-        self._said.append(line)
+        self._lines.append(line)
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -61,7 +61,7 @@ class Board:
             self._snapshot = self._reader.read()
 
     def _draw(self) -> RenderableType:
-        return drawn(self._snapshot, self._link, list(self._said), self._console.width)
+        return drawn(self._snapshot, self._link, list(self._lines), self._console.width)
 
 
 def drawn(snapshot: Snapshot, link: str, lines: list[str], width: int) -> Layout:

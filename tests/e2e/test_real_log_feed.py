@@ -63,7 +63,7 @@ async def play(rig: Rig, match_id: str, log: str, directory: Path) -> None:
     assert await sending.wait() == 0
 
 
-def told(consumer: Consumer, kind: str) -> Iterator[etree._Element]:
+def received(consumer: Consumer, kind: str) -> Iterator[etree._Element]:
     for got in consumer.live:
         if got.key.split(".")[3] == kind:
             yield etree.fromstring(got.body)
@@ -84,7 +84,7 @@ def results(consumer: Consumer) -> dict[Market, str]:
 
 
 def over(consumer: Consumer) -> bool:
-    states = (root.find("sport_event_status") for root in told(consumer, "odds_change"))
+    states = (root.find("sport_event_status") for root in received(consumer, "odds_change"))
     return any(state is not None and state.get("status") == "4" for state in states)
 
 
@@ -124,12 +124,12 @@ def check(consumer: Consumer, true: truth.Truth) -> None:
     settled = results(consumer)
     offered = {
         (int(market.get("id", "0")), market.get("specifiers", ""))
-        for root in told(consumer, "odds_change")
+        for root in received(consumer, "odds_change")
         for market in root.iter("market")
     }
     assert len(offered) > 80 and {1, 6, 8, 9, 13, 14} <= {type_id for type_id, _ in offered}
     assert set(settled) == offered
-    assert list(told(consumer, "bet_cancel")) == []
+    assert list(received(consumer, "bet_cancel")) == []
     for (type_id, specifiers), result in settled.items():
         expected = "1" if truth.is_won(true, type_id, specifier_values(specifiers)) else "0"
         assert (type_id, specifiers, result) == (type_id, specifiers, expected)

@@ -16,32 +16,32 @@ _RESULT = {"1": "won", "0": "lost"}
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 
 
-def folded(told: Iterable[Got]) -> Ledger:
+def folded(messages: Iterable[Got]) -> Ledger:
     """The latest word on each market, messages taken once each and in the order of their numbers."""
     ledger: Ledger = {}
-    for got in {each.seq: each for each in told if each.seq is not None}.values():
+    for got in {each.seq: each for each in messages if each.seq is not None}.values():
         root = etree.fromstring(got.body)
         if root.tag == "odds_change":
             continue
         for market in root.iter("market"):
-            ledger[key_of(root, market)] = word(root.tag, market)
+            ledger[key_of(root, market)] = outcome_of(root.tag, market)
     return ledger
 
 
-def folded_with_replay(told: Iterable[Got]) -> Ledger:
+def folded_with_replay(messages: Iterable[Got]) -> Ledger:
     """The newest word on each market by its timestamp, whatever order live and replayed ones came in; what
     is on offer is not settled."""
     newest: dict[tuple[str, str, str], tuple[int, str]] = {}
-    for got in told:
+    for got in messages:
         root = etree.fromstring(got.body)
         at = int(root.get("timestamp", "0"))
         for market in root.iter("market"):
             if root.tag == "odds_change" and market.get("status") not in ("1", "-1"):
                 continue
             key = key_of(root, market)
-            said = "pending" if root.tag == "odds_change" else word(str(root.tag), market)
-            newest[key] = max(newest.get(key, (0, "")), (at, said))
-    return {key: said for key, (_, said) in newest.items()}
+            state = "pending" if root.tag == "odds_change" else outcome_of(str(root.tag), market)
+            newest[key] = max(newest.get(key, (0, "")), (at, state))
+    return {key: state for key, (_, state) in newest.items()}
 
 
 def key_of(root: Any, market: Any) -> tuple[str, str, str]:
@@ -56,7 +56,7 @@ def windowed(specifiers: str, start: object, end: object) -> str:
     return f"{specifiers} {start}-{end}"
 
 
-def word(tag: str, market: Any) -> str:
+def outcome_of(tag: str, market: Any) -> str:
     """What a message says about one of its markets."""
     if tag == "bet_settlement":
         return _RESULT[market[0].get("result", "")]

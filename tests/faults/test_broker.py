@@ -79,29 +79,29 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
     rig: Rig, broker: PrivateBroker, fault: Callable[[Rig, PrivateBroker], Awaitable[int]]
 ) -> None:
     async with AsyncExitStack() as stack:
-        told = await listening(rig, stack)
+        consumers = await listening(rig, stack)
         await rig.feed(ALIVE_SECONDS=str(ALIVE))
-        await until("every tenant hears alive", lambda: all(each.alives for each in told))
+        await until("every tenant hears alive", lambda: all(each.alives for each in consumers))
         living = Living(Life(Story(rig.store), 1), pause=0.02)
         await living.more(20)
-        downs = [each.downs for each in told]
-        counts = [len(each.got) for each in told]
+        downs = [each.downs for each in consumers]
+        counts = [len(each.got) for each in consumers]
         head = await fault(rig, broker)
         await living.more(20)
         await until_async("health is green", lambda: well(rig), 60)
         await living.end()
         everything = await fold.everything(rig.store)
-        await until("all has arrived", lambda: all(each.seqs >= everything for each in told), 60)
+        await until("all has arrived", lambda: all(each.seqs >= everything for each in consumers), 60)
         ledger = await fold.ledger_of(rig.store)
-        for each in told:
+        for each in consumers:
             fold.check(each, ledger)
-        print(f"{fault.__name__}: repeated {[each.repeats for each in told]} of {len(everything)}")
-        assert [each.downs for each in told] == [before + 1 for before in downs]
-        for each, count in zip(told, counts, strict=True):
-            check_the_word_came_first(each, count, head)
+        print(f"{fault.__name__}: repeated {[each.repeats for each in consumers]} of {len(everything)}")
+        assert [each.downs for each in consumers] == [before + 1 for before in downs]
+        for each, count in zip(consumers, counts, strict=True):
+            check_the_notice_came_first(each, count, head)
 
 
-def check_the_word_came_first(consumer: Consumer, count: int, head: int) -> None:
+def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> None:
     """The word comes before anything beyond `head`, the newest change when health was red, and what waited
     meanwhile follows it."""
     words = [at for at, got in enumerate(consumer.got) if b'subscribed="0"' in got.body]

@@ -134,10 +134,10 @@ async def test_redis_is_away(rig: Rig, store: Store) -> None:
         living = Living(Life(Story(store), 3))
         await living.more(30)
         key = await key_of(store, tenant.slug, rig.settings.secret_key)
-        asked = await client.post(
+        answer = await client.post(
             "/cs2/v1/recovery/initiate_request?request_id=9", headers={"X-API-Key": key}
         )
-        assert asked.status_code == 202, asked.text
+        assert answer.status_code == 202, answer.text
         await until("complete", lambda: any(".snapshot_complete." in got.key for got in consumer.got))
         await living.end()
         await all_told(consumer, store)

@@ -32,7 +32,7 @@ def issue(store: Store, settings: Settings) -> IssueKey:
 
 @pytest.fixture
 async def upcoming(store: Store) -> Match:
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True,
         home="Amber Foxes",
         away="Blue Herons",
@@ -40,16 +40,16 @@ async def upcoming(store: Store) -> Match:
         best_of=3,
         scheduled_at=1,
     )
-    return await creation.create_match(store, asked, system_clock(), CONFIG.margin)
+    return await creation.create_match(store, new_match, system_clock(), CONFIG.margin)
 
 
 @pytest.fixture
 async def finished(store: Store) -> Match:
     """A match that was played and is over."""
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True, home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1
     )
-    match = await creation.create_match(store, asked, system_clock(), CONFIG.margin)
+    match = await creation.create_match(store, new_match, system_clock(), CONFIG.margin)
     over = msgspec.structs.replace(
         match, status=Status.FINISHED, score_home=1, started_at=1, finished_at=2, winner="home"
     )

@@ -20,7 +20,7 @@ from tests.support.world import World
 
 JSON, XML = "application/json", "application/xml"
 RATE = 100_000
-Ask = tuple[str, str, Json]  #: path as documented, method, and how to ask
+ExampleRequest = tuple[str, str, Json]  #: path as documented, method, and how to ask
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +44,16 @@ def issue(store: Store, settings: Settings) -> IssueKey:
     return issuing(store, settings.secret_key)
 
 
-def asks(document: Json, **values: str) -> Iterator[Ask]:
+def example_requests(document: Json, **values: str) -> Iterator[ExampleRequest]:
     """How to ask each operation for its own example, with other `values` for parameters so named."""
     for path, method, operation in operations(document):
-        given: dict[str, Json] = {"path": {}, "query": {}}
+        filled: dict[str, Json] = {"path": {}, "query": {}}
         for parameter in (followed(document, one) for one in operation["parameters"]):
             if parameter["required"]:
                 name = parameter["name"]
-                given[parameter["in"]][name] = values.get(name, parameter["example"])
+                filled[parameter["in"]][name] = values.get(name, parameter["example"])
         body = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("example")
-        yield path, method, {"url": path.format(**given["path"]), "params": given["query"], "json": body}
+        yield path, method, {"url": path.format(**filled["path"]), "params": filled["query"], "json": body}
 
 
 def formats(document: Json, path: str, method: str) -> list[str]:
@@ -62,20 +62,20 @@ def formats(document: Json, path: str, method: str) -> list[str]:
 
 
 def test_the_table_is_complete_and_equal_to_the_document(document: Json) -> None:
-    told = {path: (sport, scopes) for sport, table in SPORTS.items() for path, scopes in table.items()}
-    assert set(told) | OPEN == set(document["paths"])
+    expected = {path: (sport, scopes) for sport, table in SPORTS.items() for path, scopes in table.items()}
+    assert set(expected) | OPEN == set(document["paths"])
     for path, _, operation in operations(document):
         if path in OPEN:
             assert operation["security"] == []
         else:
             shown = operation.get("x-sport"), tuple(operation["x-required-scopes"])
-            assert (path, shown) == (path, told[path])
+            assert (path, shown) == (path, expected[path])
 
 
 async def test_every_address_requires_its_scope_in_every_format(
     client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
 ) -> None:
-    for path, method, how in asks(document):
+    for path, method, how in example_requests(document):
         needed = next((table[path] for table in SPORTS.values() if path in table), ())
         if not needed:
             continue
@@ -97,7 +97,7 @@ async def test_every_address_requires_its_sport(
     client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
 ) -> None:
     sports: dict[str | None, tuple[str, ...]] = {"cs2": ("soccer",), "soccer": ("cs2",), None: ()}
-    for path, method, how in asks(document):
+    for path, method, how in example_requests(document):
         for sport, table in SPORTS.items():
             if path in table:
                 raw = await issue(scopes=tuple(SCOPES), sports=sports[sport], rate_limit_rpm=RATE)
@@ -111,7 +111,7 @@ async def test_every_address_requires_its_sport(
 async def test_without_a_key_there_is_nothing_but_open_pages(
     client: httpx.AsyncClient, document: Json
 ) -> None:
-    for path, method, how in asks(document):
+    for path, method, how in example_requests(document):
         answer = await client.request(method, **how)
         assert answer.status_code == (200 if path in OPEN else 401), path
 
@@ -122,14 +122,14 @@ async def test_xml_by_accept_is_what_the_sibling_answers(
     """Byte for byte, whatever the key may see."""
     siblings = 0
     keys = [await issue(scopes=scopes, rate_limit_rpm=RATE) for scopes in _some_scopes()]
-    for path, method, how in asks(document):
+    for path, method, how in example_requests(document):
         if not path.endswith(".xml") or path == "/v1/alive.xml":
             continue
         siblings += 1
         for raw in keys:
             sibling = await client.request(method, **how, headers={"X-API-Key": raw, "Accept": JSON})
-            asked = how | {"url": how["url"].removesuffix(".xml")}
-            same = await client.request(method, **asked, headers={"X-API-Key": raw, "Accept": "text/xml"})
+            plain = how | {"url": how["url"].removesuffix(".xml")}
+            same = await client.request(method, **plain, headers={"X-API-Key": raw, "Accept": "text/xml"})
             assert (sibling.status_code, sibling.content) == (same.status_code, same.content), path
             assert sibling.headers.get("ETag") == same.headers.get("ETag"), path
     assert siblings == 6
@@ -151,7 +151,7 @@ async def test_a_finished_only_key_gets_no_other_match_anywhere(
     seen = 0
     for match in (populated.live, populated.upcoming, populated.cancelled, populated.finished):
         ref = f"od:match:{match.number}"
-        for path, method, how in asks(document, match_id=ref, event_id=ref):
+        for path, method, how in example_requests(document, match_id=ref, event_id=ref):
             for kind in formats(document, path, method) if method == "get" else ():
                 answer = await client.request(method, **how, headers={"Accept": kind, "X-API-Key": raw})
                 ill = path == "/v1/ready" and answer.status_code == 503

@@ -48,17 +48,17 @@ async def slowest_end(
 ) -> float:
     """The longest time, over many keys, from the order to the last process that still let a key in."""
     worst = 0.0
-    async with processes(settings, 3) as (office, *others):
+    async with processes(settings, 3) as (first, *others):
         for _ in range(times):
-            asked = {"bundles": ["cs2.stats"], "rate_limit_rpm": 1_000_000}
-            made = (await office.post("/ops/v1/tenants/house/keys", headers=operator, json=asked)).json()
+            body = {"bundles": ["cs2.stats"], "rate_limit_rpm": 1_000_000}
+            made = (await first.post("/ops/v1/tenants/house/keys", headers=operator, json=body)).json()
             raw, key = made["data"]["api_key"], made["data"]["key"]["key_id"]
             for client in others:
                 assert [await status(client, raw) for _ in range(2)] == [200, 200]
             begun = time.perf_counter()
-            ended = await office.post(f"/ops/v1/tenants/house/keys/{key}/{ending}", headers=operator)
+            ended = await first.post(f"/ops/v1/tenants/house/keys/{key}/{ending}", headers=operator)
             assert ended.is_success
-            assert await status(office, raw) == 403
+            assert await status(first, raw) == 403
             for client in others:
                 await eventually(partial(status, client, raw), lambda seen: seen == 403, 5)
             worst = max(worst, time.perf_counter() - begun)
@@ -112,7 +112,7 @@ async def answers(client: httpx.AsyncClient) -> bool:
         return False
 
 
-async def knock(host: str, raw: str) -> None:
+async def open_stream(host: str, raw: str) -> None:
     """Ask for a stream, and listen for a moment if it is given."""
     with suppress(InvalidStatus):
         async with subscribed(host, raw) as client:
@@ -123,19 +123,19 @@ async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, slug: st
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
     secrets = [operator["X-API-Key"], settings.secret_key]
     async with served(settings, tmp_path / "log") as client:
-        asked = {"bundles": ["cs2.stats"]}
-        made = await client.post("/ops/v1/tenants/house/keys", headers=operator, json=asked)
+        body = {"bundles": ["cs2.stats"]}
+        made = await client.post("/ops/v1/tenants/house/keys", headers=operator, json=body)
         raw, unknown = made.json()["data"]["api_key"], generate()
         secrets += [raw, unknown]
         for key in (raw, unknown, raw[:-1]):
             await client.get(f"/v1/whoami?api_key={key}", headers={"X-API-Key": key})
             await client.get(f"/v1/nothing/{key}?api_key={key}", headers={"x-access-token": key})
             await client.get(f"/cs2/v1/stream?api_key={key}")
-            await knock(f"{client.base_url.host}:{client.base_url.port}", key)
+            await open_stream(f"{client.base_url.host}:{client.base_url.port}", key)
         await client.post("/ops/v1/tenants", headers=operator, json={"slug": slug, "name": "T"})
-        given = await client.post(f"/ops/v1/tenants/{slug}/amqp", headers=operator, timeout=20)
-        secrets.append(given.json()["data"]["amqp_url"].split(":")[2].split("@")[0])
+        created = await client.post(f"/ops/v1/tenants/{slug}/amqp", headers=operator, timeout=20)
+        secrets.append(created.json()["data"]["amqp_url"].split(":")[2].split("@")[0])
         metrics = await client.get("/ops/v1/metrics", headers=operator)
-    said = (tmp_path / "log").read_text() + metrics.text
-    assert "matchfeed_" in said
-    assert not [secret for secret in secrets if secret in said]
+    logged = (tmp_path / "log").read_text() + metrics.text
+    assert "matchfeed_" in logged
+    assert not [secret for secret in secrets if secret in logged]

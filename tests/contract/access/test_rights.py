@@ -66,18 +66,18 @@ PATHS = {
 HEADERS = ("X-API-Key", "x-access-token", "$x$access-token")
 
 
-async def ask(client: httpx.AsyncClient, path: str, raw: str) -> httpx.Response:
+async def fetch(client: httpx.AsyncClient, path: str, raw: str) -> httpx.Response:
     method, _, place = path.rpartition(" ")
     return await client.request(method or "GET", place, headers=[(b"x-api-key", raw.encode())])
 
 
 async def test_bundles_are_those_of_the_table(client: httpx.AsyncClient, issue: IssueKey) -> None:
     for bundle, granted in BUNDLES.items():
-        whoami = await ask(client, "/v1/whoami", await issue(bundles=(bundle,)))
+        whoami = await fetch(client, "/v1/whoami", await issue(bundles=(bundle,)))
         assert set(whoami.json()["data"]["scopes"]) == granted, bundle
         assert bundle not in whoami.text
     both = await issue(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
-    shown = (await ask(client, "/v1/whoami", both)).json()["data"]["scopes"]
+    shown = (await fetch(client, "/v1/whoami", both)).json()["data"]["scopes"]
     assert set(shown) == BUNDLES["cs2.odds.basic"] | BUNDLES["cs2.odds.scoreboard-addon"]
 
 
@@ -87,7 +87,7 @@ async def test_every_set_of_scopes_opens_its_fields_and_no_others(
     opening = sorted({scope for needed in GROUPS for scope in needed})
     for size in range(1, len(opening) + 1):
         for granted in combinations(opening, size):
-            answer = await ask(client, f"/cs2/v1/matches/{upcoming.id}", await issue(scopes=granted))
+            answer = await fetch(client, f"/cs2/v1/matches/{upcoming.id}", await issue(scopes=granted))
             if not {"cs2:matches:list", "cs2:matches:read"} & set(granted):
                 assert answer.status_code == 403
                 continue
@@ -102,9 +102,9 @@ async def test_scopes_that_open_no_fields_open_none(
 ) -> None:
     opening = {scope for needed in GROUPS for scope in needed}
     path = f"/cs2/v1/matches/{upcoming.id}"
-    plain = await ask(client, path, await issue(scopes=("cs2:matches:list",)))
+    plain = await fetch(client, path, await issue(scopes=("cs2:matches:list",)))
     more = await issue(scopes=("cs2:matches:list", *sorted(SCOPES - opening)))
-    assert set((await ask(client, path, more)).json()["data"]) == set(plain.json()["data"])
+    assert set((await fetch(client, path, more)).json()["data"]) == set(plain.json()["data"])
 
 
 async def test_every_path_requires_its_scope_and_names_it(
@@ -112,11 +112,11 @@ async def test_every_path_requires_its_scope_and_names_it(
 ) -> None:
     for path, scope in PATHS.items():
         place = path.format(id=upcoming.id)
-        lacking = await ask(client, place, await issue(scopes=tuple(sorted(SCOPES - {scope}))))
+        lacking = await fetch(client, place, await issue(scopes=tuple(sorted(SCOPES - {scope}))))
         assert lacking.status_code == 403, path
         assert scope in lacking.json()["detail"]
         assert "account manager" in lacking.json()["detail"]
-        assert (await ask(client, place, await issue(scopes=(scope,)))).status_code != 403, path
+        assert (await fetch(client, place, await issue(scopes=(scope,)))).status_code != 403, path
 
 
 async def test_every_sport_list_opens_its_namespaces(
@@ -125,9 +125,9 @@ async def test_every_sport_list_opens_its_namespaces(
     everything: dict[str, Any] = {"scopes": tuple(SCOPES)}
     for sports in (("cs2",), ("soccer",), ("cs2", "soccer"), ()):
         raw = await issue(sports=sports, **everything)
-        assert (await ask(client, "/v1/whoami", raw)).json()["data"]["sport_allowlist"] == sorted(sports)
+        assert (await fetch(client, "/v1/whoami", raw)).json()["data"]["sport_allowlist"] == sorted(sports)
         for path in (*PATHS, "/cs2/v1/matches/{id}"):
-            answer = await ask(client, path.format(id=upcoming.id), raw)
+            answer = await fetch(client, path.format(id=upcoming.id), raw)
             assert (answer.status_code == 403) == ("cs2" not in sports), path
             if "cs2" not in sports:
                 assert "cs2" in answer.json()["detail"]
@@ -138,8 +138,8 @@ async def test_every_combination_of_key_headers(client: httpx.AsyncClient, issue
     unknown = generate()
     for values in product((None, good, other, unknown, ""), repeat=len(HEADERS)):
         sent = {name: value for name, value in zip(HEADERS, values, strict=True) if value is not None}
-        told = set(sent.values()) - {""}
-        expected = 401 if not told else 400 if len(told) > 1 else 200 if told <= {good, other} else 403
+        used = set(sent.values()) - {""}
+        expected = 401 if not used else 400 if len(used) > 1 else 200 if used <= {good, other} else 403
         answer = await client.get("/v1/whoami", headers=sent)
         assert answer.status_code == expected, sorted(sent)
         assert expected == 200 or set(answer.json()) == {"detail"}
@@ -152,16 +152,16 @@ async def test_a_finished_only_key_sees_nothing_of_what_is_not_finished(
     everything = tuple(sorted(SCOPES))
     keys = [await issue(bundles=("cs2.scoretock",)), await issue(scopes=everything, finished_only=True)]
     for raw in keys:
-        listing = (await ask(client, "/cs2/v1/matches", raw)).json()
+        listing = (await fetch(client, "/cs2/v1/matches", raw)).json()
         assert [row["id"] for row in listing["data"]] == [str(finished.id)]
         assert listing["meta"]["total"] == 1
         for path in ("/cs2/v1/matches/{id}", *(path for path in PATHS if "{id}" in path)):
-            hidden = await ask(client, path.format(id=upcoming.id), raw)
-            shown = await ask(client, path.format(id=finished.id), raw)
+            hidden = await fetch(client, path.format(id=upcoming.id), raw)
+            shown = await fetch(client, path.format(id=finished.id), raw)
             assert hidden.status_code in (403, 404), path
             assert hidden.status_code == 403 or shown.status_code == 200
             assert hidden.status_code == 404 or shown.status_code == 403
-            missing = await ask(client, path.format(id="od:match:404404"), raw)
+            missing = await fetch(client, path.format(id="od:match:404404"), raw)
             assert hidden.text.replace(str(upcoming.id), "") == missing.text.replace("od:match:404404", "")
 
 
@@ -170,6 +170,6 @@ async def test_no_refusal_of_a_key_gives_the_reason(
     client: httpx.AsyncClient, issue: IssueKey, path: str
 ) -> None:
     tied = await issue(bundles=("cs2.operator",), networks=("192.0.2.1",))
-    answers = [await ask(client, path, raw) for raw in (generate(), "x", tied, tied[:-1], "é" * 54)]
+    answers = [await fetch(client, path, raw) for raw in (generate(), "x", tied, tied[:-1], "é" * 54)]
     assert {answer.status_code for answer in answers} == {403}
     assert len({answer.text for answer in answers}) == 1

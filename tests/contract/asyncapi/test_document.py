@@ -91,18 +91,20 @@ async def test_both_channels_are_in_it(document: Any) -> None:
 
 async def test_the_document_states_when_to_reconnect(document: Any, client: httpx.AsyncClient) -> None:
     (alive,) = [
-        said
-        for said in document["components"]["messages"].values()
-        if "30 seconds" in said.get("summary", "")
+        described
+        for described in document["components"]["messages"].values()
+        if "30 seconds" in described.get("summary", "")
     ]
     assert alive["name"] == "alive" and "after 1 second, then after twice as long" in alive["summary"]
     assert alive["summary"] in (await client.get("/v1/docs/pushed")).text
 
 
 async def test_the_document_states_which_markets_an_odds_change_lists(document: Any) -> None:
-    says = {name: document["channels"][f"{name}.odds_change"]["description"] for name in ("live", "recovery")}
-    assert "The markets that changed; what is not listed is as it was." in says["live"]
-    assert "The full list" in says["recovery"]
+    descriptions = {
+        name: document["channels"][f"{name}.odds_change"]["description"] for name in ("live", "recovery")
+    }
+    assert "The markets that changed; what is not listed is as it was." in descriptions["live"]
+    assert "The full list" in descriptions["recovery"]
 
 
 async def test_the_page_is_public_and_fetches_nothing(client: httpx.AsyncClient) -> None:
@@ -125,7 +127,7 @@ def test_no_name_is_in_both_parts() -> None:
         assert not ours[part].keys() & theirs[part].keys()
 
 
-def told() -> list[bytes]:
+def rendered() -> list[bytes]:
     """An envelope of each kind."""
     entries = [
         LedgerEntry(
@@ -145,7 +147,7 @@ def told() -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("body", told(), ids=lambda body: body[:24].decode())
+@pytest.mark.parametrize("body", rendered(), ids=lambda body: body[:24].decode())
 def test_envelopes_match_the_document(body: bytes) -> None:
     shapes = feed_json_schema()
     root = etree.fromstring(body)

@@ -123,11 +123,17 @@ async def test_hostile_data(
     away: Competitor,
     player: Player,
     linked: bool,
-    told: dict[str, Any],
+    fields_of_match: dict[str, Any],
 ) -> None:
     await clear(store)
     world = await furnish(
-        store, tournament=tournament, home=home, away=away, player=player, linked=linked, fields=told
+        store,
+        tournament=tournament,
+        home=home,
+        away=away,
+        player=player,
+        linked=linked,
+        fields=fields_of_match,
     )
     await check(client, key, world)
 

@@ -30,10 +30,10 @@ _LINES = 200
 
 async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
     home, away = fictional_world().teams[2 * pair : 2 * pair + 2]
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=event, scheduled_at=scheduled_at
     )
-    return await creation.create_match(store, asked, system_clock(), IngestConfig().margin)
+    return await creation.create_match(store, new_match, system_clock(), IngestConfig().margin)
 
 
 async def play(store: Store, match: Match, pair: int, share: float) -> None:
@@ -92,7 +92,7 @@ async def test_a_client_finds_everything_that_it_sees(
     assert walker.seen["player"], "those who played are known"
     assert len(walker.seen["tournament"]) >= 6
     await _markets_are_described(client, key, walker)
-    await _recoveries_tell_of_nothing_else(client, key, store, walker)
+    await _recoveries_replay_nothing_else(client, key, store, walker)
 
 
 async def _markets_are_described(client: httpx.AsyncClient, key: dict[str, str], walker: Walker) -> None:
@@ -108,7 +108,7 @@ async def _markets_are_described(client: httpx.AsyncClient, key: dict[str, str],
     assert offered > 10
 
 
-async def _recoveries_tell_of_nothing_else(
+async def _recoveries_replay_nothing_else(
     client: httpx.AsyncClient, key: dict[str, str], store: Store, walker: Walker
 ) -> None:
     """Every match and every market that a recovery would tell of is known from before."""
@@ -117,14 +117,14 @@ async def _recoveries_tell_of_nothing_else(
         await tenants.save(tx, replace(tenant, amqp=True))
     (producer,) = walker.producers
     after = system_clock() - 2 * HOUR
-    asked = {f"/v1/{producer}/recovery/initiate_request?after={after}&request_id=1"}
+    requests = {f"/v1/{producer}/recovery/initiate_request?after={after}&request_id=1"}
     for event in walker.seen["event"]:
-        asked |= {
+        requests |= {
             f"/v1/{producer}/{what}/events/{event}/initiate_request?"
             for what in ("odds", "stateful_messages")
         }
-    told = 0
-    for node, path in enumerate(sorted(asked), start=1):
+    replayed = 0
+    for node, path in enumerate(sorted(requests), start=1):
         answer = await client.post(f"{path}&node_id={node}", headers=key)
         request_id = document(answer, "response", 202).get("request_id")
         async with store.reading() as tx:
@@ -133,8 +133,8 @@ async def _recoveries_tell_of_nothing_else(
         replay = RecoveryPlan(store, job)
         for step in await replay.steps():
             for message in await replay.messages(step, system_clock()):
-                told += 1
+                replayed += 1
                 assert match_urn(message.number) in walker.seen["event"]
                 for market in (*message.markets, *message.entries):
                     assert set(specifier_values(market.specifiers)) == walker.markets[str(market.type_id)]
-    assert told > len(walker.seen["event"])
+    assert replayed > len(walker.seen["event"])

@@ -264,9 +264,9 @@ async def test_the_producer_of_a_deployment_that_sets_nothing(read: Reader) -> N
 
 async def test_bookmaker_details(read: Reader, basic: Headers, client: httpx.AsyncClient) -> None:
     found = await read("/v1/users/whoami")
-    told = (await client.get("/v1/whoami", headers=basic)).json()["data"]
-    assert found.get("tenant_id") == told["tenant_id"]
-    assert {node.get("name") for node in found.find("scopes")} == set(told["scopes"])
+    whoami = (await client.get("/v1/whoami", headers=basic)).json()["data"]
+    assert found.get("tenant_id") == whoami["tenant_id"]
+    assert {node.get("name") for node in found.find("scopes")} == set(whoami["scopes"])
     assert found.get("virtual_host") == "acme"
     assert 0 < int(found.get("bookmaker_id")) < 2**31
     assert found.get("bookmaker_id") == (await read("/v1/users/whoami")).get("bookmaker_id")

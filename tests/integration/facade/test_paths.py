@@ -106,8 +106,8 @@ async def test_every_path_requires_its_scope_and_its_sport(
         others = {"cs2:maps:read", "cs2:markets:read", "cs2:recovery:initiate"}
         lacking = await client.get(path, headers=asked(await issue(scopes=tuple(sorted(others)))))
         if needed:
-            said = detail(lacking, 403)
-            assert all(scope in said for scope in needed) and "account manager" in said
+            error = detail(lacking, 403)
+            assert all(scope in error for scope in needed) and "account manager" in error
         else:
             document(lacking, root)
         stranger = await client.get(path, headers=asked(await issue(bundles=EVERY_SCOPE, sports=("soccer",))))

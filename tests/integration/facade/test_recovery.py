@@ -42,7 +42,7 @@ async def match(store: Store) -> Match:
     return await Story(store).match(Status.LIVE)
 
 
-class Asking:
+class RecoveryClient:
     """A client that asks with one key; a node for each request, so that none waits for another."""
 
     def __init__(self, client: httpx.AsyncClient, headers: Headers, store: Store) -> None:
@@ -50,8 +50,8 @@ class Asking:
         self._nodes = iter(range(1, 1000))
 
     async def __call__(self, path: str, **params: Any) -> httpx.Response:
-        given = {"node_id": next(self._nodes)} | params
-        return await self._client.post(path, headers=self._headers, params=given)
+        query = {"node_id": next(self._nodes)} | params
+        return await self._client.post(path, headers=self._headers, params=query)
 
     async def job(self, request_id: str) -> Any:
         async with self._store.transaction() as tx:
@@ -60,11 +60,11 @@ class Asking:
 
 
 @pytest.fixture
-def ask(client: httpx.AsyncClient, provisioned: Headers, store: Store) -> Asking:
-    return Asking(client, provisioned, store)
+def recover(client: httpx.AsyncClient, provisioned: Headers, store: Store) -> RecoveryClient:
+    return RecoveryClient(client, provisioned, store)
 
 
-def taken_on(answer: httpx.Response) -> dict[str, str]:
+def acknowledged(answer: httpx.Response) -> dict[str, str]:
     found = document(answer, "response", 202)
     assert [node.tag for node in found] == ["action", "message"]
     assert found.get("response_code") == "ACCEPTED"
@@ -72,58 +72,60 @@ def taken_on(answer: httpx.Response) -> dict[str, str]:
     return dict(found.attrib)
 
 
-async def test_everything_is_acknowledged(ask: Asking) -> None:
+async def test_everything_is_acknowledged(recover: RecoveryClient) -> None:
     before, after = now(), now() - 60_000
-    said = taken_on(await ask(ALL, request_id="12345678901234567890", after=after, node_id=3))
-    assert before <= int(said.pop("scheduled_at")) <= now()
-    assert said == {
+    attributes = acknowledged(await recover(ALL, request_id="12345678901234567890", after=after, node_id=3))
+    assert before <= int(attributes.pop("scheduled_at")) <= now()
+    assert attributes == {
         "response_code": "ACCEPTED",
         "request_id": "12345678901234567890",
         "node_id": "3",
         "after": str(after),
     }
-    job = await ask.job("12345678901234567890")
+    job = await recover.job("12345678901234567890")
     assert (job.request.kind, job.request.after, job.request.node_id) == (RecoveryKind.GLOBAL, after, "3")
 
 
 @pytest.mark.parametrize("product", ["live", "2"])
-async def test_the_product_is_an_id_a_scope_or_a_name(ask: Asking, match: Match, product: str) -> None:
+async def test_the_product_is_an_id_a_scope_or_a_name(
+    recover: RecoveryClient, match: Match, product: str
+) -> None:
     for path in (ALL, *EVENTS):
         address = path.replace("/live/", f"/{product}/").format(event=match.id)
-        taken_on(await ask(address, request_id="7", product="another"))
+        acknowledged(await recover(address, request_id="7", product="another"))
 
 
 @pytest.mark.parametrize(
     "product",
     ["pre", "prematch", "1", "3", "LIVE", "02", "x", "live%20", "sports", "descriptions", "schemas", "users"],
 )
-async def test_any_other_product_is_422(ask: Asking, match: Match, product: str) -> None:
+async def test_any_other_product_is_422(recover: RecoveryClient, match: Match, product: str) -> None:
     for path in (ALL, *EVENTS):
         address = path.replace("/live/", f"/{product}/").format(event=match.id)
-        (field,) = detail(await ask(address, request_id="7", product="2"), 422)
+        (field,) = detail(await recover(address, request_id="7", product="2"), 422)
         assert field["loc"] == ["path", "product"]
 
 
 @pytest.mark.parametrize("path", EVENTS)
 async def test_a_request_for_one_match_without_an_id_is_assigned_one(
-    ask: Asking, match: Match, path: str
+    recover: RecoveryClient, match: Match, path: str
 ) -> None:
     for reference in (match_urn(match.number), str(match.id), f"od%3Amatch%3A{match.number}"):
-        said = taken_on(await ask(path.format(event=reference)))
-        assert int(said["request_id"]) > 0
-        assert "after" not in said
-        job = await ask.job(said["request_id"])
+        attributes = acknowledged(await recover(path.format(event=reference)))
+        assert int(attributes["request_id"]) > 0
+        assert "after" not in attributes
+        job = await recover.job(attributes["request_id"])
         assert (job.request.kind, job.request.match_id) == (EVENTS[path], match.id)
-    assert taken_on(await ask(path.format(event=match.id), request_id="77"))["request_id"] == "77"
+    assert acknowledged(await recover(path.format(event=match.id), request_id="77"))["request_id"] == "77"
 
 
-async def test_everything_needs_an_id(ask: Asking) -> None:
-    (field,) = detail(await ask(ALL), 422)
+async def test_everything_needs_an_id(recover: RecoveryClient) -> None:
+    (field,) = detail(await recover(ALL), 422)
     assert field["loc"] == ["query", "request_id"]
 
 
 @pytest.mark.parametrize(
-    ("given", "wrong"),
+    ("query", "wrong"),
     [
         ({"request_id": "0"}, "request_id"),
         ({"request_id": "x"}, "request_id"),
@@ -133,55 +135,57 @@ async def test_everything_needs_an_id(ask: Asking) -> None:
     ],
 )
 async def test_ids_that_do_not_fit_are_named(
-    ask: Asking, match: Match, given: dict[str, str], wrong: str
+    recover: RecoveryClient, match: Match, query: dict[str, str], wrong: str
 ) -> None:
     for path in (ALL, *EVENTS):
-        (field,) = detail(await ask(path.format(event=match.id), **given), 422)
+        (field,) = detail(await recover(path.format(event=match.id), **query), 422)
         assert field["loc"] == ["query", wrong]
 
 
 @pytest.mark.parametrize("after", ["soon", "-1", "1", "99999999999999"])
 async def test_the_window_holds_for_everything_and_one_match_has_none(
-    ask: Asking, match: Match, after: str
+    recover: RecoveryClient, match: Match, after: str
 ) -> None:
-    (field,) = detail(await ask(ALL, request_id="7", after=after), 422)
+    (field,) = detail(await recover(ALL, request_id="7", after=after), 422)
     assert field["loc"] == ["query", "after"]
-    taken_on(await ask(ODDS.format(event=match.id), after=after))
+    acknowledged(await recover(ODDS.format(event=match.id), after=after))
 
 
-async def test_one_at_a_time_for_each_node(ask: Asking) -> None:
-    taken_on(await ask(ALL, request_id="7", node_id=5))
-    answer = await ask(ALL, request_id="8", node_id=5)
+async def test_one_at_a_time_for_each_node(recover: RecoveryClient) -> None:
+    acknowledged(await recover(ALL, request_id="7", node_id=5))
+    answer = await recover(ALL, request_id="8", node_id=5)
     assert "request_id 7," in detail(answer, 409)
     assert int(answer.headers["retry-after"]) > 0
 
 
-async def test_matches_are_queued_and_delay_nothing_else(ask: Asking, match: Match) -> None:
+async def test_matches_are_queued_and_delay_nothing_else(recover: RecoveryClient, match: Match) -> None:
     """Neither does one match wait for everything to be told, nor everything for one match."""
     for path in EVENTS:
-        taken_on(await ask(path.format(event=match.id), request_id="7", node_id=5))
-        taken_on(await ask(path.format(event=match.id), request_id="8", node_id=5))
-    taken_on(await ask(ALL, request_id="9", node_id=5))
-    taken_on(await ask(ODDS.format(event=match.id), request_id="10", node_id=5))
+        acknowledged(await recover(path.format(event=match.id), request_id="7", node_id=5))
+        acknowledged(await recover(path.format(event=match.id), request_id="8", node_id=5))
+    acknowledged(await recover(ALL, request_id="9", node_id=5))
+    acknowledged(await recover(ODDS.format(event=match.id), request_id="10", node_id=5))
 
 
-async def test_a_full_queue_returns_when_to_retry(ask: Asking, match: Match) -> None:
+async def test_a_full_queue_returns_when_to_retry(recover: RecoveryClient, match: Match) -> None:
     for _ in range(MAX_QUEUED):
-        taken_on(await ask(ODDS.format(event=match.id)))
-    answer = await ask(ODDS.format(event=match.id))
+        acknowledged(await recover(ODDS.format(event=match.id)))
+    answer = await recover(ODDS.format(event=match.id))
     assert f"{MAX_QUEUED} event-level recoveries" in detail(answer, 409)
     assert int(answer.headers["retry-after"]) > 0
-    taken_on(await ask(ALL, request_id="9"))
+    acknowledged(await recover(ALL, request_id="9"))
 
 
-async def test_a_match_that_the_tenant_does_not_have_is_404(ask: Asking, match: Match, store: Store) -> None:
+async def test_a_match_that_the_tenant_does_not_have_is_404(
+    recover: RecoveryClient, match: Match, store: Store
+) -> None:
     async with store.transaction() as tx:
         tenant = await tenants.by_slug(tx, "acme")
         await tenants.unbook(tx, tenant.id, match.id)
     for path in EVENTS:
         for reference in (match.id, match_urn(404404)):
-            assert str(reference) in detail(await ask(path.format(event=reference)), 404)
-        assert (await ask(path.format(event="x"))).status_code == 422
+            assert str(reference) in detail(await recover(path.format(event=reference)), 404)
+        assert (await recover(path.format(event="x"))).status_code == 422
 
 
 async def test_who_sees_finished_matches_only_learns_of_no_other(
@@ -195,7 +199,7 @@ async def test_who_sees_finished_matches_only_learns_of_no_other(
         assert match_urn(match.number) in detail(known, 404)
         assert detail(unknown, 404).replace("404404", str(match.number)) == detail(known, 404)
     await Story(store).finish(match)
-    taken_on(await client.post(address, headers=limited))
+    acknowledged(await client.post(address, headers=limited))
 
 
 async def test_without_a_vhost_it_is_409(client: httpx.AsyncClient, basic: Headers, match: Match) -> None:
@@ -208,4 +212,4 @@ async def test_an_unexpected_body_is_not_read(client: httpx.AsyncClient, provisi
     """One client sends XML that is not even in the encoding that it claims."""
     body = b'<?xml version="1.0" encoding="utf-16"?><request/>'
     headers = provisioned | {"content-type": "application/xml"}
-    taken_on(await client.post(ALL, headers=headers, params={"request_id": "7"}, content=body))
+    acknowledged(await client.post(ALL, headers=headers, params={"request_id": "7"}, content=body))

@@ -140,19 +140,19 @@ async def test_a_match_that_a_tenant_unbooked_is_missing_for_it_alone(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store, tenant: Tenant, world: World
 ) -> None:
     other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
-    given_back = world.matches[Status.UPCOMING], world.matches[Status.LIVE]
+    unbooked = world.matches[Status.UPCOMING], world.matches[Status.LIVE]
     async with store.transaction() as tx:
-        for match in given_back:
+        for match in unbooked:
             await tenants.unbook(tx, tenant.id, match.id)
     for path in (PRE, LIVE, OF_DAY):
         mine, theirs = await listed(client, path, basic), await listed(client, path, other)
-        assert set(theirs) - set(mine) == set(theirs) & set(urns(*given_back)) != set()
+        assert set(theirs) - set(mine) == set(theirs) & set(urns(*unbooked)) != set()
     for kind, root in (("summary", "match_summary"), ("fixture", "fixtures_fixture")):
-        path = f"/v1/sports/en/sport_events/{match_urn(given_back[0].number)}/{kind}"
+        path = f"/v1/sports/en/sport_events/{match_urn(unbooked[0].number)}/{kind}"
         for key, expected in ((basic, "not_available"), (other, "booked")):
             assert document(await client.get(path, headers=key), root)[0].get("liveodds") == expected
     async with store.transaction() as tx:
-        await tenants.book(tx, tenant.id, given_back[0].id)
+        await tenants.book(tx, tenant.id, unbooked[0].id)
     theirs = await listed(client, PRE, other)
     await eventually(partial(listed, client, PRE, basic), lambda mine: mine == theirs)
 

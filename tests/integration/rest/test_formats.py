@@ -176,14 +176,14 @@ async def test_large_bodies_are_compressed_for_clients_that_accept_it(
 
 
 async def test_head_is_get_without_its_body(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
-    told = {"x-request-id", "ratelimit"}
+    varying = {"x-request-id", "ratelimit"}
     for path, _, _ in SIBLINGS[1:]:
         address = path.format(id=live.id)
         for url in (address, f"{address}.xml"):
             head, full = await client.head(url, headers=basic), await client.get(url, headers=basic)
             assert (head.status_code, head.content) == (200, b"")
-            assert {k: v for k, v in head.headers.items() if k not in told} == {
-                k: v for k, v in full.headers.items() if k not in told
+            assert {k: v for k, v in head.headers.items() if k not in varying} == {
+                k: v for k, v in full.headers.items() if k not in varying
             }
     missing = await client.head("/cs2/v1/matches/od:match:404404", headers=basic)
     assert (missing.status_code, missing.content) == (404, b"")

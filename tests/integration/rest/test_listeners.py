@@ -91,37 +91,37 @@ async def served(settings: Settings) -> AsyncIterator[Served]:
         yield Served(public, own)
 
 
-async def ask(port: int, target: str, key: str, method: str = "GET") -> httpx.Response:
+async def send_request(port: int, target: str, key: str, method: str = "GET") -> httpx.Response:
     lines = [f"{method} {target} HTTP/1.1", "Host: x", f"X-API-Key: {key}", "X-Request-Id: same", "", ""]
     return await send(port, "\r\n".join(lines).encode())
 
 
 async def status(port: int, target: str) -> int:
-    return (await ask(port, target, "", "POST")).status_code
+    return (await send_request(port, target, "", "POST")).status_code
 
 
 async def test_each_listener_serves_its_own_addresses(served: Served, issue: IssueKey) -> None:
     key = await issue("house", bundles=("cs2.operator",))
     for target in ("/ops/v1/feed", "/ops/v1/tenants", "/ops/v1/metrics", "/ops/v1/openapi.json"):
-        assert (await ask(served.operators, target, key)).status_code == 200
-        assert (await ask(served.public, target, key)).status_code == 404
+        assert (await send_request(served.operators, target, key)).status_code == 200
+        assert (await send_request(served.public, target, key)).status_code == 404
     for target in ("/v1/whoami", "/cs2/v1/matches", "/v1/sports/en/sports", "/v1/docs", "/"):
-        assert (await ask(served.public, target, key)).status_code == 200
-        assert (await ask(served.operators, target, key)).status_code == 404
+        assert (await send_request(served.public, target, key)).status_code == 200
+        assert (await send_request(served.operators, target, key)).status_code == 404
     for port in (served.public, served.operators):
-        assert (await ask(port, "/v1/health", key)).status_code == 200
+        assert (await send_request(port, "/v1/health", key)).status_code == 200
 
 
 async def test_tenants_see_no_trace_of_operators(served: Served, issue: IssueKey) -> None:
     """Word for word what they are answered where there has never been anything."""
     key = await issue(bundles=("cs2.odds.basic",))
 
-    def told(answer: httpx.Response) -> tuple[int, list[tuple[str, str]], bytes]:
+    def comparable(answer: httpx.Response) -> tuple[int, list[tuple[str, str]], bytes]:
         return answer.status_code, [one for one in answer.headers.items() if one[0] != "date"], answer.content
 
     for method in ("GET", "POST", "OPTIONS", "DELETE"):
-        nothing = told(await ask(served.public, "/nothing/v1/feed", key, method))
-        assert told(await ask(served.public, "/ops/v1/feed", key, method)) == nothing
+        nothing = comparable(await send_request(served.public, "/nothing/v1/feed", key, method))
+        assert comparable(await send_request(served.public, "/ops/v1/feed", key, method)) == nothing
         assert nothing[0] == 404
 
 
@@ -129,13 +129,13 @@ async def test_no_other_spelling_reaches_a_handler(served: Served, issue: IssueK
     key = await issue("house", bundles=("cs2.operator",))
     for target in ODD:
         for port in (served.public, served.operators):
-            assert (await ask(port, target, key)).status_code in (400, 404), target
+            assert (await send_request(port, target, key)).status_code in (400, 404), target
 
 
 async def test_tenants_addresses_have_one_spelling(served: Served, issue: IssueKey) -> None:
     key = await issue(bundles=("cs2.odds.basic",))
     for target in ODD_PUBLIC:
-        assert (await ask(served.public, target, key)).status_code in (400, 404), target
+        assert (await send_request(served.public, target, key)).status_code in (400, 404), target
     for path in ODD_STREAMS:
         refused = await refusal(f"127.0.0.1:{served.public}", f"{path}?api_key={key}")
         assert refused.status_code in (400, 404), path
@@ -144,26 +144,28 @@ async def test_tenants_addresses_have_one_spelling(served: Served, issue: IssueK
 async def test_an_id_may_be_encoded_as_clients_do(served: Served, store: Store, issue: IssueKey) -> None:
     """A colon and a bar need not be encoded in a path; most clients do it."""
     key = await issue(bundles=("cs2.odds.basic",))
-    asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await creation.create_match(store, asked, system_clock(), IngestConfig().margin)
+    new_match = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
+    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().margin)
     path = "/v1/sports/en/sport_events/{}/fixture"
     variant = "/v1/descriptions/en/markets/13/variants/{}"
     for urn in (f"od:match:{match.number}", f"od%3Amatch%3A{match.number}", f"od%3amatch%3a{match.number}"):
-        assert (await ask(served.public, path.format(urn), key)).status_code == 200, urn
-    plain, encoded = [await ask(served.public, variant.format(name), key) for name in ("a|b:1", "a%7Cb%3A1")]
+        assert (await send_request(served.public, path.format(urn), key)).status_code == 200, urn
+    plain, encoded = [
+        await send_request(served.public, variant.format(name), key) for name in ("a|b:1", "a%7Cb%3A1")
+    ]
     assert plain.status_code == encoded.status_code and "xml" in encoded.headers["content-type"]
 
 
 async def test_a_game_servers_log_comes_in_on_the_public_listener(
     served: Served, store: Store, settings: Settings
 ) -> None:
-    asked = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await creation.create_match(store, asked, system_clock(), IngestConfig().margin)
+    new_match = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
+    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().margin)
     url = log_tokens.address(settings.secret_key, "", match)
     await eventually(lambda: status(served.public, url), lambda found: found == 200)
     for spelled in (url, url.replace("/log?", "/log/?")):
-        assert (await ask(served.public, spelled, "", "POST")).status_code == 200
-    assert (await ask(served.operators, url, "", "POST")).status_code == 404
+        assert (await send_request(served.public, spelled, "", "POST")).status_code == 200
+    assert (await send_request(served.operators, url, "", "POST")).status_code == 404
 
 
 async def test_a_stream_is_the_public_listeners(served: Served, issue: IssueKey) -> None:
@@ -176,6 +178,6 @@ async def test_with_one_listener_it_serves_all(settings: Settings, issue: IssueK
     key = await issue("house", bundles=("cs2.operator",))
     async with private_vhost(settings) as private, listening(create_app(private), private) as port:
         for target in ("/ops/v1/feed", "/v1/whoami"):
-            assert (await ask(port, target, key)).status_code == 200
+            assert (await send_request(port, target, key)).status_code == 200
         for target in ODD:
-            assert (await ask(port, target, key)).status_code in (400, 404), target
+            assert (await send_request(port, target, key)).status_code in (400, 404), target

@@ -31,10 +31,10 @@ DETAIL = {"rounds", "events", "streams", "demo_url", "player_stats"}
 @pytest.fixture
 async def live(store: Store) -> Match:
     """A match in its second round."""
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
     )
-    server = Server(store, await creation.create_match(store, asked, NOW, CONFIG.margin))
+    server = Server(store, await creation.create_match(store, new_match, NOW, CONFIG.margin))
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -91,14 +91,14 @@ async def test_what_hangs_on_a_match(client: httpx.AsyncClient, live: Match, bas
     entries = await data(client, f"{path}/settlements", basic)
     ids = [entry["id"] for entry in entries]
     assert ids == sorted(ids) and entries
-    told = {event["id"] for event in seen["events"]} | {played["id"] for played in seen["rounds"]}
+    references = {event["id"] for event in seen["events"]} | {played["id"] for played in seen["rounds"]}
     winner = next(entry for entry in entries if entry["market_offer_id"] == "13:map=1|round=1|team=home")
     assert (winner["previous_status"], winner["new_status"], winner["outcome"]) == (
         "pending",
         "settled",
         "won",
     )
-    assert winner["rests_on"] and set(winner["rests_on"]) <= told
+    assert winner["rests_on"] and set(winner["rests_on"]) <= references
     first = (await client.get(f"{path}/settlements?limit=1", headers=basic)).json()
     assert first["data"] == entries[:1]
     assert first["meta"] == {"count": 1, "limit": 1, "total": len(entries)}
@@ -112,16 +112,18 @@ async def test_what_is_settled_is_no_active_offer(
     entries = await data(client, path.replace("markets", "settlements"), basic)
     assert entries and not shown.keys() & {entry["market_offer_id"] for entry in entries}
     assert {market["status"] for market in shown.values()} <= {"active", "suspended"}
-    told = etree.fromstring((await client.get(f"{path}.xml", headers=basic)).content)
-    assert told.tag == "odds_change"
-    offers = {f"{node.get('id')}:{node.get('specifiers') or ''}" for node in told.iter("market")}
+    document = etree.fromstring((await client.get(f"{path}.xml", headers=basic)).content)
+    assert document.tag == "odds_change"
+    offers = {f"{node.get('id')}:{node.get('specifiers') or ''}" for node in document.iter("market")}
     assert offers == shown.keys()
 
 
 async def make(store: Store, status: Status, at: int, *, played: bool = True) -> Match:
     """A match that begins or began at `at`; one that is over was played, unless told otherwise."""
-    asked = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at)
-    match = await creation.create_match(store, asked, NOW, CONFIG.margin)
+    new_match = NewMatch(
+        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at
+    )
+    match = await creation.create_match(store, new_match, NOW, CONFIG.margin)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")
         await execution.execute(store, str(match.id), order, by="test", now=NOW, margin=CONFIG.margin)

@@ -38,7 +38,7 @@ async def test_alive(client: httpx.AsyncClient, basic: Headers, store: Store) ->
 async def test_alive_shows_that_no_feed_process_runs(
     client: httpx.AsyncClient, basic: Headers, store: Store
 ) -> None:
-    async def told() -> tuple[str, str | None]:
+    async def feed_state() -> tuple[str, str | None]:
         status = (await client.get("/v1/alive", headers=basic)).json()["data"]["status"]
         sibling = (await client.get("/v1/alive.xml", headers=basic)).content
         xml = await client.get("/v1/alive", headers=basic | {"Accept": "application/xml"})
@@ -46,11 +46,11 @@ async def test_alive_shows_that_no_feed_process_runs(
         assert len(subscribed) == 1
         return status, subscribed.pop()
 
-    assert await told() == ("feed_down", "0")
+    assert await feed_state() == ("feed_down", "0")
     await beat(store)
-    assert await told() == ("ok", "1")
+    assert await feed_state() == ("ok", "1")
     await beat(store, age=60_000)
-    assert await told() == ("feed_down", "0")
+    assert await feed_state() == ("feed_down", "0")
 
 
 async def test_the_status_of_health_shows_a_failing_part(client: httpx.AsyncClient, basic: Headers) -> None:
@@ -70,10 +70,10 @@ async def test_health_names_failing_parts(client: httpx.AsyncClient, basic: Head
     async def parts() -> dict[str, str]:
         data = (await client.get("/v1/health", headers=basic)).json()["data"]
         assert data["status"] == "ill"
-        said: dict[str, str] = data["parts"]
-        return said
+        found_parts: dict[str, str] = data["parts"]
+        return found_parts
 
-    found = await eventually(parts, lambda said: said["ingest_queues"] == "ok")
+    found = await eventually(parts, lambda found_parts: found_parts["ingest_queues"] == "ok")
     assert found["database"] == found["log_batches"] == "ok"
     assert "ingest worker" in found["ingest_worker"]
 

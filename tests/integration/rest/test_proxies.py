@@ -9,33 +9,33 @@ from tests.support.queues import private_vhost
 from tests.support.web import IssueKey
 from tests.support.wire import listening, send
 
-OFFICE = "192.0.2.7"
+CLIENT = "192.0.2.7"
 
 
-async def ask(port: int, key: str, forwarded: str) -> httpx.Response:
+async def whoami(port: int, key: str, forwarded: str) -> httpx.Response:
     lines = ["GET /v1/whoami HTTP/1.1", "Host: x", f"X-API-Key: {key}", f"X-Forwarded-For: {forwarded}"]
     return await send(port, "\r\n".join([*lines, "", ""]).encode())
 
 
 #: `TRUSTED_PROXIES`, `X-Forwarded-For`, and how a key that is limited to the office is answered.
 CASES = (
-    ("", OFFICE, 403),
-    ("", f"{OFFICE}, 127.0.0.1", 403),
-    ("10.0.0.0/8", OFFICE, 403),
-    ("127.0.0.1", OFFICE, 200),
-    ("10.0.0.0/8, 127.0.0.0/8", OFFICE, 200),
+    ("", CLIENT, 403),
+    ("", f"{CLIENT}, 127.0.0.1", 403),
+    ("10.0.0.0/8", CLIENT, 403),
+    ("127.0.0.1", CLIENT, 200),
+    ("10.0.0.0/8, 127.0.0.0/8", CLIENT, 200),
     # What the proxy did not write itself is the client's own invention.
-    ("127.0.0.1", f"{OFFICE}, 198.51.100.1", 403),
-    ("127.0.0.1, 10.0.0.0/8", f"{OFFICE}, 10.1.2.3", 200),
+    ("127.0.0.1", f"{CLIENT}, 198.51.100.1", 403),
+    ("127.0.0.1, 10.0.0.0/8", f"{CLIENT}, 10.1.2.3", 200),
 )
 
 
 async def test_a_forwarded_address_counts_from_proxies_that_are_named(
     settings: Settings, issue: IssueKey
 ) -> None:
-    key = await issue(bundles=("cs2.odds.basic",), networks=(f"{OFFICE}/32",))
+    key = await issue(bundles=("cs2.odds.basic",), networks=(f"{CLIENT}/32",))
     async with private_vhost(settings) as private:
         for trusted, forwarded, status in CASES:
             behind = msgspec.structs.replace(private, trusted_proxies=trusted)
             async with listening(create_app(behind), behind) as port:
-                assert (await ask(port, key, forwarded)).status_code == status, (trusted, forwarded)
+                assert (await whoami(port, key, forwarded)).status_code == status, (trusted, forwarded)

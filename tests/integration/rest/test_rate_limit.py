@@ -115,9 +115,9 @@ async def test_responses_without_a_valid_key_have_no_rate_limit_headers(client: 
 async def test_without_redis_every_request_passes_and_is_counted(
     settings: Settings, issue: IssueKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    errors: list[str] = []
     # Not the captured output: a logger keeps the stream that it first wrote to, in whichever test that was.
-    monkeypatch.setattr(counters.log, "error", lambda event, **_: said.append(event), raising=False)
+    monkeypatch.setattr(counters.log, "error", lambda event, **_: errors.append(event), raising=False)
     headers = {"X-API-Key": await issue(bundles=("cs2.stats",), rate_limit_rpm=3)}
     with PrivateRedis(tmp_path) as redis:
         away = msgspec.structs.replace(settings, redis_url=redis.url)
@@ -133,7 +133,7 @@ async def test_without_redis_every_request_passes_and_is_counted(
             assert rate_limit_unchecked._value.get() == before + 20
             parts = (await client.get("/v1/health", headers=headers)).json()["data"]["parts"]
             assert "Redis" in parts["rate_limits"]
-    assert len(said) == 1 and "Redis is away" in said[0]
+    assert len(errors) == 1 and "Redis is away" in errors[0]
 
 
 async def listeners(store: Store) -> int:
@@ -154,18 +154,18 @@ async def test_a_valid_key_is_served_whatever_others_at_its_address_do(
     known = {"X-API-Key": await issue(bundles=("cs2.stats",))}
     async with serving(settings, lambda: now[0]) as client:
 
-        async def ask(headers: Headers, path: str = "/v1/whoami") -> int:
+        async def status_of(headers: Headers, path: str = "/v1/whoami") -> int:
             return (await client.get(path, headers=headers)).status_code
 
         await eventually(lambda: listeners(store))
-        assert await ask(known) == 200
+        assert await status_of(known) == 200
         for _ in range(640):
-            await ask({"X-API-Key": "x"})
-        assert await ask({"X-API-Key": "x"}) == 429
+            await status_of({"X-API-Key": "x"})
+        assert await status_of({"X-API-Key": "x"}) == 429
         fresh = {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}  # every process forgets what it knows
-        assert [await ask(known) for _ in range(20)] == [200] * 20
-        assert await ask(fresh) == 200
-        assert await ask({"X-API-Key": generate()}) == 429
+        assert [await status_of(known) for _ in range(20)] == [200] * 20
+        assert await status_of(fresh) == 200
+        assert await status_of({"X-API-Key": generate()}) == 429
 
 
 async def test_addresses_that_there_are_not_count_as_requests_without_a_key(

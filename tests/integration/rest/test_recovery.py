@@ -12,7 +12,7 @@ from app.store.connections import Store
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
-ASK = "/cs2/v1/recovery/initiate_request"
+REQUEST = "/cs2/v1/recovery/initiate_request"
 
 
 def now() -> int:
@@ -30,8 +30,8 @@ async def provisioned(store: Store, basic: Headers) -> Headers:
 
 async def test_the_acknowledgement(client: httpx.AsyncClient, provisioned: Headers) -> None:
     before, after = now(), now() - 60_000
-    given = {"request_id": "12345678901234567890", "node_id": "3", "after": str(after)}
-    answer = await client.post(ASK, params=given, headers=provisioned)
+    query = {"request_id": "12345678901234567890", "node_id": "3", "after": str(after)}
+    answer = await client.post(REQUEST, params=query, headers=provisioned)
     assert answer.status_code == 202
     data = answer.json()["data"]
     assert before <= data.pop("scheduled_at") <= now()
@@ -42,14 +42,14 @@ async def test_the_acknowledgement(client: httpx.AsyncClient, provisioned: Heade
 async def test_the_default_of_after_is_returned(
     client: httpx.AsyncClient, provisioned: Headers, after: dict[str, str]
 ) -> None:
-    answer = await client.post(ASK, params={"request_id": "7", **after}, headers=provisioned)
+    answer = await client.post(REQUEST, params={"request_id": "7", **after}, headers=provisioned)
     assert answer.status_code == 202
     assert answer.json()["data"]["after"] == 0
     assert set(answer.json()["data"]) == {"request_id", "after", "scheduled_at"}
 
 
 @pytest.mark.parametrize(
-    ("given", "wrong"),
+    ("query", "wrong"),
     [
         ({}, "request_id"),
         ({"request_id": "0"}, "request_id"),
@@ -61,50 +61,52 @@ async def test_the_default_of_after_is_returned(
     ],
 )
 async def test_what_does_not_fit_is_named(
-    client: httpx.AsyncClient, provisioned: Headers, given: dict[str, str], wrong: str
+    client: httpx.AsyncClient, provisioned: Headers, query: dict[str, str], wrong: str
 ) -> None:
-    answer = await client.post(ASK, params=given, headers=provisioned)
+    answer = await client.post(REQUEST, params=query, headers=provisioned)
     assert answer.status_code == 422
     (field,) = answer.json()["detail"]
     assert field["loc"] == ["query", wrong] and field["msg"] and field["type"]
 
 
 async def test_the_window_is_returned(client: httpx.AsyncClient, provisioned: Headers) -> None:
-    answer = await client.post(ASK, params={"request_id": "7", "after": "1"}, headers=provisioned)
+    answer = await client.post(REQUEST, params={"request_id": "7", "after": "1"}, headers=provisioned)
     (field,) = answer.json()["detail"]
     earliest = field["ctx"]["earliest"]
     assert str(earliest) in field["msg"] and abs(earliest - (now() - 4320 * 60_000)) < 10_000
-    again = await client.post(ASK, params={"request_id": "7", "after": str(earliest)}, headers=provisioned)
+    again = await client.post(
+        REQUEST, params={"request_id": "7", "after": str(earliest)}, headers=provisioned
+    )
     assert again.status_code == 202, "what we name is accepted, although some time has passed"
 
 
 async def test_one_at_a_time_for_each_node(client: httpx.AsyncClient, provisioned: Headers) -> None:
-    async def ask(**given: str) -> httpx.Response:
-        return await client.post(ASK, params=given, headers=provisioned)
+    async def request(**query: str) -> httpx.Response:
+        return await client.post(REQUEST, params=query, headers=provisioned)
 
-    assert (await ask(request_id="7")).status_code == 202
-    refused = await ask(request_id="8")
+    assert (await request(request_id="7")).status_code == 202
+    refused = await request(request_id="8")
     assert refused.status_code == 409
     assert "request_id 7," in refused.json()["detail"]
     assert 0 < int(refused.headers["retry-after"]) <= 600
-    assert "This very request" in (await ask(request_id="7")).json()["detail"]
-    assert (await ask(request_id="8", node_id="1")).status_code == 202
-    assert (await ask(request_id="8", node_id="2")).status_code == 202
+    assert "This very request" in (await request(request_id="7")).json()["detail"]
+    assert (await request(request_id="8", node_id="1")).status_code == 202
+    assert (await request(request_id="8", node_id="2")).status_code == 202
 
 
 async def test_without_a_vhost_or_the_scope(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey
 ) -> None:
-    answer = await client.post(ASK, params={"request_id": "7"}, headers=basic)
+    answer = await client.post(REQUEST, params={"request_id": "7"}, headers=basic)
     assert answer.status_code == 409 and "vhost" in answer.json()["detail"]
     raw = await issue(bundles=("cs2.stats",))
-    answer = await client.post(ASK, params={"request_id": "7"}, headers={"X-API-Key": raw})
+    answer = await client.post(REQUEST, params={"request_id": "7"}, headers={"X-API-Key": raw})
     assert answer.status_code == 403 and scopes.RECOVERY in answer.json()["detail"]
 
 
 async def test_how_far_it_has_come(store: Store, client: httpx.AsyncClient, provisioned: Headers) -> None:
     assert (await client.get("/cs2/v1/recovery/7", headers=provisioned)).status_code == 404
-    await client.post(ASK, params={"request_id": "7"}, headers=provisioned)
+    await client.post(REQUEST, params={"request_id": "7"}, headers=provisioned)
     data = (await client.get("/cs2/v1/recovery/7", headers=provisioned)).json()["data"]
     assert (data["request_id"], data["state"], data["attempts"]) == ("7", "scheduled", 0)
     assert data["progress"] == {"steps": 0, "steps_done": 0, "envelopes": 0}
@@ -121,6 +123,6 @@ async def test_how_far_it_has_come(store: Store, client: httpx.AsyncClient, prov
 async def test_others_recoveries_are_not_shown(
     client: httpx.AsyncClient, provisioned: Headers, issue: IssueKey
 ) -> None:
-    await client.post(ASK, params={"request_id": "7"}, headers=provisioned)
+    await client.post(REQUEST, params={"request_id": "7"}, headers=provisioned)
     other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
     assert (await client.get("/cs2/v1/recovery/7", headers=other)).status_code == 404

@@ -36,18 +36,18 @@ Reads = Callable[[], int]
 
 def counting(monkeypatch: pytest.MonkeyPatch, name: str) -> Reads:
     """How often that method of the store was called, so far."""
-    taken = 0
+    calls = 0
     method = getattr(Store, name)
 
     @asynccontextmanager
     async def counted(self: Store) -> AsyncIterator[Tx]:
-        nonlocal taken
-        taken += 1
+        nonlocal calls
+        calls += 1
         async with method(self) as tx:
             yield tx
 
     monkeypatch.setattr(Store, name, counted)
-    return lambda: taken
+    return lambda: calls
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def snapshots(monkeypatch: pytest.MonkeyPatch) -> Reads:
 async def warm(client: httpx.AsyncClient, path: str, headers: Headers, reads: Reads) -> httpx.Response:
     """The answer, once it is kept."""
 
-    async def asked() -> tuple[int, httpx.Response]:
+    async def fetch() -> tuple[int, httpx.Response]:
         before = reads()
         return before, await client.get(path, headers=headers)
 
-    _, answer = await eventually(asked, lambda said: reads() == said[0])
+    _, answer = await eventually(fetch, lambda result: reads() == result[0])
     assert answer.status_code == 200, answer.text
     return answer
 
@@ -81,11 +81,11 @@ async def test_hot_reads_touch_no_database(
         address = path.format(id=live.id)
         for headers in (basic, basic | XML):
             cold = await client.get(address, headers=headers)
-            kept = await warm(client, address, headers, reads)
-            assert kept.content == cold.content
-            assert kept.headers["etag"] == cold.headers["etag"]
-            assert {"vary", "cache-control", "ratelimit", "x-request-id"} <= set(kept.headers)
-            known = headers | {"If-None-Match": kept.headers["etag"]}
+            cached = await warm(client, address, headers, reads)
+            assert cached.content == cold.content
+            assert cached.headers["etag"] == cold.headers["etag"]
+            assert {"vary", "cache-control", "ratelimit", "x-request-id"} <= set(cached.headers)
+            known = headers | {"If-None-Match": cached.headers["etag"]}
             assert (await client.get(address, headers=known)).status_code == 304
             assert (await client.head(address, headers=headers)).content == b""
     sibling = f"/cs2/v1/matches/{live.id}.xml"
@@ -109,10 +109,10 @@ async def test_a_change_is_seen_in_all_that_shows_it(
         else:
             await tale.finish(live)
 
-        async def asked(address: str = address) -> str:
+        async def fetch(address: str = address) -> str:
             return (await client.get(address, headers=basic)).text
 
-        await eventually(asked, lambda text, seen=seen: seen in text)
+        await eventually(fetch, lambda text, seen=seen: seen in text)
     listed = await warm(client, "/cs2/v1/matches?status=finished", basic, reads)
     assert [row["id"] for row in listed.json()["data"]] == [str(live.id)]
 
@@ -139,18 +139,18 @@ async def test_lists_follow_their_rows(
 async def test_keys_share_what_they_see_alike_and_nothing_else(
     client: httpx.AsyncClient, live: Match, issue: IssueKey, snapshots: Reads
 ) -> None:
-    async def asked(**properties: Any) -> tuple[int, set[str]]:
+    async def fetch(**properties: Any) -> tuple[int, set[str]]:
         headers, before = {"X-API-Key": await issue(**properties)}, snapshots()
         answer = await client.get(f"/cs2/v1/matches/{live.id}", headers=headers)
         return snapshots() - before, set(answer.json().get("data", ()))
 
     first = {"X-API-Key": await issue(scopes=(scopes.READ,))}
     await warm(client, f"/cs2/v1/matches/{live.id}", first, snapshots)
-    again, fields = await asked(slug="other", scopes=(scopes.READ, scopes.TEAMS_LIST))
+    again, fields = await fetch(slug="other", scopes=(scopes.READ, scopes.TEAMS_LIST))
     assert again == 0 and "markets" not in fields and "maps" in fields
-    more, fields = await asked(scopes=(scopes.READ, scopes.MARKETS))
+    more, fields = await fetch(scopes=(scopes.READ, scopes.MARKETS))
     assert more == 1 and "markets" in fields
-    hidden, fields = await asked(scopes=(scopes.READ,), finished_only=True)
+    hidden, fields = await fetch(scopes=(scopes.READ,), finished_only=True)
     assert hidden == 1 and not fields
 
 
@@ -171,10 +171,10 @@ async def test_bookings_are_the_tenants_own(
     async with store.transaction() as tx:
         await admin.set_booked(tx, "acme", str(live.id), False, by="test", now=1)
 
-    async def asked() -> tuple[str, bool]:
+    async def fetch() -> tuple[str, bool]:
         return await status(ours)
 
-    assert await eventually(asked, lambda said: said[0] != "booked") == ("unbooked", False)
+    assert await eventually(fetch, lambda result: result[0] != "booked") == ("unbooked", False)
     assert await status(theirs) == ("booked", True)
 
 
@@ -194,8 +194,8 @@ async def test_changes_during_a_lost_connection_are_seen(
     assert ended == 1
     await Story(store).offer(live, offer(99))
 
-    async def asked() -> str:
+    async def fetch() -> str:
         return (await client.get(path, headers=basic)).text
 
-    await eventually(asked, lambda text: "round=99" in text)
+    await eventually(fetch, lambda text: "round=99" in text)
     await warm(client, path, basic, reads)

@@ -44,12 +44,12 @@ async def clients(settings: Settings) -> AsyncIterator[Clients]:
     """One that keeps bodies, and one that does not."""
     async with private_vhost(settings) as private:
         forgetful = replace(private, kept_bytes=0)
-        async with serving(private) as keeping, serving(forgetful) as reading:
-            yield keeping, reading
+        async with serving(private) as caching, serving(forgetful) as reading:
+            yield caching, reading
 
 
 async def compare(clients: Clients, match_id: str, keys: list[dict[str, str]]) -> None:
-    keeping, reading = clients
+    caching, reading = clients
     for path in PATHS:
         address = path.format(id=match_id)
         for key in keys:
@@ -57,19 +57,19 @@ async def compare(clients: Clients, match_id: str, keys: list[dict[str, str]]) -
                 headers = key | {"Accept": accept}
                 truth = await reading.get(address, headers=headers)
 
-                async def asked(address: str = address, headers: dict[str, str] = headers) -> bytes:
-                    return (await keeping.get(address, headers=headers)).content
+                async def fetch(address: str = address, headers: dict[str, str] = headers) -> bytes:
+                    return (await caching.get(address, headers=headers)).content
 
-                await eventually(asked, lambda said, truth=truth: said == truth.content)
-                assert await asked() == truth.content
+                await eventually(fetch, lambda body, truth=truth: body == truth.content)
+                assert await fetch() == truth.content
 
 
 async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> None:
     keys = [{"X-API-Key": await issue(**properties)} for properties in KEYS]
-    asked = NewMatch(
+    new_match = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
     )
-    match = await creation.create_match(store, asked, NOW, CONFIG.margin)
+    match = await creation.create_match(store, new_match, NOW, CONFIG.margin)
     server = Server(store, match)
     await compare(clients, str(match.id), keys)
     steps = [

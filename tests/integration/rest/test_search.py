@@ -41,13 +41,13 @@ async def create(store: Store, home: str, away: str, event: str, finished: bool 
 
 @pytest.fixture
 def search(client: httpx.AsyncClient, basic: dict[str, str]) -> Search:
-    async def ask(q: str, headers: dict[str, str] = basic, **query: Any) -> dict[str, Any]:
+    async def fetch(q: str, headers: dict[str, str] = basic, **query: Any) -> dict[str, Any]:
         answer = await client.get("/cs2/v1/search", params={"q": q, **query}, headers=headers)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found
 
-    return ask
+    return fetch
 
 
 def scored(found: dict[str, Any], kind: str) -> dict[str, float]:

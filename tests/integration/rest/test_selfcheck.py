@@ -112,11 +112,11 @@ async def test_what_a_complete_digest_leaves_out_is_missing(
 async def test_behind_shows_that_newer_changes_exist(
     client: httpx.AsyncClient, match: Match, story: Story, basic: Headers
 ) -> None:
-    told = held(match, active(1), suspended(2), seq=10**6)
+    book = held(match, active(1), suspended(2), seq=10**6)
     await story.offer(match, replace(offer(1), odds=Decimal("1.91")))
-    ahead = await check(client, basic, told)
+    ahead = await check(client, basic, book)
     assert [each["behind"] for each in ahead["differences"]] == [False]
-    late = await check(client, basic, told | {"seq": 1})
+    late = await check(client, basic, book | {"seq": 1})
     assert [each["behind"] for each in late["differences"]] == [True]
 
 
@@ -210,9 +210,9 @@ async def test_a_hostile_body_takes_little_of_the_event_loop(
         assert len(body) <= LIMIT
         begun = time.thread_time()
         answer = await client.post("/cs2/v1/selfcheck", content=body, headers=basic)
-        taken = time.thread_time() - begun
+        elapsed = time.thread_time() - begun
         assert (answer.status_code, len(answer.json()["detail"]) <= 20) == (422, True), name
-        assert taken < 0.15, (name, taken)
+        assert elapsed < 0.15, (name, elapsed)
 
 
 async def test_a_hostile_body_takes_little_of_the_process(client: httpx.AsyncClient, basic: Headers) -> None:
@@ -220,9 +220,9 @@ async def test_a_hostile_body_takes_little_of_the_process(client: httpx.AsyncCli
     for name, body in HOSTILE.items():
         begun = time.process_time()
         answer = await client.post("/cs2/v1/selfcheck", content=body, headers=basic)
-        taken = time.process_time() - begun
+        elapsed = time.process_time() - begun
         assert answer.status_code == 422, name
-        assert taken < 0.15, (name, taken)
+        assert elapsed < 0.15, (name, elapsed)
 
 
 async def test_the_largest_book_fits_and_no_more(client: httpx.AsyncClient, basic: Headers) -> None:
@@ -246,7 +246,7 @@ async def test_a_key_has_a_few_checks_at_once(
         await ended.wait()
         yield b"[]}"
 
-    async def ask(headers: Headers) -> httpx.Response:
+    async def check_empty_book(headers: Headers) -> httpx.Response:
         return await client.post("/cs2/v1/selfcheck", json={"matches": []}, headers=headers)
 
     async with asyncio.TaskGroup() as group:
@@ -256,11 +256,11 @@ async def test_a_key_has_a_few_checks_at_once(
         ]
         for _ in held:
             await being_read.acquire()
-        refused = await ask(basic)
+        refused = await check_empty_book(basic)
         assert refused.status_code == 429
         assert int(refused.headers["Retry-After"]) > 0 and "Retry" not in refused.json()["detail"]
         other = {"X-API-Key": await issue("other", bundles=("cs2.odds.basic",))}
-        assert (await ask(other)).status_code == 200
+        assert (await check_empty_book(other)).status_code == 200
         ended.set()
     assert [task.result().status_code for task in held] == [200, 200]
-    assert (await ask(basic)).status_code == 200
+    assert (await check_empty_book(basic)).status_code == 200

@@ -30,14 +30,16 @@ def story(store: Store) -> Story:
 def read(client: httpx.AsyncClient, basic: dict[str, str]) -> Read:
     """Entries after an id, with a bookmaker's key or another."""
 
-    async def ask(since: int = 0, limit: int = 200, headers: dict[str, str] = basic) -> list[dict[str, Any]]:
+    async def fetch(
+        since: int = 0, limit: int = 200, headers: dict[str, str] = basic
+    ) -> list[dict[str, Any]]:
         query = {"since_id": since, "limit": limit}
         answer = await client.get("/cs2/v1/settlements", params=query, headers=headers)
         assert answer.status_code == 200, answer.text
         assert answer.json()["meta"] == {"count": len(answer.json()["data"]), "limit": limit}
         return list(answer.json()["data"])
 
-    return ask
+    return fetch
 
 
 async def settled(story: Story, match: Match, *rounds: int) -> None:
@@ -92,7 +94,7 @@ async def test_void_bets_leave_a_market_what_it_is(
     assert '<void_window start_time="5" end_time="9" rolled_back="false"/>' in xml
 
 
-async def tell(tx: Tx, match: Match) -> int:
+async def append_entry(tx: Tx, match: Match) -> int:
     """Write one settlement in this transaction; the entry's id."""
     states = LedgerStatus.PENDING, LedgerStatus.SETTLED
     entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "told by the test")
@@ -108,10 +110,10 @@ async def test_a_late_commit_is_not_passed_by(store: Store, story: Story, read: 
 
     async def second() -> None:
         async with store.transaction() as tx:
-            done.append(await tell(tx, quick))
+            done.append(await append_entry(tx, quick))
 
     async with store.transaction() as tx:
-        first = await tell(tx, slow)
+        first = await append_entry(tx, slow)
         running = asyncio.create_task(second())
         async with store.reading() as other:
             await eventually(lambda: _waits(other))

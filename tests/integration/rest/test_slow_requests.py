@@ -41,10 +41,10 @@ class Listening(asyncio.Protocol):
     """What the server says until it hangs up: all of it, however roughly that ends."""
 
     def __init__(self) -> None:
-        self.said, self.over = b"", asyncio.Event()
+        self.received, self.over = b"", asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
-        self.said += data
+        self.received += data
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.over.set()
@@ -69,7 +69,7 @@ async def ended(port: int, begin: bytes, drop: bytes = b"") -> bytes:
         transport.abort()
         if dripping:
             dripping.cancel()
-    return client.said
+    return client.received
 
 
 async def test_connections_with_unfinished_heads_and_bodies_are_closed(port: int, issue: IssueKey) -> None:
@@ -87,18 +87,18 @@ async def test_connections_with_unfinished_heads_and_bodies_are_closed(port: int
         (first + b"GET /v1/alive HTTP/1.1\r\n", b"X-A: b\r\n"),
     ]
     for begin, drop in slow:
-        said = await ended(port, begin, drop)
-        assert b"HTTP/1.1 408 " in said and b'{"detail":"The request took too long' in said, begin
+        received = await ended(port, begin, drop)
+        assert b"HTTP/1.1 408 " in received and b'{"detail":"The request took too long' in received, begin
 
 
 async def test_requests_in_time_are_not_touched_by_it(port: int, issue: IssueKey) -> None:
     """Nor is a connection that is used again and again, for longer than one request may take."""
     key = (await issue(bundles=("cs2.odds.basic",))).encode()
-    ask = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
+    request = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
     begun = time.monotonic()
     async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
         while time.monotonic() - begun < 5 * SECONDS:
-            writer.write(ask)
+            writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 200 ")
             length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
@@ -112,8 +112,8 @@ async def test_of_a_large_body_that_nobody_reads_the_end_is_not_awaited(port: in
         async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
             writer.write(b"POST " + target + b" HTTP/1.1\r\nHost: x\r\n" + key)
             writer.write(b"Content-Length: 100000000\r\n\r\n" + b" " * 1000)
-            said = await reader.read()
-        assert said.startswith(b"HTTP/1.1 " + status) and said.count(b"HTTP/1.1") == 1, said
+            received = await reader.read()
+        assert received.startswith(b"HTTP/1.1 " + status) and received.count(b"HTTP/1.1") == 1, received
 
 
 async def test_a_body_that_comes_to_its_end_all_the_same_leaves_the_connection_open(port: int) -> None:
@@ -131,14 +131,14 @@ async def test_a_body_that_comes_to_its_end_all_the_same_leaves_the_connection_o
 
 async def test_an_address_holds_so_many_connections(port: int, issue: IssueKey) -> None:
     key = (await issue(bundles=("cs2.odds.basic",))).encode()
-    ask = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
+    request = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
     async with AsyncExitStack() as stack:
         for _ in range(8):
             _, writer = await stack.enter_async_context(connected(port))
-            writer.write(ask)
-        refused = await send(port, ask)
+            writer.write(request)
+        refused = await send(port, request)
         assert refused.status_code == 429 and refused.headers["retry-after"] == "1"
         assert "connections" in refused.json()["detail"]
     async with asyncio.timeout(PATIENCE):
-        while (await send(port, ask)).status_code != 200:
+        while (await send(port, request)).status_code != 200:
             pass

@@ -27,8 +27,10 @@ async def known(store: Store) -> None:
         await entrants.put(tx, entrants.CATEGORIES, [Category(7, "Norland")])
         await entrants.put(tx, entrants.TOURNAMENTS, tournaments)
         await entrants.put(tx, entrants.TEAMS, [Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks")])
-    asked = NewMatch(allow_unrated=True, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
-    await creation.create_match(store, asked, NOW, CONFIG.margin)
+    new_match = NewMatch(
+        allow_unrated=True, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW
+    )
+    await creation.create_match(store, new_match, NOW, CONFIG.margin)
     await creation.create_match(
         store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, CONFIG.margin
     )

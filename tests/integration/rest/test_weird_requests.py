@@ -94,8 +94,8 @@ async def test_every_request_gets_a_response(port: int, issue: IssueKey) -> None
         (get(b"/v1/whoami") + b"\r\nHost: y\r\n" + header, b"", status) for header, status in HEADERS
     ]
     for body, status in BODIES:
-        told = b"\r\nContent-Type: application/json\r\nContent-Length: %d" % len(body)
-        requests.append((SELFCHECK + told, body, status))
+        length_headers = b"\r\nContent-Type: application/json\r\nContent-Length: %d" % len(body)
+        requests.append((SELFCHECK + length_headers, body, status))
     chunked = b"\r\nTransfer-Encoding: chunked"
     requests += [
         (SELFCHECK + b"\r\nContent-Length: abc", b"", 400),
@@ -134,7 +134,7 @@ async def test_no_response_may_be_sniffed_and_no_page_framed(port: int, issue: I
     upgrade += b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
     sink = b"POST /ops/v1/matches/00000000-0000-4000-8000-000000000000/log?token=x HTTP/1.1"
     pages = (b"/", b"/v1/docs", b"/v1/docs/pushed")
-    asked = [
+    heads = [
         get(b"/v1/whoami"),
         get(b"/nothing"),
         get(b"/board/main.js"),
@@ -142,8 +142,8 @@ async def test_no_response_may_be_sniffed_and_no_page_framed(port: int, issue: I
         sink,
         *map(get, pages),
     ]
-    asked += [get(path) + b"\r\n" + upgrade for path in (b"/cs2/v1/stream", b"/nothing")]
-    for head in asked:
+    heads += [get(path) + b"\r\n" + upgrade for path in (b"/cs2/v1/stream", b"/nothing")]
+    for head in heads:
         answer = await send(port, b"\r\n".join([head, b"Host: x", key, b"", b""]))
         assert answer.headers.get_list("x-content-type-options") == ["nosniff"], head
         if head in map(get, pages):

@@ -21,7 +21,7 @@ from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.recovery.plan import REOPENED, SETTLED, latest_transitions
 from app.trading.engine import in_order
-from tests.faults.fold import key_of, windowed, word
+from tests.faults.fold import key_of, outcome_of, windowed
 from tests.support.story import offer
 
 Key = tuple[str, str, str]  #: match, market id, specifiers (of the bets of a window: with it)
@@ -142,7 +142,7 @@ def _results(ledger: Iterable[LedgerEntry]) -> dict[Key, str]:
 def _heard(body: bytes) -> Iterator[tuple[Key, int, str]]:
     root = ET.fromstring(body)
     for market in root.iter("market"):
-        said = "pending" if root.tag == "odds_change" else word(root.tag, market)
+        said = "pending" if root.tag == "odds_change" else outcome_of(root.tag, market)
         yield key_of(root, market), int(root.get("timestamp", "0")), said
 
 

@@ -102,9 +102,9 @@ def test_the_winner_stands_among_the_competitors() -> None:
     for winner in ("home", "away"):
         head = msgspec.structs.replace(FINISHED_EVENT.summary, winner=winner, home_id=None, away_id=None)
         root = read(events.match_summary(msgspec.structs.replace(FINISHED_EVENT, summary=head)))
-        told = root.find("sport_event_status").get("winner_id")
+        winner_id = root.find("sport_event_status").get("winner_id")
         (node,) = [node for node in root.iter("competitor") if node.get("qualifier") == winner]
-        assert node.get("id") == told
+        assert node.get("id") == winner_id
 
 
 def test_those_who_take_part_stand_within_the_tournament_and_beside_it() -> None:

@@ -42,7 +42,7 @@ def absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
-def said(value: Any) -> str:
+def expected_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return permitted(str(value))
@@ -75,7 +75,7 @@ def assert_scalar(text: str, value: Any) -> None:
         assert "e" not in text.lower()
         assert Decimal(text) == Decimal(repr(value))
     else:
-        assert text == said(value)
+        assert text == expected_text(value)
 
 
 @given(json(hostile))

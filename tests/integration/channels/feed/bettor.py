@@ -41,7 +41,7 @@ class Ledger(Book):
         for market in root.iter("market"):
             key = fold.key_of(root, market)
             if root.tag != "odds_change":
-                said = fold.word(root.tag, market)
+                said = fold.outcome_of(root.tag, market)
             elif market.get("status") in ("1", "-1"):
                 said = "pending"
             else:

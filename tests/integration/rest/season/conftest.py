@@ -76,10 +76,10 @@ async def _played(services: Services, template: str) -> AsyncIterator[Season]:
             series = await run(A, B, 20, seed=5, best_of=3)
             back = await run(B, A, 10, seed=7, knife=True)
             live = await run(C, D, 0, 0.5, seed=9)
-            asked = NewMatch(
+            new_match = NewMatch(
                 allow_unrated=True, home=D.name, away=A.name, event="Later Cup", scheduled_at=NOW + DAY
             )
-            coming = await creation.create_match(store, asked, NOW, IngestConfig().margin)
+            coming = await creation.create_match(store, new_match, NOW, IngestConfig().margin)
         yield Season(url, old, series, back, live, coming)
 
 
@@ -99,12 +99,12 @@ async def get(client: httpx.AsyncClient, issue: IssueKey) -> Get:
     """Ask with an operator's key; the answer's JSON."""
     headers = {"X-API-Key": await issue("house", bundles=("cs2.operator",), sports=("cs2", "soccer"))}
 
-    async def ask(path: str, **query: Any) -> Any:
+    async def fetch(path: str, **query: Any) -> Any:
         answer = await client.get(f"/cs2/v1/{path}", params=query, headers=headers)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    return ask
+    return fetch
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ async def outsider(client: httpx.AsyncClient, issue: IssueKey) -> Get:
     """Ask with a key that has every scope and sees finished matches only; the answer."""
     headers = {"X-API-Key": await issue("outside", bundles=("cs2.operator",), finished_only=True)}
 
-    async def ask(path: str, **query: Any) -> httpx.Response:
+    async def fetch(path: str, **query: Any) -> httpx.Response:
         return await client.get(f"/cs2/v1/{path}", params=query, headers=headers)
 
-    return ask
+    return fetch

@@ -36,8 +36,8 @@ async def test_maps_are_as_they_were_played(season: Season, get: Get) -> None:
             for first, second in zip(a_map.rounds, a_map.rounds[1:], strict=False)
             if first.number in (1, 13)
         ]
-        kept = sum(first == second for first, second in seconds)
-        assert row["round_2_conversion_pct"] == round(kept / len(seconds), 4)
+        won_both = sum(first == second for first, second in seconds)
+        assert row["round_2_conversion_pct"] == round(won_both / len(seconds), 4)
 
 
 async def test_the_live_match_counts_for_nobody(season: Season, get: Get, outsider: Get) -> None:

@@ -31,10 +31,10 @@ def test_a_share_of_nothing_is_no_number(part: int, whole: int) -> None:
 
 
 @given(played)
-def test_all_maps_are_the_sum_of_each(told: list[tuple[str, TeamLine]]) -> None:
-    every, *maps = team_rows(told)
+def test_all_maps_are_the_sum_of_each(lines_by_map: list[tuple[str, TeamLine]]) -> None:
+    every, *maps = team_rows(lines_by_map)
     assert every.map_name == "all"
-    assert [row.map_name for row in maps] == sorted({name for name, _ in told})
+    assert [row.map_name for row in maps] == sorted({name for name, _ in lines_by_map})
     for field in ("maps_played", "wins", "losses", "rounds_played", "ct_rounds", "kills", "deaths"):
         assert getattr(every, field) == sum(getattr(row, field) for row in maps)
     for row in (every, *maps):
