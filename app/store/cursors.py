@@ -52,11 +52,16 @@ _LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as lo
 _LOSING = f"(c.owed OR c.dropped_at > {NOW} - {_LOSS_MILLIS})"
 _MAX_BEHIND = 100_000  #: more envelopes than this are not counted
 _STATUS = f"""
-SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped, greatest(0,
-{NOW} - c.said_at) AS silent, (SELECT count(*) FROM ( SELECT FROM change x WHERE x.seq > c.seq AND x.seq =
-x.envelope_seq AND x.message <> '' LIMIT {_MAX_BEHIND} ) AS unpublished) AS behind, (SELECT {NOW} - x.at FROM
-change x WHERE x.seq > c.seq AND x.message <> '' ORDER BY x.seq LIMIT 1) AS oldest FROM tenant_cursor c JOIN
-tenant t ON t.id = c.tenant_id AND t.amqp AND t.active ORDER BY t.slug
+SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
+    greatest(0, {NOW} - c.said_at) AS silent,
+    (SELECT count(*) FROM (
+        SELECT FROM change x WHERE x.seq > c.seq AND x.seq = x.envelope_seq AND x.message <> ''
+        LIMIT {_MAX_BEHIND}
+    ) AS unpublished) AS behind,
+    (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
+        ORDER BY x.seq LIMIT 1) AS oldest
+FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
+ORDER BY t.slug
 """
 
 
