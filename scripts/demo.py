@@ -30,7 +30,7 @@ def main() -> None:
         if options.stop:
             _stop()
         elif (present := records.running()) and not options.reset:
-            _tell_running(present)
+            _show_running(present)
         else:
             _start(options)
     except ServiceError as error:
@@ -133,7 +133,7 @@ def _end(supervisor: Started) -> None:
         _clean_up()
 
 
-def _tell_running(present: Record) -> None:
+def _show_running(present: Record) -> None:
     print_line(f"the demo is already running on port {present.port}; ./scripts/demo --stop ends it")
     if DESCRIPTION.exists():
         welcome()

@@ -22,7 +22,7 @@ from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError
 from scripts.local_services.state import State
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 #: Set where the settings lead to servers that somebody else looks after: nothing is started or ended then.
 SHARED = "MATCHFEED_SERVICES"
 #: Where benchmarks start what does not run yet; they run one after the other.
@@ -51,7 +51,7 @@ class Services(msgspec.Struct, frozen=True):
         }
 
 
-def start(directory: Path, wanted: Services, say: Say = print_line) -> Services:
+def start(directory: Path, wanted: Services, notify: Notify = print_line) -> Services:
     """The servers to use: the wanted ones where they answer, private ones under `directory` elsewhere.
 
     What an earlier call started there and still runs is used again. Raises `ServiceError` with one clear
@@ -65,9 +65,9 @@ def start(directory: Path, wanted: Services, say: Say = print_line) -> Services:
         before = list(state.processes)
         try:
             return Services(
-                _postgresql(directory, wanted, state, say),
-                _redis(directory, wanted, state, say),
-                *_rabbitmq(directory, wanted, state, say),
+                _postgresql(directory, wanted, state, notify),
+                _redis(directory, wanted, state, notify),
+                *_rabbitmq(directory, wanted, state, notify),
             )
         except BaseException:
             processes.stop(started for started in state.processes if started not in before)
@@ -76,7 +76,7 @@ def start(directory: Path, wanted: Services, say: Say = print_line) -> Services:
             raise
 
 
-def stop(directory: Path, say: Say = print_line) -> None:
+def stop(directory: Path, notify: Notify = print_line) -> None:
     """End what `start` started under `directory`, and nothing else."""
     directory = directory.resolve()
     if not (directory / "services.json").exists():
@@ -85,9 +85,9 @@ def stop(directory: Path, say: Say = print_line) -> None:
         state = states.load(directory)
         running = [started for started in state.processes if processes.find(started)]
         if running:
-            say(f"stopping {', '.join(started.name for started in running)}")
+            notify(f"stopping {', '.join(started.name for started in running)}")
         for name in processes.stop(running):
-            say(f"{name} did not end by itself and was killed")
+            notify(f"{name} did not end by itself and was killed")
         state.processes = []
         states.save(directory, state)
 
@@ -125,33 +125,33 @@ def _private(state: State, name: str) -> bool:
     return any(started.name == name for started in state.processes)
 
 
-def _postgresql(directory: Path, wanted: Services, state: State, say: Say) -> str:
+def _postgresql(directory: Path, wanted: Services, state: State, notify: Notify) -> str:
     if _private(state, "postgresql"):
         return state.private["DATABASE_URL"]
     if postgresql.usable(wanted.database_url):
-        say(f"PostgreSQL: using the one at {_where(wanted.database_url)}")
+        notify(f"PostgreSQL: using the one at {_where(wanted.database_url)}")
         return wanted.database_url
-    return postgresql.start(directory, state, say)
+    return postgresql.start(directory, state, notify)
 
 
-def _redis(directory: Path, wanted: Services, state: State, say: Say) -> str:
+def _redis(directory: Path, wanted: Services, state: State, notify: Notify) -> str:
     if _private(state, "redis"):
         return state.private["REDIS_URL"]
     if valkey.usable(wanted.redis_url):
-        say(f"Redis: using the one at {_where(wanted.redis_url)}")
+        notify(f"Redis: using the one at {_where(wanted.redis_url)}")
         return wanted.redis_url
-    return valkey.start(directory, state, say)
+    return valkey.start(directory, state, notify)
 
 
-def _rabbitmq(directory: Path, wanted: Services, state: State, say: Say) -> tuple[str, str]:
+def _rabbitmq(directory: Path, wanted: Services, state: State, notify: Notify) -> tuple[str, str]:
     if _private(state, "rabbitmq"):
         urls = (state.private["RABBITMQ_URL"], state.private["RABBITMQ_API_URL"])
         rabbitmq.authorise(directory, state)
-    elif rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, say):
-        say(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
+    elif rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, notify):
+        notify(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
         urls = (wanted.rabbitmq_url, wanted.rabbitmq_api_url)
     else:
-        urls = rabbitmq.start(directory, state, say)
+        urls = rabbitmq.start(directory, state, notify)
     return urls
 
 

@@ -46,7 +46,7 @@ _TEAMS = 64
 _APRIL_2031 = 1_932_912_000_000
 
 
-async def furnish(settings: Settings, events: int) -> None:
+async def create_world(settings: Settings, events: int) -> None:
     """Matches to come, between teams of some tournaments."""
     teams = [Competitor(number, f"Team number {number}", f"T{number}") for number in range(1, _TEAMS + 1)]
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
@@ -138,7 +138,7 @@ async def compare(
 async def measure(seconds: float, repetitions: int, connections: int, events: int) -> dict[str, float]:
     shares = {}
     async with database(configuration.load()) as settings:
-        await furnish(settings, events)
+        await create_world(settings, events)
         headers = {"X-API-Key": await key(settings)}
         with tempfile.TemporaryDirectory() as folder, server(settings, folder) as (process, ports):
             for name, path in PAGES.items():

@@ -25,15 +25,15 @@ def main() -> None:
     options = parser.parse_args()
     try:
         if options.quiet or not sys.stdout.isatty():
-            ready = _say_ready if options.quiet else welcome
-            supervisor.run(options.port, reset=options.reset, say=print_line, ready=ready)
+            ready = _print_ready if options.quiet else welcome
+            supervisor.run(options.port, reset=options.reset, notify=print_line, ready=ready)
         else:
             _with_board(options)
     except ServiceError as error:
         raise SystemExit(f"demo: {error}") from error
 
 
-def _say_ready() -> None:
+def _print_ready() -> None:
     """In the log there are no keys."""
     print_line("ready")
 
@@ -43,8 +43,8 @@ def _with_board(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         boards: list[Board] = []
 
-        def say(line: str) -> None:
-            boards[0].say(line) if boards else print_line(line)
+        def notify(line: str) -> None:
+            boards[0].notify(line) if boards else print_line(line)
 
         def ready() -> None:
             welcome()
@@ -56,7 +56,7 @@ def _with_board(options: argparse.Namespace) -> None:
             boards.clear()
             stack.close()
 
-        supervisor.run(options.port, reset=options.reset, say=say, ready=ready, ending=ending)
+        supervisor.run(options.port, reset=options.reset, notify=notify, ready=ready, ending=ending)
 
 
 if __name__ == "__main__":

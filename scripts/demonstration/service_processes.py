@@ -28,8 +28,8 @@ def is_held(name: str) -> bool:
 class ServiceProcesses:
     """Processes of `matchfeed`, each a command of its command line with a log of its own."""
 
-    def __init__(self, record: Record, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
-        self._record, self._environment, self._say = record, environment, say
+    def __init__(self, record: Record, environment: Mapping[str, str], notify: Callable[[str], None]) -> None:
+        self._record, self._environment, self._notify = record, environment, notify
         self._commands: dict[str, list[str]] = {}
         self._deaths: dict[str, list[float]] = {}
 
@@ -69,7 +69,7 @@ class ServiceProcesses:
             if len(deaths) >= _DEATHS:
                 why = last_words(self.log(name))
                 raise ServiceError(f"the {name} process keeps ending: {why} (all of it in {self.log(name)})")
-            self._say(f"the {name} process has ended; starting it again")
+            self._notify(f"the {name} process has ended; starting it again")
             self._launch(name)
 
     def trim_logs(self) -> None:

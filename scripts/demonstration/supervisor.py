@@ -31,7 +31,7 @@ from . import run_record as records
 from .paths import BOOKMAKER, DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, VAR
 from .service_processes import ServiceProcesses
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 #: It takes some 30 s; on a machine with much else to do it may take longer.
 _PATIENCE_SECONDS = 150.0
 _TEND_SECONDS = 1.0
@@ -39,7 +39,12 @@ _EXCHANGE, _PRODUCER = "oddsfeed", 2
 
 
 def run(
-    port: int, *, reset: bool, say: Say, ready: Callable[[], None], ending: Callable[[], None] | None = None
+    port: int,
+    *,
+    reset: bool,
+    notify: Notify,
+    ready: Callable[[], None],
+    ending: Callable[[], None] | None = None,
 ) -> None:
     """Run the demo until SIGINT, SIGTERM or SIGHUP; nothing that it started is left afterwards.
 
@@ -54,27 +59,27 @@ def run(
     found: Services | None = None
     with _stop_event() as stopping:
         try:
-            found = services.start(HOME, services.wanted(), say)
+            found = services.start(HOME, services.wanted(), notify)
             _interrupted(stopping)
             if reset:
                 shared_servers.remove(found)
             shared_servers.claim(found)
             settings = _settings(found, port, *ports.free_ports([port + 1]))
             environment = os.environ | settings
-            description = _prepare(found, environment, port, say)
+            description = _prepare(found, environment, port, notify)
             # By the environment, which other users cannot read, unlike a command line.
             environment["MATCHFEED_OPERATOR_KEY"] = description["operator_key"]
-            processes = ServiceProcesses(record, environment, say)
+            processes = ServiceProcesses(record, environment, notify)
             _interrupted(stopping)
             _write(ENVIRONMENT, _exports(settings))
-            _open(processes, description, port, stopping, say)
+            _open(processes, description, port, stopping, notify)
             ready()
             while not stopping.wait(_TEND_SECONDS):
-                _tend(processes, say)
+                _tend(processes, notify)
         except _Interrupted:
             pass
         finally:
-            _end(processes, found, say)
+            _end(processes, found, notify)
 
 
 class _Interrupted(Exception):
@@ -130,9 +135,9 @@ def _write(file: Path, content: bytes) -> None:
     draft.replace(file)
 
 
-def _prepare(found: Services, environment: dict[str, str], port: int, say: Say) -> dict[str, Any]:
+def _prepare(found: Services, environment: dict[str, str], port: int, notify: Notify) -> dict[str, Any]:
     """Schema, tenants and keys; what clients need to know of them."""
-    say(f"migrating the database {DATABASE}, creating tenants, keys and vhosts")
+    notify(f"migrating the database {DATABASE}, creating tenants, keys and vhosts")
     made = _made(settings_of_processes.load(dict(environment)))
     return {
         "base_url": f"http://{ports.LOOPBACK}:{port}",
@@ -160,11 +165,11 @@ def _made(settings: Settings) -> dict[str, Any]:
 
 
 def _open(
-    processes: ServiceProcesses, description: dict[str, Any], port: int, stopping: Event, say: Say
+    processes: ServiceProcesses, description: dict[str, Any], port: int, stopping: Event, notify: Notify
 ) -> None:
     """Start the service and the match day, wait until it is ready, then write `var/demo.json` for clients."""
     operators = description["operator_url"].rpartition(":")[2]
-    say(f"starting API on port {port} (operators' on {operators}), feed, ingest and a match day")
+    notify(f"starting API on port {port} (operators' on {operators}), feed, ingest and a match day")
     processes.start("web", "serve", "--port", str(port))
     processes.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
     processes.start("ingest", "ingest")
@@ -174,7 +179,7 @@ def _open(
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
     ) as client:
         _wait("the API answers", lambda: readiness.unanswered(client), processes, stopping)
-        say("waiting for the match day to be under way")
+        notify("waiting for the match day to be under way")
         _wait("the match day is under way", lambda: readiness.lacking(client), processes, stopping)
     _write(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
     processes.start("bookmaker", module="scripts.demonstration.bookmaker")
@@ -193,24 +198,24 @@ def _wait(what: str, missing: Callable[[], str], processes: ServiceProcesses, st
         sleep(0.5)
 
 
-def _tend(processes: ServiceProcesses, say: Say) -> None:
+def _tend(processes: ServiceProcesses, notify: Notify) -> None:
     """Private servers first: the service's processes wait for them by themselves."""
     if services.lost(HOME):
-        say("a private server has ended; starting it again")
-        services.start(HOME, services.wanted(), say)
+        notify("a private server has ended; starting it again")
+        services.start(HOME, services.wanted(), notify)
     processes.restart_dead()
     processes.trim_logs()
 
 
-def _end(processes: ServiceProcesses | None, found: Services | None, say: Say) -> None:
+def _end(processes: ServiceProcesses | None, found: Services | None, notify: Notify) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     for file in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
         file.unlink(missing_ok=True)
     if processes is not None:
-        say("stopping the service")
+        notify("stopping the service")
         processes.end()
     if found is not None:
         shared_servers.release(found)
-    services.stop(HOME, say)
+    services.stop(HOME, notify)
     records.remove()

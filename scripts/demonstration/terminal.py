@@ -31,7 +31,7 @@ _KINDS = {"equal": "green", "recovery": "cyan", "back": "magenta", "again": "dim
 
 
 class Board:
-    """Shows itself on `console` from `shown` on; `say` shows a line below it."""
+    """Shows itself on `console` from `shown` on; `notify` shows a line below it."""
 
     def __init__(self, base_url: str, key: str, link: str, console: Console | None = None) -> None:
         self._reader = Reader(base_url, key)
@@ -41,7 +41,7 @@ class Board:
         self._lines: deque[str] = deque(maxlen=3)
         self._ended = Event()
 
-    def say(self, line: str) -> None:
+    def notify(self, line: str) -> None:
         self._lines.append(line)
 
     @contextmanager

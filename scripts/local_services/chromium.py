@@ -29,13 +29,13 @@ _QUIET = (
 _START_SECONDS, _ANSWER_SECONDS = 30.0, 30.0
 
 
-def ensure_installed(say: Callable[[str], None]) -> str:
+def ensure_installed(notify: Callable[[str], None]) -> str:
     """The browser's command; installs Debian's package first when that is possible and needed."""
     if found := _found():
         return found
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise ServiceError(f"Chromium is not on this machine; {_HOW}")
-    say("installing Chromium (Debian package), about a minute")
+    notify("installing Chromium (Debian package), about a minute")
     for update in (False, True):
         if update:
             _apt("update")
@@ -128,9 +128,9 @@ class Page:
 
 
 @asynccontextmanager
-async def opened(address: str, say: Callable[[str], None] = print) -> AsyncIterator[Page]:
+async def opened(address: str, notify: Callable[[str], None] = print) -> AsyncIterator[Page]:
     """A page at `address` in a browser of its own, which ends with the block."""
-    command = ensure_installed(say)
+    command = ensure_installed(notify)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         browser = await asyncio.create_subprocess_exec(
             *(command, *_QUIET, f"--user-data-dir={home}", "about:blank"),

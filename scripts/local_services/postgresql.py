@@ -53,7 +53,7 @@ async def _may_create(url: str) -> bool:
         await connection.close()
 
 
-def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
+def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
     """Start a private server under `directory`; its URL, to the database `postgres`."""
     binaries = _binaries()
     home = directory / "postgresql"
@@ -65,7 +65,7 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
     prefix = _lifted(user, home, binaries)
     if not (home / "PG_VERSION").exists():
         _initialise(home, binaries, password, prefix, user)
-    say(f"starting PostgreSQL ({binaries.parent}) on port {port}")
+    notify(f"starting PostgreSQL ({binaries.parent}) on port {port}")
     options = (
         f"port={port}",
         f"listen_addresses={ports.LOOPBACK}",

@@ -64,16 +64,16 @@ consumer_timeout = 900000
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def usable(url: str, api_url: str, authorisation: AuthorisationMode, say: Callable[[str], None]) -> bool:
+def usable(url: str, api_url: str, authorisation: AuthorisationMode, notify: Callable[[str], None]) -> bool:
     """Whether a broker answers at `url` whose management API at `api_url` lets us administer it, and which
     requests our decision about tenants' rights."""
     parts = urlsplit(url)
     where = f"{parts.hostname}:{parts.port or 5672}"
     if not ports.answers(parts.hostname or ports.LOOPBACK, parts.port or 5672):
         return False
-    asks_us = "" if authorisation == "http" else "it does not ask us what tenants may do"
-    if why := _unsuitable(api_url) or asks_us:
-        say(f"RabbitMQ at {where} is left alone: {why}; a private broker is started beside it")
+    unauthorised = "" if authorisation == "http" else "it does not ask us what tenants may do"
+    if why := _unsuitable(api_url) or unauthorised:
+        notify(f"RabbitMQ at {where} is left alone: {why}; a private broker is started beside it")
         return False
     try:
         asyncio.run(_log_in(url))
@@ -103,9 +103,9 @@ def _unsuitable(api_url: str) -> str:
     return "" if administrator else f"user {parts.username} is no administrator"
 
 
-def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[str, str]:
+def start(directory: Path, state: State, notify: Callable[[str], None]) -> tuple[str, str]:
     """Start a private broker; its AMQP URL and its management URL."""
-    binary = ensure_installed(say)
+    binary = ensure_installed(notify)
     home = directory / "rabbitmq"
     names = ("amqp", "management", "distribution")
     amqp, management, distribution = ports.free_ports(
@@ -116,7 +116,7 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
     _configure(home, amqp, management, authorisation, password)
     log = directory / "log" / "rabbitmq.log"
-    say(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
+    notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
         "rabbitmq",
         [binary, "-noinput"],
@@ -137,11 +137,11 @@ def start(directory: Path, state: State, say: Callable[[str], None]) -> tuple[st
     return url, api_url
 
 
-def control(directory: Path, *words: str) -> str:
+def control(directory: Path, *arguments: str) -> str:
     """Run `rabbitmqctl` with these arguments on a directory's private broker; its output."""
     home, used = directory / "rabbitmq", load(directory).ports
     found = subprocess.run(
-        [ensure_installed(print).with_name("rabbitmqctl"), "--quiet", *words],
+        [ensure_installed(print).with_name("rabbitmqctl"), "--quiet", *arguments],
         env=_environment(home, used["distribution"], used["epmd"]),
         cwd=home,
         stdout=subprocess.PIPE,
@@ -150,7 +150,7 @@ def control(directory: Path, *words: str) -> str:
         check=False,
     )
     if found.returncode:
-        raise ServiceError(f"rabbitmqctl {words[0]}: {found.stdout.strip()[-200:]}")
+        raise ServiceError(f"rabbitmqctl {arguments[0]}: {found.stdout.strip()[-200:]}")
     return found.stdout
 
 

@@ -18,12 +18,12 @@ _HOW = (
 )
 
 
-def ensure_installed(say: Callable[[str], None]) -> Path:
+def ensure_installed(notify: Callable[[str], None]) -> Path:
     """The broker's start script; installs Debian's package first when that is possible and needed."""
     if not _SERVER.exists():
         if os.geteuid() != 0 or shutil.which("apt-get") is None:
             raise ServiceError(f"RabbitMQ is not on this machine; {_HOW}")
-        say("installing RabbitMQ (Debian package rabbitmq-server), about a minute")
+        notify("installing RabbitMQ (Debian package rabbitmq-server), about a minute")
         _install()
     if not list(_SERVER.parents[1].glob("lib/rabbitmq_server-*/plugins/rabbitmq_management*")):
         raise ServiceError(

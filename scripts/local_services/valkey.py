@@ -25,13 +25,13 @@ def usable(url: str) -> bool:
             raise ServiceError(f"Redis refuses us ({error}); set REDIS_URL with its password") from error
 
 
-def start(directory: Path, state: State, say: Callable[[str], None]) -> str:
+def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
     """Start a private server; its URL."""
     server = binary()
     [port] = ports.free_ports([state.ports.get("redis", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["redis"] = port
     log = directory / "log" / "redis.log"
-    say(f"starting {server.name} ({server}) on port {port}")
+    notify(f"starting {server.name} ({server}) on port {port}")
     options = (
         "--port",
         str(port),

@@ -57,7 +57,7 @@ def _above(lines: list[str], index: int) -> str:
 def _type(annotation: str) -> str:
     """What may be set, in words."""
     if annotation.startswith("Literal"):
-        return " or ".join(f"`{word}`" for word in re.findall(r"'([^']+)'", annotation))
+        return " or ".join(f"`{literal}`" for literal in re.findall(r"'([^']+)'", annotation))
     if annotation == "Positive":
         return "whole number, 1 or more"
     kind = {"int": "whole number", "float": "number", "str": "text", "bool": "`true` or `false`"}[

@@ -36,8 +36,8 @@ def test_every_rule_has_an_id_a_text_and_a_test() -> None:
 
 
 def test_no_rule_stands_twice() -> None:
-    ids, words = Counter(row[0] for row in rows()), Counter(row[1] for row in rows())
-    assert [name for name, times in (ids + words).items() if times > 1] == []
+    ids, texts = Counter(row[0] for row in rows()), Counter(row[1] for row in rows())
+    assert [name for name, times in (ids + texts).items() if times > 1] == []
 
 
 def test_every_test_that_is_named_exists() -> None:

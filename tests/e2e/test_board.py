@@ -102,9 +102,9 @@ async def fit_every_window(page: Page) -> None:
 
 async def speak_both_languages(page: Page) -> None:
     await page.set_window(1440, 900)
-    for words, locale in (("Матчи", "ru"), ("Matches", "en")):
+    for heading, locale in (("Матчи", "ru"), ("Matches", "en")):
         await page.value("document.getElementById('language').click()")
-        await page.until(f"document.getElementById('h-matches').textContent === '{words}'")
+        await page.until(f"document.getElementById('h-matches').textContent === '{heading}'")
         assert await page.value("document.documentElement.lang") == locale
     assert await page.until("!/[А-я]/.test(document.querySelector('.offer .name').textContent)")
 

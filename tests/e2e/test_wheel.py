@@ -126,12 +126,12 @@ def test_wheel_and_command_have_one_version(wheel: Path, binaries: Path, tmp_pat
 
 
 @asynccontextmanager
-async def _running(binaries: Path, directory: Path, settings: Settings, *words: str) -> AsyncIterator[Any]:
+async def _running(binaries: Path, directory: Path, settings: Settings, *command: str) -> AsyncIterator[Any]:
     """`matchfeed <words>` of the wheel, outside every checkout; it must exit cleanly on SIGTERM."""
-    log = directory / f"{words[0]}.log"
+    log = directory / f"{command[0]}.log"
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(
-            *(binaries / "matchfeed", *words),
+            *(binaries / "matchfeed", *command),
             cwd=directory,
             env=_environment(settings),
             stdout=sink,
@@ -144,7 +144,7 @@ async def _running(binaries: Path, directory: Path, settings: Settings, *words: 
         if process.returncode is None:
             process.terminate()
         status = await asyncio.wait_for(process.wait(), 20)
-    assert status in (0, -signal.SIGTERM), (words, status, log.read_text())
+    assert status in (0, -signal.SIGTERM), (command, status, log.read_text())
 
 
 async def _migrate(binaries: Path, directory: Path, settings: Settings) -> str:
@@ -174,8 +174,8 @@ async def test_the_service_runs_from_the_wheel(binaries: Path, fresh: Settings, 
     settings, [port] = fresh, ports.spare(1)
     assert "up to date" in await _migrate(binaries, tmp_path, settings)
     async with AsyncExitStack() as stack:
-        for words in (("serve", "--port", str(port)), ("ingest",), ("feed",)):
-            await stack.enter_async_context(_running(binaries, tmp_path, settings, *words))
+        for command in (("serve", "--port", str(port)), ("ingest",), ("feed",)):
+            await stack.enter_async_context(_running(binaries, tmp_path, settings, *command))
         client = await stack.enter_async_context(httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}"))
         store = await stack.enter_async_context(await open_store(settings.database_url, 2))
         client.headers["X-API-Key"] = await issuing(store, settings.secret_key)(bundles=("cs2.odds.basic",))

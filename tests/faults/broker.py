@@ -80,8 +80,8 @@ class PrivateBroker:
             broker_authorisation="http",
         )
 
-    async def _control(self, *words: str) -> None:
-        await asyncio.to_thread(rabbitmq.control, self._directory, *words)
+    async def _control(self, *arguments: str) -> None:
+        await asyncio.to_thread(rabbitmq.control, self._directory, *arguments)
 
     def _start(self) -> tuple[str, str]:
         self._directory.mkdir(parents=True, exist_ok=True)

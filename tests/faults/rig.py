@@ -191,13 +191,13 @@ class FeedProcess:
             self.process.kill()
             return await self.process.wait()
 
-    def said(self, text: str) -> bool:
+    def logged(self, text: str) -> bool:
         return text in self.log.read_text()
 
     def lines(self, event: str) -> list[dict[str, Any]]:
         """What it said of an event, oldest first."""
-        told = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
-        return [line for line in told if line["event"] == event]
+        written = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in written if line["event"] == event]
 
 
 class Rig:
@@ -208,7 +208,7 @@ class Rig:
         self.directory = directory
         self.slugs: list[str] = []
         self.processes: list[FeedProcess] = []
-        self.told: Counter[UUID] = Counter()
+        self.written: Counter[UUID] = Counter()
         #: For sessions in this process: nobody runs it, tests say in its place that ingest has died.
         self.watch = IngestWatchdog(store, lambda: asyncio.sleep(0), dead_seconds=15)
 
@@ -237,21 +237,21 @@ class Rig:
             await matches.insert(tx, match)
         return match
 
-    async def tell(self, match: Match, times: int = 1) -> list[int]:
+    async def write_changes(self, match: Match, times: int = 1) -> list[int]:
         """Write `times` odds changes of `match`, each in its own transaction; their numbers."""
-        return [await self._tell(match) for _ in range(times)]
+        return [await self._write_change(match) for _ in range(times)]
 
-    async def _tell(self, match: Match) -> int:
-        self.told[match.id] += 1
-        odds = Decimal(101 + self.told[match.id] % 900) / 100
+    async def _write_change(self, match: Match) -> int:
+        self.written[match.id] += 1
+        odds = Decimal(101 + self.written[match.id] % 900) / 100
         market = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, odds, float(1 / odds))
         drafts = [
             ChangeDraft("match", str(match.id), "match.updated", "odds_change", encode(summarize(match))),
             ChangeDraft("market", market.specifiers, "market.updated", "odds_change", encode(market)),
         ]
         async with self.store.transaction() as tx:
-            told = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)
-        return told.last_seq
+            written = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)
+        return written.last_seq
 
     async def feed(self, **overrides: str) -> FeedProcess:
         """Start a feed process with our settings; nothing is waited for. There is no ingest, and the process

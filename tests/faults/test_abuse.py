@@ -92,7 +92,7 @@ async def going_on(*work: asyncio.Task[None]) -> AsyncIterator[None]:
 async def hold(url: str, slug: str, exchange: str) -> None:
     """Ten queues of everything, bound in many ways; nothing is acknowledged."""
 
-    async def keep(message: AbstractIncomingMessage) -> None: ...
+    async def ignore(message: AbstractIncomingMessage) -> None: ...
 
     async with open_connection(url, 5) as connection:
         channel = await connection.channel()
@@ -101,7 +101,7 @@ async def hold(url: str, slug: str, exchange: str) -> None:
             await queue.bind(exchange, "#")
             for match in range(50):
                 await queue.bind(exchange, f"#.od:match.{match}.#")
-            await queue.consume(keep)
+            await queue.consume(ignore)
         await asyncio.Event().wait()
 
 

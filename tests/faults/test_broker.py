@@ -104,9 +104,9 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
 def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> None:
     """The word comes before anything beyond `head`, the newest change when health was red, and what waited
     meanwhile follows it."""
-    words = [at for at, got in enumerate(consumer.got) if b'subscribed="0"' in got.body]
-    later = [got.seq for got in consumer.got[words[-1] :] if got.seq is not None]
-    before = [got.seq for got in consumer.got[: words[-1]] if got.seq is not None]
-    assert words[-1] >= count and later, "what waited came before the word"
+    notices = [at for at, got in enumerate(consumer.got) if b'subscribed="0"' in got.body]
+    later = [got.seq for got in consumer.got[notices[-1] :] if got.seq is not None]
+    before = [got.seq for got in consumer.got[: notices[-1]] if got.seq is not None]
+    assert notices[-1] >= count and later, "what waited came before the word"
     assert not [seq for seq in before if seq > head]
     assert max(before) < max(later)

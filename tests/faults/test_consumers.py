@@ -91,6 +91,6 @@ async def test_it_is_notified_of_its_loss_and_recovers_it(rig: Rig, pause: float
         assert stopped.downs - before[0] in (1, 2), "when it begins, unless that was lost too, and at its end"
         assert other.downs == before[1]
         recovered = fold.folded_with_replay(stopped.got)
-        assert {key: word for key, word in ledger.items() if word != "pending"} == {
-            key: word for key, word in recovered.items() if word != "pending"
+        assert {key: state for key, state in ledger.items() if state != "pending"} == {
+            key: state for key, state in recovered.items() if state != "pending"
         }

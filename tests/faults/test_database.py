@@ -41,8 +41,8 @@ async def break_off(store: Store) -> None:
 async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
     tenant, url = await rig.tenant()
     story = Story(store)
-    told = [await story.match() for _ in range(MATCHES)]
-    for match in told[:30]:
+    matches = [await story.match() for _ in range(MATCHES)]
+    for match in matches[:30]:
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1))
     await rig.feed()
@@ -57,7 +57,7 @@ async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
     assert (done.state, done.attempts) == ("completed", 1)
     roots = [etree.fromstring(got.body) for got in consumer.replayed]
     odds = [root.get("event_id") for root in roots if root.tag == "odds_change"]
-    assert sorted(odds) == sorted(f"od:match:{match.number}" for match in told), "each once"
+    assert sorted(odds) == sorted(f"od:match:{match.number}" for match in matches), "each once"
     assert sum(root.tag == "bet_settlement" for root in roots) == 30
     assert sum(root.tag == "snapshot_complete" for root in roots) == 1
 
@@ -75,11 +75,11 @@ async def test_connections_end_again_and_again(rig: Rig, store: Store) -> None:
             await break_off(store)
             await story.settle(match, offer(1))
             await story.void(match, offer(2))
-        await all_told(consumer, store)
+        await all_published(consumer, store)
         assert process.process.returncode is None and consumer.repeats == 0
 
 
-async def all_told(consumer: Consumer, store: Store) -> None:
+async def all_published(consumer: Consumer, store: Store) -> None:
     everything = await fold.everything(store)
     await until("all has arrived", lambda: consumer.seqs >= everything)
     fold.check(consumer, await fold.ledger_of(store))
@@ -112,7 +112,7 @@ async def test_a_full_disk_leaves_nothing_half_written(rig: Rig, store: Store) -
                     await story.settle(match, offer(1))
             assert (await fold.ledger_of(store), await fold.everything(store)) == before
         await story.settle(match, offer(1))
-        await all_told(consumer, store)
+        await all_published(consumer, store)
         assert list((await fold.ledger_of(store)).values()) == ["won"]
 
 
@@ -140,4 +140,4 @@ async def test_redis_is_away(rig: Rig, store: Store) -> None:
         assert answer.status_code == 202, answer.text
         await until("complete", lambda: any(".snapshot_complete." in got.key for got in consumer.got))
         await living.end()
-        await all_told(consumer, store)
+        await all_published(consumer, store)

@@ -23,7 +23,7 @@ class Traffic:
     async def _write(self) -> None:
         while True:
             for match in self._matches:
-                self.seqs += await self._rig.tell(match)
+                self.seqs += await self._rig.write_changes(match)
 
     async def end(self) -> set[int]:
         """Everything that was told."""
@@ -32,86 +32,86 @@ class Traffic:
         return set(self.seqs)
 
 
-async def consumers(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
+async def connect_consumers(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
     urls = [(await rig.tenant())[1] for _ in range(TENANTS)]
     return [await stack.enter_async_context(consuming(url, rig.settings.exchange)) for url in urls]
 
 
-async def began(rig: Rig, told: list[Consumer]) -> Traffic:
+async def began(rig: Rig, consumers: list[Consumer]) -> Traffic:
     """Traffic that has reached every consumer."""
-    await until("every tenant hears alive", lambda: all(each.alives for each in told))
+    await until("every tenant hears alive", lambda: all(each.alives for each in consumers))
     traffic = Traffic(rig, [await rig.match(), await rig.match()])
-    await until("every tenant is told", lambda: all(len(each.live) > 50 for each in told))
+    await until("every tenant is told", lambda: all(len(each.live) > 50 for each in consumers))
     return traffic
 
 
-def told_since(traffic: Traffic, told: list[Consumer], count: int) -> bool:
+def received_since(traffic: Traffic, consumers: list[Consumer], count: int) -> bool:
     """Whether every consumer has something that was told after the first `count` changes."""
-    return all(each.seqs & set(traffic.seqs[count:]) for each in told)
+    return all(each.seqs & set(traffic.seqs[count:]) for each in consumers)
 
 
-async def finished(traffic: Traffic, told: list[Consumer], count: int) -> None:
+async def finished(traffic: Traffic, consumers: list[Consumer], count: int) -> None:
     """Some more traffic, then its end: every consumer has all of it, in order, and the same when repeated."""
     await until("traffic goes on", lambda: len(traffic.seqs) > count)
-    await until("the tenants are told again", lambda: told_since(traffic, told, count))
+    await until("the tenants are told again", lambda: received_since(traffic, consumers, count))
     everything = await traffic.end()
-    await until("all has arrived", lambda: all(each.seqs >= everything for each in told))
-    for each in told:
+    await until("all has arrived", lambda: all(each.seqs >= everything for each in consumers))
+    for each in consumers:
         each.check_identity()
         each.check_order()
 
 
 async def test_killed_and_started_again(rig: Rig) -> None:
     async with AsyncExitStack() as stack:
-        told = await consumers(rig, stack)
+        consumers = await connect_consumers(rig, stack)
         process = await rig.feed()
-        traffic = await began(rig, told)
+        traffic = await began(rig, consumers)
         process.kill()
         await process.process.wait()
         count = len(traffic.seqs) + 50
         await rig.feed()
-        await finished(traffic, told, count)
-        print("repeated:", [each.repeats for each in told])
-        assert all(each.repeats <= rig.settings.feed_window for each in told)
+        await finished(traffic, consumers, count)
+        print("repeated:", [each.repeats for each in consumers])
+        assert all(each.repeats <= rig.settings.feed_window for each in consumers)
 
 
 async def test_a_stopped_process_is_replaced(rig: Rig) -> None:
     async with AsyncExitStack() as stack:
-        told = await consumers(rig, stack)
+        consumers = await connect_consumers(rig, stack)
         process = await rig.feed()
-        traffic = await began(rig, told)
+        traffic = await began(rig, consumers)
         process.stop()
         count = len(traffic.seqs) + 50
         await rig.feed()
-        await until("the tenants are told again", lambda: told_since(traffic, told, count))
-        before = [each.repeats for each in told]
+        await until("the tenants are told again", lambda: received_since(traffic, consumers, count))
+        before = [each.repeats for each in consumers]
         process.go_on()
-        await until("it has noticed", lambda: process.said("starting a new session under another name"))
-        await finished(traffic, told, len(traffic.seqs) + 50)
+        await until("it has noticed", lambda: process.logged("starting a new session under another name"))
+        await finished(traffic, consumers, len(traffic.seqs) + 50)
         print("repeated:", before)
-        assert [each.repeats for each in told] == before, "the stopped process said something"
+        assert [each.repeats for each in consumers] == before, "the stopped process said something"
         assert all(repeats <= rig.settings.feed_window for repeats in before)
 
 
 async def test_an_orderly_shutdown_repeats_nothing(rig: Rig) -> None:
     async with AsyncExitStack() as stack:
-        told = await consumers(rig, stack)
+        consumers = await connect_consumers(rig, stack)
         process = await rig.feed()
-        traffic = await began(rig, told)
+        traffic = await began(rig, consumers)
         assert await process.end() == 0
         count = len(traffic.seqs) + 20
         await rig.feed()
-        await finished(traffic, told, count)
-        assert [each.repeats for each in told] == [0] * TENANTS
+        await finished(traffic, consumers, count)
+        assert [each.repeats for each in consumers] == [0] * TENANTS
 
 
 async def test_a_second_process_shares_the_tenants(rig: Rig) -> None:
     async with AsyncExitStack() as stack:
-        told = await consumers(rig, stack)
+        consumers = await connect_consumers(rig, stack)
         first = await rig.feed()
-        traffic = await began(rig, told)
+        traffic = await began(rig, consumers)
         second = await rig.feed()
-        await until("the second tells some", lambda: second.said("serving a tenant"))
-        assert first.said("releasing a tenant to another process")
-        await finished(traffic, told, len(traffic.seqs) + 50)
-        assert [each.repeats for each in told] == [0] * TENANTS
+        await until("the second tells some", lambda: second.logged("serving a tenant"))
+        assert first.logged("releasing a tenant to another process")
+        await finished(traffic, consumers, len(traffic.seqs) + 50)
+        assert [each.repeats for each in consumers] == [0] * TENANTS

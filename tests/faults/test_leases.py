@@ -33,11 +33,11 @@ def replayed(consumer: Consumer, request_id: str) -> list[str]:
     return [str(root.tag) for root in roots if root.get("request_id") == request_id]
 
 
-async def begun(rig: Rig, consumer: Consumer) -> list[Match]:
+async def create_matches(rig: Rig, consumer: Consumer) -> list[Match]:
     story = Story(rig.store)
-    told = [await story.match() for _ in range(MATCHES)]
+    created = [await story.match() for _ in range(MATCHES)]
     await until("alive", lambda: consumer.alives)
-    return told
+    return created
 
 
 async def expire_lease(store: Store, tenant: Tenant) -> None:
@@ -49,21 +49,21 @@ async def test_the_lease_of_a_working_replayer_runs_out(rig: Rig, store: Store) 
     tenant, url = await rig.tenant()
     await rig.feed()
     async with consuming(url, rig.settings.exchange) as consumer:
-        told = await begun(rig, consumer)
-        async with held_up(store, told[-1]):
+        created = await create_matches(rig, consumer)
+        async with held_up(store, created[-1]):
             job = await recover(store, tenant, "5")
             await until("half is told", lambda: len(consumer.replayed) == 50)
             second = await rig.feed()
-            await until("the second is there", lambda: second.said("the feed session has begun"))
+            await until("the second is there", lambda: second.logged("the feed session has begun"))
             await expire_lease(store, tenant)
-            seqs = await rig.tell(told[0], 20)
+            seqs = await rig.write_changes(created[0], 20)
             await until("it is told on", lambda: consumer.seqs >= set(seqs))
         done = await ended(store, job)
         await until("complete", lambda: "snapshot_complete" in replayed(consumer, "5"))
     assert done.state == "completed"
-    words = replayed(consumer, "5")
-    assert words.count("snapshot_complete") == 1 and words[-1] == "snapshot_complete"
-    assert words[-1 - MATCHES : -1] == ["odds_change"] * MATCHES, "the last run is whole"
+    tags = replayed(consumer, "5")
+    assert tags.count("snapshot_complete") == 1 and tags[-1] == "snapshot_complete"
+    assert tags[-1 - MATCHES : -1] == ["odds_change"] * MATCHES, "the last run is whole"
     consumer.check_identity()
     consumer.check_order()
 
@@ -73,8 +73,8 @@ async def test_the_slot_of_a_working_replayer_runs_out(rig: Rig, store: Store) -
     tenant, url = await rig.tenant()
     await rig.feed()
     async with consuming(url, rig.settings.exchange) as consumer:
-        told = await begun(rig, consumer)
-        async with held_up(store, told[-1]):
+        created = await create_matches(rig, consumer)
+        async with held_up(store, created[-1]):
             slow = await recover(store, tenant, "5")
             await until("half is told", lambda: len(consumer.replayed) == 50)
             async with store.transaction() as tx:

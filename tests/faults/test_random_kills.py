@@ -38,12 +38,12 @@ async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
     async with AsyncExitStack() as stack:
         tenant, url = await rig.tenant()
         _, other_url = await rig.tenant()
-        told = [
+        consumers = [
             await stack.enter_async_context(consuming(each, rig.settings.exchange))
             for each in (url, other_url)
         ]
         process = await rig.feed()
-        await until("alive", lambda: all(each.alives for each in told), 60)
+        await until("alive", lambda: all(each.alives for each in consumers), 60)
         living = Living(Life(Story(store), seed))
         await living.more(10)
         for number in range(KILLS):
@@ -54,13 +54,15 @@ async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
             await process.process.wait()
             process = await rig.feed()
             if chance.random() < 0.5:
-                await until("it tells tenants", lambda process=process: process.said("serving a tenant"), 60)
+                await until(
+                    "it tells tenants", lambda process=process: process.logged("serving a tenant"), 60
+                )
             await done(store, jobs) if chance.random() < 0.5 else None
         await done(store, jobs)
         await living.end()
-        await check(told, store)
-    print(f"seed {seed}: repeated {[each.repeats for each in told]} of {len(told[0].seqs)}")
-    assert all(each.repeats <= KILLS * rig.settings.feed_window for each in told)
+        await check(consumers, store)
+    print(f"seed {seed}: repeated {[each.repeats for each in consumers]} of {len(consumers[0].seqs)}")
+    assert all(each.repeats <= KILLS * rig.settings.feed_window for each in consumers)
 
 
 async def done(store: Store, jobs: list[RecoveryJob]) -> None:
@@ -69,11 +71,11 @@ async def done(store: Store, jobs: list[RecoveryJob]) -> None:
         assert (await ended(store, job)).state == "completed"
 
 
-async def check(told: list[Consumer], store: Store) -> None:
+async def check(consumers: list[Consumer], store: Store) -> None:
     everything = await fold.everything(store)
-    await until("all has arrived", lambda: all(each.seqs >= everything for each in told), 60)
+    await until("all has arrived", lambda: all(each.seqs >= everything for each in consumers), 60)
     ledger = await fold.ledger_of(store)
-    for each in told:
+    for each in consumers:
         fold.check(each, ledger)
         assert each.seqs == everything, "something was invented"
 

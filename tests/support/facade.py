@@ -96,7 +96,7 @@ TOURNAMENT = Tournament(
 STREAMS = (VideoStream("https://live.example/main?a=1&b=2", "en", "Main stage"),)
 
 
-async def furnish(
+async def create_world(
     store: Store,
     *,
     tournament: Tournament = TOURNAMENT,

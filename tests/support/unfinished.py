@@ -22,12 +22,12 @@ async def publishing(url: str, exchange: str) -> AsyncIterator[asyncio.StreamWri
     try:
         writer.write(constants.AMQP + bytes((0, 0, 9, 1)))
         response = f"\0{login.user}\0{login.password}"
-        await _say(writer, 0, commands.Connection.StartOk({}, "PLAIN", response, "en_US"))
-        await _say(writer, 0, commands.Connection.TuneOk(10, 131_072, 0))
-        await _say(writer, 0, commands.Connection.Open(url.rpartition("/")[2]))
-        await _say(writer, 1, commands.Channel.Open())
-        await _say(writer, 1, commands.Basic.Publish(exchange=exchange, routing_key="a.b"))
-        await _say(writer, 1, header.ContentHeader(body_size=_ANNOUNCED))
+        await _send(writer, 0, commands.Connection.StartOk({}, "PLAIN", response, "en_US"))
+        await _send(writer, 0, commands.Connection.TuneOk(10, 131_072, 0))
+        await _send(writer, 0, commands.Connection.Open(url.rpartition("/")[2]))
+        await _send(writer, 1, commands.Channel.Open())
+        await _send(writer, 1, commands.Basic.Publish(exchange=exchange, routing_key="a.b"))
+        await _send(writer, 1, header.ContentHeader(body_size=_ANNOUNCED))
         yield writer
     finally:
         reader.feed_eof()
@@ -42,6 +42,6 @@ async def send(writer: asyncio.StreamWriter, size: int) -> None:
         await writer.drain()
 
 
-async def _say(writer: asyncio.StreamWriter, channel: int, what: Frame) -> None:
+async def _send(writer: asyncio.StreamWriter, channel: int, what: Frame) -> None:
     writer.write(frame.marshal(what, channel))
     await writer.drain()

@@ -12,7 +12,7 @@ from app.domain.match import MapPlay, Status
 from app.domain.match_info import MatchInfo, VideoStream
 from app.store import matches
 from app.store.connections import Store
-from tests.support.facade import LOCALES, PATHS, World, document, furnish
+from tests.support.facade import LOCALES, PATHS, World, create_world, document
 
 pytestmark = pytest.mark.anyio
 
@@ -126,7 +126,7 @@ async def test_hostile_data(
     fields_of_match: dict[str, Any],
 ) -> None:
     await clear(store)
-    world = await furnish(
+    world = await create_world(
         store,
         tournament=tournament,
         home=home,
@@ -139,7 +139,7 @@ async def test_hostile_data(
 
 
 async def test_full_data(client: httpx.AsyncClient, key: dict[str, str], store: Store) -> None:
-    await check(client, key, await furnish(store))
+    await check(client, key, await create_world(store))
 
 
 async def test_sparse_data(client: httpx.AsyncClient, key: dict[str, str], store: Store) -> None:
@@ -151,7 +151,7 @@ async def test_sparse_data(client: httpx.AsyncClient, key: dict[str, str], store
         "about": MatchInfo(),
         "winner": None,
     }
-    world = await furnish(
+    world = await create_world(
         store,
         tournament=Tournament(1, "T"),
         home=Competitor(1, "A"),

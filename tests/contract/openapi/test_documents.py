@@ -73,7 +73,9 @@ def _covers(documented: tuple[str, str], served: tuple[str, str]) -> bool:
     """Whether a documented path is the served one, with parameters in place of segments."""
     (described, method), (path, other) = documented, served
     pairs = list(zip_longest(described.split("/"), path.split("/")))
-    known = all(word == one or None not in (word, one) and "{" in word + one for word, one in pairs)
+    known = all(
+        segment == one or None not in (segment, one) and "{" in segment + one for segment, one in pairs
+    )
     return method == other and known
 
 

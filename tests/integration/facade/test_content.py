@@ -17,7 +17,7 @@ from app.store import entrants
 from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER
 from tests.support.eventually import eventually
-from tests.support.facade import APRIL_2031, PATHS, World, document, furnish
+from tests.support.facade import APRIL_2031, PATHS, World, create_world, document
 from tests.support.web import IssueKey, serving
 
 Headers = dict[str, str]
@@ -29,7 +29,7 @@ PRE = "/v1/sports/{locale}/schedules/pre/schedule"
 
 @pytest.fixture
 async def world(store: Store) -> World:
-    return await furnish(store)
+    return await create_world(store)
 
 
 class Reader:
@@ -98,7 +98,7 @@ async def test_what_no_file_brought_is_derived(
     client: httpx.AsyncClient, issue: IssueKey, store: Store
 ) -> None:
     """Names alone are known: clients get abbreviations, a full name and the dates of matches all the same."""
-    world = await furnish(
+    world = await create_world(
         store,
         tournament=Tournament(5, "Harbour Invitational"),
         home=Competitor(11, "Oaken Static"),
@@ -145,7 +145,7 @@ async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
         "roster": (RosterEntry(7, "away"), RosterEntry(8, "away"), RosterEntry(9, "home")),
         "loadouts": (Loadout(7, "ember", "T"), Loadout(8, "quill", "T"), Loadout(9, "k0va", "CT")),
     }
-    world = await furnish(store, fields=seen)
+    world = await create_world(store, fields=seen)
     world = replace(world, home=world.away)
     limited = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
     players = (await Reader(client, basic, world)(SQUAD)).find("players")
@@ -276,7 +276,7 @@ async def test_nobody_who_sees_finished_matches_only_learns_of_others_by_their_e
     client: httpx.AsyncClient, issue: IssueKey, store: Store
 ) -> None:
     """What a match named first, and no file, is known with the match that named it."""
-    world = await furnish(
+    world = await create_world(
         store,
         tournament=Tournament(MAX_FILE_NUMBER + 1, "Hidden Cup"),
         home=Competitor(MAX_FILE_NUMBER + 1, "Hidden Home"),

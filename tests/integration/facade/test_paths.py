@@ -8,7 +8,7 @@ import pytest
 from app.domain.match import Status
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.facade import LOCALES, PATHS, POSTS, World, detail, document, furnish
+from tests.support.facade import LOCALES, PATHS, POSTS, World, create_world, detail, document
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
@@ -28,7 +28,7 @@ UNKNOWN = ("404404", "0", "-1", "x", "mf:competitor:", "od:match:404404", "9" * 
 
 @pytest.fixture
 async def world(store: Store) -> World:
-    return await furnish(store)
+    return await create_world(store)
 
 
 async def test_every_path_answers_xml_whatever_is_accepted(
@@ -38,9 +38,9 @@ async def test_every_path_answers_xml_whatever_is_accepted(
     for template, (root, _) in PATHS.items():
         seen = set()
         for accept in accepts:
-            asked = basic | ({"accept": accept} if accept else {})
+            accepting = basic | ({"accept": accept} if accept else {})
             answer = await client.get(
-                world.path(template), headers=asked, params={"any": "thing", "product": "2"}
+                world.path(template), headers=accepting, params={"any": "thing", "product": "2"}
             )
             document(answer, root)
             seen.add(answer.headers["etag"])
@@ -66,13 +66,13 @@ async def test_every_path_has_a_head_and_a_304(
 async def test_the_same_ids_and_codes_in_both_languages(
     client: httpx.AsyncClient, basic: Headers, world: World
 ) -> None:
-    words = {"name", "description", "generated_at"}
+    texts = {"name", "description", "generated_at"}
     for template in LOCALISED:
         root = PATHS[template][0]
         shown = []
         for locale in LOCALES:
             found = document(await client.get(world.path(template, locale), headers=basic), root)
-            nodes = [(node.tag, {k: v for k, v in node.items() if k not in words}) for node in found.iter()]
+            nodes = [(node.tag, {k: v for k, v in node.items() if k not in texts}) for node in found.iter()]
             shown.append(nodes)
             assert not [node.tag for node in found.iter() if node.get("name") == ""]
         assert shown[0] == shown[1], template
@@ -94,27 +94,29 @@ async def test_another_locale_is_400_and_a_missing_scope_is_checked_first(
 async def test_every_path_requires_its_scope_and_its_sport(
     client: httpx.AsyncClient, issue: IssueKey, world: World
 ) -> None:
-    def asked(raw: str) -> Headers:
+    def with_key(raw: str) -> Headers:
         return {"X-API-Key": raw}
 
     for template, (root, needed) in PATHS.items():
         path = world.path(template)
         detail(await client.get(path), 401)
-        detail(await client.get(path, headers=asked("vbk_nobody")), 403)
+        detail(await client.get(path, headers=with_key("vbk_nobody")), 403)
         for scope in needed:
-            document(await client.get(path, headers=asked(await issue(scopes=(scope,)))), root)
+            document(await client.get(path, headers=with_key(await issue(scopes=(scope,)))), root)
         others = {"cs2:maps:read", "cs2:markets:read", "cs2:recovery:initiate"}
-        lacking = await client.get(path, headers=asked(await issue(scopes=tuple(sorted(others)))))
+        lacking = await client.get(path, headers=with_key(await issue(scopes=tuple(sorted(others)))))
         if needed:
             error = detail(lacking, 403)
             assert all(scope in error for scope in needed) and "account manager" in error
         else:
             document(lacking, root)
-        stranger = await client.get(path, headers=asked(await issue(bundles=EVERY_SCOPE, sports=("soccer",))))
+        outsider = await client.get(
+            path, headers=with_key(await issue(bundles=EVERY_SCOPE, sports=("soccer",)))
+        )
         if root == "bookmaker_details":
-            document(stranger, root)
+            document(outsider, root)
         else:
-            assert "cs2" in detail(stranger, 403)
+            assert "cs2" in detail(outsider, 403)
 
 
 async def test_recoveries_require_their_scope_and_sport(

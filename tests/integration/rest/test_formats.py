@@ -40,16 +40,16 @@ async def test_seven_paths_have_a_feed_style_sibling(
 ) -> None:
     for path, root, schema in SIBLINGS:
         address = path.format(id=live.id)
-        asked = await client.get(address, headers=basic | XML)
+        by_accept = await client.get(address, headers=basic | XML)
         sibling = await client.get(f"{address}.xml", headers=basic | {"Accept": "application/json"})
-        assert asked.status_code == sibling.status_code == 200, asked.text
-        assert asked.headers["content-type"] == sibling.headers["content-type"] == "application/xml"
-        document = etree.fromstring(asked.content)
+        assert by_accept.status_code == sibling.status_code == 200, by_accept.text
+        assert by_accept.headers["content-type"] == sibling.headers["content-type"] == "application/xml"
+        document = etree.fromstring(by_accept.content)
         assert document.tag == root
         etree.XMLSchema(etree.parse(SCHEMAS / f"{schema}.xsd")).assertValid(document)
-        if path != "/v1/alive":  # it tells the time
-            assert asked.content == sibling.content
-            assert asked.headers["etag"] == sibling.headers["etag"]
+        if path != "/v1/alive":  # it has the time
+            assert by_accept.content == sibling.content
+            assert by_accept.headers["etag"] == sibling.headers["etag"]
 
 
 @pytest.mark.parametrize("path", MECHANICAL)
@@ -131,16 +131,18 @@ async def test_a_current_etag_is_answered_304(client: httpx.AsyncClient, live: M
     tags = set()
     for accept in ("application/json", "application/xml"):
         for coding in ("identity", "gzip"):
-            asked = basic | {"Accept": accept, "Accept-Encoding": coding}
-            first = await client.get(path, headers=asked)
+            accepting = basic | {"Accept": accept, "Accept-Encoding": coding}
+            first = await client.get(path, headers=accepting)
             tag = first.headers["etag"]
             tags.add(tag)
             for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-                again = await client.get(path, headers=asked | {"If-None-Match": known})
+                again = await client.get(path, headers=accepting | {"If-None-Match": known})
                 assert (again.status_code, again.content) == (304, b"")
                 assert again.headers["etag"] == tag and "content-type" not in again.headers
                 assert again.headers["vary"] == first.headers["vary"]
-            assert (await client.get(path, headers=asked | {"If-None-Match": '"other"'})).status_code == 200
+            assert (
+                await client.get(path, headers=accepting | {"If-None-Match": '"other"'})
+            ).status_code == 200
     assert len(tags) == 3  # the compact fixture is too small to be worth zipping
     others = await client.get(path, headers=basic | {"Accept-Encoding": "identity"})
     assert others.headers["etag"] in tags and not others.headers["etag"].startswith("W/")

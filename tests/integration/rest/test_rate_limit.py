@@ -206,18 +206,18 @@ async def test_requests_without_a_valid_key_are_limited(
     known = {"X-API-Key": await issue(bundles=("cs2.stats",))}
     async with serving(settings, lambda: now[0]) as client:
 
-        async def knock(headers: Headers) -> int:
+        async def request_status(headers: Headers) -> int:
             return (await client.get("/v1/whoami", headers=headers)).status_code
 
         await eventually(lambda: listeners(store))
-        assert {await knock(known) for _ in range(50)} == {200}
-        strange = [{}, {"X-API-Key": "x"}, {"X-API-Key": generate()}]
-        statuses = [await knock(strange[turn % 3]) for turn in range(600)]
+        assert {await request_status(known) for _ in range(50)} == {200}
+        invalid = [{}, {"X-API-Key": "x"}, {"X-API-Key": generate()}]
+        statuses = [await request_status(invalid[turn % 3]) for turn in range(600)]
         assert set(statuses) == {401, 403}
         answer = await client.get("/v1/whoami")
         assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
-        assert await knock({"X-API-Key": generate()}) == 429
-        assert await knock(known) == 200
+        assert await request_status({"X-API-Key": generate()}) == 429
+        assert await request_status(known) == 200
         now[0] += 1000
-        assert await knock({"X-API-Key": await issue(bundles=("cs2.stats",))}) == 200
-        assert [await knock({}) for _ in range(11)].count(401) == 10
+        assert await request_status({"X-API-Key": await issue(bundles=("cs2.stats",))}) == 200
+        assert [await request_status({}) for _ in range(11)].count(401) == 10

@@ -52,7 +52,7 @@ async def passed_over(rig: Rig, slug: str, seq: int) -> None:
 async def heard_then_cut(rig: Rig, slug: str, url: str, match: Match) -> AsyncIterator[Consumer]:
     """A client that was bound, heard something, and was cut off."""
     async with consuming(url, rig.settings.exchange) as first:
-        [seq] = await rig.tell(match)
+        [seq] = await rig.write_changes(match)
         await until("told", lambda: seq in first.seqs)
         await until("alive", lambda: first.alives)
         await rig.management.ensure_disconnected(tenant_user(slug), "cut")
@@ -77,11 +77,11 @@ async def test_a_client_that_was_cut_off_is_notified_once_it_is_bound_again(
         async with heard_then_cut(rig, tenant.slug, url, match) as first:
             [publisher] = session.relay.publishers.values()
             await until("seen", lambda: not publisher.notice.bindings.live)
-            missed = set(await rig.tell(match, 5))
+            missed = set(await rig.write_changes(match, 5))
             await passed_over(rig, tenant.slug, max(missed))
         async with consuming(url, rig.settings.exchange) as second:
             await until("told", lambda: second.downs)
-            new = set(await rig.tell(match, 3))
+            new = set(await rig.write_changes(match, 3))
             await until("told what is new", lambda: second.seqs >= new)
             await until("and again alive", lambda: len(second.alives) > 6)
             check_notice(second, missed | first.seqs)
@@ -138,7 +138,7 @@ async def test_a_moment_s_cut_costs_no_message_that_was_not_on_its_way(rig: Rig,
         async with heard_then_cut(rig, tenant.slug, url, match):
             [publisher] = session.relay.publishers.values()
             await until("seen", lambda: not publisher.notice.bindings.live)
-            meanwhile = set(await rig.tell(match, 2))
+            meanwhile = set(await rig.write_changes(match, 2))
         async with consuming(url, rig.settings.exchange) as second:
             await until("all told", lambda: second.seqs >= meanwhile)
             assert second.downs == 1 and b'subscribed="0"' in second.got[0].body
@@ -157,11 +157,11 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
         bystander = await (await other.channel()).declare_queue(f"{tenant.slug}.watch", exclusive=True)
         await bystander.bind(exchange, "-.-.-.alive.#")
         async with consuming(url, exchange) as first:
-            [seq] = await rig.tell(match)
+            [seq] = await rig.write_changes(match)
             await until("told", lambda: seq in first.seqs)
         [publisher] = session.relay.publishers.values()
         await until("seen", lambda: not publisher.notice.bindings.live)
-        missed = set(await rig.tell(match, 5))
+        missed = set(await rig.write_changes(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
         assert not await said_lost(bystander), "no notice while nobody takes what is live"
         channel = await (await stack.enter_async_context(await aio_pika.connect(url))).channel()
@@ -170,7 +170,7 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
             queue = await channel.declare_queue(exclusive=True)
             await queue.bind(exchange, key)
             await queue.consume(consumer.take, no_ack=True)
-        new = set(await rig.tell(match, 2))
+        new = set(await rig.write_changes(match, 2))
         await until("told what is new", lambda: consumer.seqs >= new)
         check_notice(consumer, missed)
 
@@ -193,9 +193,9 @@ async def test_a_tenant_with_another_queue_that_stays_bound_is_not_notified(rig:
     ):
         await until("alive", lambda: durable.alives)
         async with consuming(url, rig.settings.exchange) as first:
-            seqs = set(await rig.tell(match, 2))
+            seqs = set(await rig.write_changes(match, 2))
             await until("told", lambda: first.seqs == seqs)
-        seqs |= set(await rig.tell(match, 3))
+        seqs |= set(await rig.write_changes(match, 3))
         async with consuming(url, rig.settings.exchange) as second:
             await until("and again alive", lambda: len(second.alives) > 3)
             assert (second.downs, durable.downs) == (0, 0)
@@ -212,12 +212,12 @@ async def test_a_tenant_that_has_bound_nothing_costs_no_message(rig: Rig, feed: 
         tapped = rig.settings.rabbitmq_url.replace(there, f"@127.0.0.1:{tap.port}")
         rig.settings = replace(rig.settings, rabbitmq_url=tapped)
         async with feed(alive_seconds=ALIVE):
-            seqs = await rig.tell(match, 20)
+            seqs = await rig.write_changes(match, 20)
             await passed_over(rig, tenant.slug, seqs[-1])
             assert tap.published() == 0
             async with consuming(url, rig.settings.exchange) as consumer:
                 await until("alive", lambda: len(consumer.alives) > 1)
-                [new] = await rig.tell(match)
+                [new] = await rig.write_changes(match)
                 await until("told", lambda: new in consumer.seqs)
                 assert consumer.downs == 0, "it has missed nothing that it was bound for"
 
@@ -227,14 +227,14 @@ async def test_a_feed_process_that_is_killed_in_the_gap_does_not_take_the_notice
     match = await rig.match()
     process = await rig.feed(ALIVE_SECONDS="1")
     async with heard_then_cut(rig, tenant.slug, url, match):
-        missed = set(await rig.tell(match, 5))
+        missed = set(await rig.write_changes(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
         process.kill()
         await process.process.wait()
     await rig.feed(ALIVE_SECONDS="1")
     async with consuming(url, rig.settings.exchange) as second:
         await until("told", lambda: second.downs)
-        new = set(await rig.tell(match, 3))
+        new = set(await rig.write_changes(match, 3))
         await until("told what is new", lambda: second.seqs >= new)
         check_notice(second, missed)
 
@@ -245,7 +245,7 @@ async def test_queues_of_other_names_than_the_dead_process_knew_are_a_gap(rig: R
     match = await rig.match()
     process = await rig.feed(ALIVE_SECONDS="1")
     async with consuming(url, rig.settings.exchange) as first:
-        [seq] = await rig.tell(match)
+        [seq] = await rig.write_changes(match)
         await until("told", lambda: seq in first.seqs)
 
         async def noted() -> bool:

@@ -103,7 +103,7 @@ async def test_what_the_feed_says_of_itself(rig: Rig, feed: Any) -> None:
         )
         async with feed():
             await until("alive", lambda: consumer.alives)
-            await rig.tell(await rig.match())
+            await rig.write_changes(await rig.match())
             await until("told", lambda: consumer.live)
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
     assert [each for each in sent if each] == [{"x-seq": consumer.live[0].seq, "x-prev-seq": 0}]

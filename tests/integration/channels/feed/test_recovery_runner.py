@@ -295,7 +295,7 @@ async def test_a_stopped_process_loses_its_recovery(
         first.go_on()
 
         async def noticed() -> bool:
-            return first.said("starting a new session under another name")
+            return first.logged("starting a new session under another name")
 
         await eventually(noticed)
     assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)

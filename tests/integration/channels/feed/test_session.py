@@ -37,7 +37,7 @@ async def test_an_envelope_arrives_as_the_schema_says(rig: Rig, feed: Running) -
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
         match = await rig.match()
-        first, second = await rig.tell(match, 2)
+        first, second = await rig.write_changes(match, 2)
         await until("both are there", lambda: consumer.seqs == {first, second})
         for got in consumer.got:
             schema.assertValid(etree.fromstring(got.body))
@@ -96,10 +96,10 @@ async def test_a_new_tenant_is_told_from_then_on_without_a_restart(rig: Rig, fee
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(feed())
         match = await rig.match()
-        await rig.tell(match)
+        await rig.write_changes(match)
         [(_, consumer)] = await listening(rig, stack)
         await until("alive", lambda: consumer.alives)
-        later = await rig.tell(match)
+        later = await rig.write_changes(match)
         await until("told", lambda: consumer.live)
         assert consumer.seqs == set(later)
 
@@ -114,7 +114,7 @@ async def test_a_tenant_that_is_switched_off_is_told_nothing_more(rig: Rig, feed
             assert tenant
             await tenants.save(tx, msgspec.structs.replace(tenant, active=False))
         await until("dropped", lambda: gone not in session.relay.publishers)
-        told = await rig.tell(await rig.match())
+        told = await rig.write_changes(await rig.match())
         await until("the other is told", lambda: other.seqs == set(told))
         assert not silent.live
 
@@ -126,7 +126,11 @@ async def test_a_match_that_is_not_booked_is_kept_back_from_that_tenant_only(rig
         async with rig.store.transaction() as tx:
             await tenants.unbook(tx, picky, unbooked.id)
         await stack.enter_async_context(feed())
-        first = [*await rig.tell(booked), *await rig.tell(unbooked), *await rig.tell(booked)]
+        first = [
+            *await rig.write_changes(booked),
+            *await rig.write_changes(unbooked),
+            *await rig.write_changes(booked),
+        ]
         await until("all told", lambda: everything.seqs == set(first) and len(some.live) == 2)
         assert some.seqs == {first[0], first[2]}
 
@@ -136,13 +140,13 @@ async def test_a_connection_that_is_closed_comes_back_and_nothing_is_lost(rig: R
         told = [consumer for _, consumer in await listening(rig, stack, 2)]
         session = await stack.enter_async_context(feed())
         match = await rig.match()
-        seqs = set(await rig.tell(match, 20))
+        seqs = set(await rig.write_changes(match, 20))
         await until("under way", lambda: all(each.live for each in told))
         for _ in range(3):
             await rig.management.close_user_connections(
                 publisher_users.publisher_user(session.holder), "test"
             )
-            seqs |= set(await rig.tell(match, 20))
+            seqs |= set(await rig.write_changes(match, 20))
         await until("all told", lambda: all(each.seqs == seqs for each in told))
         for each in told:
             each.check_identity()
@@ -153,7 +157,7 @@ async def test_a_tenant_far_behind_catches_up_in_order(rig: Rig, feed: Running) 
     async with AsyncExitStack() as stack:
         (_, present), (_, behind) = await listening(rig, stack, 2)
         match = await rig.match()
-        old = await rig.tell(match, 1300)
+        old = await rig.write_changes(match, 1300)
         async with rig.store.transaction() as tx:
             slug = rig.slugs[0]
             await tx.execute(
@@ -162,7 +166,7 @@ async def test_a_tenant_far_behind_catches_up_in_order(rig: Rig, feed: Running) 
                 slug,
             )
         await stack.enter_async_context(feed())
-        new = await rig.tell(match, 5)
+        new = await rig.write_changes(match, 5)
         await until("the present one is told", lambda: present.seqs == set(new))
         await until("the other has caught up", lambda: behind.seqs == {*old, *new})
         assert behind.repeats == 0
@@ -173,7 +177,7 @@ async def test_what_the_log_has_forgotten_is_told_as_a_loss(rig: Rig, feed: Runn
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         match = await rig.match()
-        seqs = await rig.tell(match, 1300)
+        seqs = await rig.write_changes(match, 1300)
         async with rig.store.transaction() as tx:
             await tx.execute("DELETE FROM change WHERE seq <= $1", seqs[99])
         await stack.enter_async_context(feed(alive_seconds=0.5))
@@ -215,7 +219,7 @@ async def test_cursors_are_saved_and_the_window_is_kept(rig: Rig, feed: Running)
         [(tenant_id, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
         match = await rig.match()
-        seqs = await rig.tell(match, 200)
+        seqs = await rig.write_changes(match, 200)
 
         async def saved() -> bool:
             async with rig.store.reading() as tx:
@@ -237,7 +241,7 @@ async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -
         two = await stack.enter_async_context(feed(lease_millis=600))
         await until("shared", lambda: len(one.relay.publishers) == len(two.relay.publishers) == 2)
         match = await rig.match()
-        seqs = set(await rig.tell(match, 30))
+        seqs = set(await rig.write_changes(match, 30))
         await until("all told", lambda: all(each.seqs == seqs for each in told))
         assert [each.repeats for each in told] == [0] * 4
 
@@ -247,10 +251,10 @@ async def test_the_log_is_told_though_the_database_breaks_off(rig: Rig, feed: Ru
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
         match = await rig.match()
-        seqs = set(await rig.tell(match, 5))
+        seqs = set(await rig.write_changes(match, 5))
         for _ in range(3):
             await break_off(rig)
-            seqs |= set(await rig.tell(match, 5))
+            seqs |= set(await rig.write_changes(match, 5))
         await until("all told", lambda: consumer.seqs == seqs)
 
 
@@ -271,7 +275,7 @@ async def test_a_tenant_is_told_though_we_never_heard_that_we_took_it(
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
-        seqs = set(await rig.tell(await rig.match(), 5))
+        seqs = set(await rig.write_changes(await rig.match(), 5))
         await until("all told", lambda: consumer.seqs == seqs)
         assert lost
 

@@ -36,7 +36,7 @@ async def test_operators_see_connection_lag_queues_and_losses(
 ) -> None:
     _, url = await rig.tenant()
     match = await rig.match()
-    await rig.tell(match, 3)
+    await rig.write_changes(match, 3)
 
     async def row() -> dict[str, object]:
         [found] = (await client.get("/ops/v1/feed")).json()["data"]
@@ -80,7 +80,7 @@ async def test_the_broker_may_be_away(
 
 async def test_the_command_line_shows_a_table(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     await rig.tenant()
-    await rig.tell(await rig.match(), 4)
+    await rig.write_changes(await rig.match(), 4)
     for name, value in msgspec.to_builtins(rig.settings).items():
         monkeypatch.setenv(name, str(value))
     result = await asyncio.to_thread(CliRunner().invoke, main, ["feed", "status"])

@@ -24,9 +24,9 @@ async def test_a_queue_that_overflows_is_told_once_and_nobody_is_locked_out(rig:
         await stack.enter_async_context(feed(alive_seconds=ALIVE))
         await until("alive", lambda: consumer.alives)
         match = await rig.match()
-        seqs = set(await rig.tell(match, 30))
+        seqs = set(await rig.write_changes(match, 30))
         await until("told", lambda: consumer.downs)
-        seqs |= set(await rig.tell(match, 5))
+        seqs |= set(await rig.write_changes(match, 5))
         await until("all told", lambda: consumer.seqs == seqs)
         await until("and again alive", lambda: len(consumer.alives) > 8)
         assert consumer.downs == 1
@@ -61,7 +61,7 @@ async def test_a_loss_is_on_record_before_it_is_forgotten(
             patch.setattr(aio_pika.RobustQueue, "purge", cut_off)
             await stack.enter_async_context(feed(alive_seconds=ALIVE))
             await until("alive", lambda: consumer.alives)
-            await rig.tell(await rig.match(), 30)
+            await rig.write_changes(await rig.match(), 30)
             await until("counted", lambda: owed)
             assert all(owed) and not consumer.downs
         await until("told", lambda: consumer.downs)
@@ -79,7 +79,7 @@ async def test_a_loss_is_told_while_the_management_api_is_away(
         await stack.enter_async_context(feed(alive_seconds=ALIVE))
         await until("alive", lambda: consumer.alives)
         monkeypatch.setattr(rig.management, "queues", away)
-        await rig.tell(await rig.match(), 30)
+        await rig.write_changes(await rig.match(), 30)
         await until("told", lambda: consumer.downs)
 
 
@@ -98,13 +98,13 @@ async def test_a_tenant_that_lags_too_far_is_moved_to_the_present_and_told(rig: 
         _, url = await rig.tenant()
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
         match = await rig.match()
-        await rig.tell(match, 20)
+        await rig.write_changes(match, 20)
         async with rig.store.transaction() as tx:
             await tx.execute("UPDATE change SET at = at - 60001")
-        young = await rig.tell(match, 3)
+        young = await rig.write_changes(match, 3)
         await stack.enter_async_context(feed(alive_seconds=ALIVE, lag_millis=60_000))
         await until("told", lambda: consumer.downs)
-        new = await rig.tell(match, 3)
+        new = await rig.write_changes(match, 3)
         await until("told what is new", lambda: consumer.seqs >= set(new))
         await until("and again alive", lambda: len(consumer.alives) > 6)
         assert consumer.seqs <= {*young, *new} and consumer.downs == 1
@@ -117,7 +117,7 @@ async def test_after_a_long_silence_the_word_comes_before_anything_else(rig: Rig
     async with AsyncExitStack() as stack:
         _, url = await rig.tenant()
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        seqs = await rig.tell(await rig.match(), 100)
+        seqs = await rig.write_changes(await rig.match(), 100)
         async with rig.store.transaction() as tx:
             await tx.execute("UPDATE tenant_cursor SET epoch = 1, said_at = said_at - 30000")
         await stack.enter_async_context(feed())
@@ -156,10 +156,10 @@ async def test_what_is_too_old_is_forgotten_and_lagging_tenants_still_get_the_re
         _, url = await rig.tenant()
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
         match = await rig.match()
-        old = await rig.tell(match, 20)
+        old = await rig.write_changes(match, 20)
         async with rig.store.transaction() as tx:
             await tx.execute("UPDATE change SET at = at - 60001")
-        young = await rig.tell(match, 3)
+        young = await rig.write_changes(match, 3)
         kept = retention.RetentionConfig(changes=60_000, window=60_000)
         assert await retention.prune(rig.store, kept, system_clock()) == 2 * len(old)
         async with rig.store.reading() as tx:
