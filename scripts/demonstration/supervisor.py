@@ -83,7 +83,7 @@ def run(
 
 
 class _Interrupted(Exception):
-    """Asked to stop while still starting."""
+    """A request to stop arrived while it was still starting."""
 
 
 def _interrupted(stopping: Event) -> None:

@@ -24,7 +24,7 @@ _BAR = 24
 _STATES = {
     "following": "[green]following the queue[/]",
     "recovering": "[yellow]recovering: prices suspended until it is complete[/]",
-    "silent": "[yellow]hears nothing: every price suspended[/]",
+    "silent": "[yellow]no messages: every price suspended[/]",
     "away": "[red]not connected: every price suspended[/]",
 }
 _KINDS = {"equal": "green", "recovery": "cyan", "back": "magenta", "again": "dim"}

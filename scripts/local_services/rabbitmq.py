@@ -2,8 +2,8 @@
 
 A private broker shares the installed binaries and nothing else: own node, ports, directories, cookie and
 plugin list, on loopback. Its Erlang port mapper (epmd) is its own too, on its own port: one that the
-broker started by itself would stay behind when it ends. So is `matchfeed broker-authorisation`, which it asks
-what tenants may do.
+broker started by itself would stay behind when it ends. So is `matchfeed broker-authorisation`, which
+authorises tenants' operations for it.
 """
 
 import asyncio

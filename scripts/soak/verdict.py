@@ -16,7 +16,7 @@ _PATIENCE_SECONDS = 180.0
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """`wrong` says each thing that is not as it must be."""
+    """`wrong` names each thing that is not as it must be."""
 
     matches: int
     finished: int

@@ -14,7 +14,7 @@ _LEAST = 200
 
 
 def rows() -> list[list[str]]:
-    """The cells of each rule: id, words, tests."""
+    """The cells of each rule: id, text, tests."""
     lines = [line for line in TABLE.read_text().splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [row for row in cells if row[0] != "id" and set(row[0]) != {"-"}]

@@ -1,6 +1,6 @@
 """A real server's log, played into the sink as the server would send it, through queue, worker and store.
 
-Everything that we then say about the match agrees with what the log says, read independently.
+Everything that is then served about the match agrees with the log, read independently.
 """
 
 import asyncio

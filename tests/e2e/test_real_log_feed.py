@@ -1,7 +1,7 @@
 """The main job, whole: a real server's log in at one end, a bookmaker's queue at the other.
 
 The service's own processes run as in production, and `matchfeed match send-log` plays the log fifty times as
-fast as it was. What the bookmaker was told agrees with the log, read independently.
+fast as it was. What the bookmaker received agrees with the log, read independently.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ def received(consumer: Consumer, kind: str) -> Iterator[etree._Element]:
 
 
 def results(consumer: Consumer) -> dict[Market, str]:
-    """The last word on each settled market; what was rolled back and not settled again is left out."""
+    """The last state of each settled market; what was rolled back and not settled again is left out."""
     last: dict[Market, str] = {}
     for got in consumer.live:
         root = etree.fromstring(got.body)
@@ -102,7 +102,7 @@ async def test_the_queue_receives_the_truth_about_the_real_match(
         await eventually(lambda: answers(client, key), bool, seconds=30)
         match = await real_match.create(client, key, real_log)
         await play(rig, match.id, real_log, tmp_path)
-        await until("the match is told as over", lambda: over(consumer), 30)
+        await until("the match is published as over", lambda: over(consumer), 30)
         open_at_end = await match.get("/markets")
     check(consumer, truth.derive(real_log))
     assert open_at_end == []
@@ -116,7 +116,7 @@ async def answers(client: httpx.AsyncClient, key: str) -> bool:
 
 
 def check(consumer: Consumer, true: truth.Truth) -> None:
-    """Each envelope is valid and told once, in order; each market offered was settled as the log says."""
+    """Each envelope is valid and published once, in order; each market offered was settled as in the log."""
     for got in consumer.live:
         SCHEMA.assertValid(etree.fromstring(got.body))
     consumer.check_order()

@@ -1,4 +1,4 @@
-"""What a consumer makes of the settlements that it was told, and what the ledger says about them."""
+"""The settlements that a consumer derives from its messages, and those of the ledger."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,7 @@ _entry = msgspec.json.Decoder(LedgerEntry).decode
 
 
 def folded(messages: Iterable[Got]) -> Ledger:
-    """The latest word on each market, messages taken once each and in the order of their numbers."""
+    """The latest state of each market: each message counts once, in the order of numbers."""
     ledger: Ledger = {}
     for got in {each.seq: each for each in messages if each.seq is not None}.values():
         root = etree.fromstring(got.body)
@@ -29,7 +29,7 @@ def folded(messages: Iterable[Got]) -> Ledger:
 
 
 def folded_with_replay(messages: Iterable[Got]) -> Ledger:
-    """The newest word on each market by its timestamp, whatever order live and replayed ones came in; what
+    """The newest state of each market by its timestamp, whatever order live and replayed ones came in; what
     is on offer is not settled."""
     newest: dict[tuple[str, str, str], tuple[int, str]] = {}
     for got in messages:
@@ -45,7 +45,7 @@ def folded_with_replay(messages: Iterable[Got]) -> Ledger:
 
 
 def key_of(root: Any, market: Any) -> tuple[str, str, str]:
-    """What a message speaks of: a market, or the bets of a window on it, void or not by themselves."""
+    """What a message is about: a market, or the bets of a window on it, void or not by themselves."""
     about = market.get("specifiers", "")
     if root.get("end_time"):
         about = windowed(about, root.get("start_time"), root.get("end_time"))
@@ -57,14 +57,14 @@ def windowed(specifiers: str, start: object, end: object) -> str:
 
 
 def outcome_of(tag: str, market: Any) -> str:
-    """What a message says about one of its markets."""
+    """The state that a message has for one of its markets."""
     if tag == "bet_settlement":
         return _RESULT[market[0].get("result", "")]
     return "void" if tag == "bet_cancel" else "pending"
 
 
 async def ledger_of(store: Store) -> Ledger:
-    """The latest word of the store's ledger on each market."""
+    """The latest state of each market in the store's ledger."""
     async with store.reading() as tx:
         rows = await tx.fetch(
             "SELECT m.number, e.body FROM ledger_entry e JOIN match m ON m.id = e.match_id ORDER BY e.id"
@@ -92,7 +92,7 @@ def _outcome(entry: LedgerEntry) -> str:
 
 
 async def everything(store: Store) -> set[int]:
-    """The numbers of all envelopes that there are to be told."""
+    """The numbers of all envelopes that there are to publish."""
     async with store.reading() as tx:
         rows = await tx.fetch("SELECT DISTINCT envelope_seq FROM change WHERE message <> ''")
     return {row["envelope_seq"] for row in rows}

@@ -90,7 +90,7 @@ class Consumer:
 
     @property
     def replayed(self) -> list[Got]:
-        """What a recovery told, its ends included."""
+        """What a recovery published, its ends included."""
         return [got for got in self.got if got.key.startswith("lo.") or ".snapshot_complete." in got.key]
 
     @property
@@ -99,7 +99,7 @@ class Consumer:
 
     @property
     def downs(self) -> int:
-        """How often we were told that messages may have been missed."""
+        """How many `alive` report that messages may have been missed."""
         return sum(b'subscribed="0"' in got.body for got in self.alives)
 
     @property
@@ -181,7 +181,7 @@ class FeedProcess:
         self.process.send_signal(signal.SIGCONT)
 
     async def end(self) -> int:
-        """Ask it to end; its exit status (killed after ten seconds)."""
+        """End it with SIGTERM; its exit status (killed after ten seconds)."""
         if self.process.returncode is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
@@ -195,7 +195,7 @@ class FeedProcess:
         return text in self.log.read_text()
 
     def lines(self, event: str) -> list[dict[str, Any]]:
-        """What it said of an event, oldest first."""
+        """The log lines of an event, oldest first."""
         written = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         return [line for line in written if line["event"] == event]
 
@@ -209,11 +209,11 @@ class Rig:
         self.slugs: list[str] = []
         self.processes: list[FeedProcess] = []
         self.written: Counter[UUID] = Counter()
-        #: For sessions in this process: nobody runs it, tests say in its place that ingest has died.
+        #: For sessions in this process: nobody runs it, tests set in its place that ingest has died.
         self.watch = IngestWatchdog(store, lambda: asyncio.sleep(0), dead_seconds=15)
 
     async def tenant(self) -> tuple[Tenant, str]:
-        """A tenant with a vhost, to be told from now on, and its AMQP URL."""
+        """A tenant with a vhost, to be published to from now on, and its AMQP URL."""
         slug = f"t{secrets.token_hex(5)}"
         tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True)
         url = await provisioning.provision(

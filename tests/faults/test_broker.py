@@ -81,7 +81,7 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
     async with AsyncExitStack() as stack:
         consumers = await listening(rig, stack)
         await rig.feed(ALIVE_SECONDS=str(ALIVE))
-        await until("every tenant hears alive", lambda: all(each.alives for each in consumers))
+        await until("every tenant receives alive", lambda: all(each.alives for each in consumers))
         living = Living(Life(Story(rig.store), 1), pause=0.02)
         await living.more(20)
         downs = [each.downs for each in consumers]
@@ -102,11 +102,11 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
 
 
 def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> None:
-    """The word comes before anything beyond `head`, the newest change when health was red, and what waited
+    """The notice comes before anything beyond `head`, the newest change when health was red, and what waited
     meanwhile follows it."""
     notices = [at for at, got in enumerate(consumer.got) if b'subscribed="0"' in got.body]
     later = [got.seq for got in consumer.got[notices[-1] :] if got.seq is not None]
     before = [got.seq for got in consumer.got[: notices[-1]] if got.seq is not None]
-    assert notices[-1] >= count and later, "what waited came before the word"
+    assert notices[-1] >= count and later, "what waited came before the notice"
     assert not [seq for seq in before if seq > head]
     assert max(before) < max(later)

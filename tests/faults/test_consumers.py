@@ -1,4 +1,4 @@
-"""A consumer that is slow, and one that stops: the others do not notice, and it is told what it lost."""
+"""A consumer that is slow, and one that stops: the others do not notice; it is notified of what it lost."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -82,7 +82,7 @@ async def test_it_is_notified_of_its_loss_and_recovers_it(rig: Rig, pause: float
         await until_async("the losses are counted", noticed)
         stopped.pause = pause
         stopped.going.set()
-        await until("it is told", lambda: stopped.downs > before[0])
+        await until("it is notified", lambda: stopped.downs > before[0])
         assert stopped.seqs < everything
         await ended(rig.store, await recover(rig.store, tenant, "8", after=1))
         await until("complete", lambda: any(".snapshot_complete." in each.key for each in stopped.replayed))

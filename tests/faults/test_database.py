@@ -1,4 +1,4 @@
-"""PostgreSQL breaks off in the middle, has no room left, or Redis is away: later, but all of it."""
+"""PostgreSQL breaks off in the middle, has no space left, or Redis is away: later, but all of it."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -50,7 +50,7 @@ async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
         await until("alive", lambda: consumer.alives)
         job = await recover(store, tenant, "77", after=1)
         for count in (20, 90, 160):
-            await until("some is told", lambda count=count: len(consumer.replayed) > count)
+            await until("some is published", lambda count=count: len(consumer.replayed) > count)
             await break_off(store)
         done = await ended(store, job)
         await until("complete", lambda: ".snapshot_complete." in consumer.got[-1].key)
@@ -96,7 +96,7 @@ async def no_room(store: Store) -> AsyncIterator[None]:
 
 
 async def test_a_full_disk_leaves_nothing_half_written(rig: Rig, store: Store) -> None:
-    """What cannot be told does not happen either, and happens whole when it is tried again."""
+    """A change that cannot be written has no effect, and its whole effect when it is tried again."""
     async with AsyncExitStack() as stack:
         _, url = await rig.tenant()
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
@@ -123,7 +123,7 @@ async def key_of(store: Store, slug: str, secret: str) -> str:
 
 
 async def test_redis_is_away(rig: Rig, store: Store) -> None:
-    """Rates are not counted meanwhile; what is told and told again does not notice."""
+    """Rates are not counted meanwhile; publishing and replaying do not notice."""
     away = msgspec.structs.replace(rig.settings, redis_url="redis://127.0.0.1:1/0")
     tenant, url = await rig.tenant()
     async with AsyncExitStack() as stack:

@@ -26,7 +26,7 @@ class Traffic:
                 self.seqs += await self._rig.write_changes(match)
 
     async def end(self) -> set[int]:
-        """Everything that was told."""
+        """The numbers of all changes written."""
         self._task.cancel()
         await asyncio.wait({self._task})
         return set(self.seqs)
@@ -39,21 +39,21 @@ async def connect_consumers(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
 
 async def began(rig: Rig, consumers: list[Consumer]) -> Traffic:
     """Traffic that has reached every consumer."""
-    await until("every tenant hears alive", lambda: all(each.alives for each in consumers))
+    await until("every tenant receives alive", lambda: all(each.alives for each in consumers))
     traffic = Traffic(rig, [await rig.match(), await rig.match()])
-    await until("every tenant is told", lambda: all(len(each.live) > 50 for each in consumers))
+    await until("every tenant receives changes", lambda: all(len(each.live) > 50 for each in consumers))
     return traffic
 
 
 def received_since(traffic: Traffic, consumers: list[Consumer], count: int) -> bool:
-    """Whether every consumer has something that was told after the first `count` changes."""
+    """Whether every consumer has something that was published after the first `count` changes."""
     return all(each.seqs & set(traffic.seqs[count:]) for each in consumers)
 
 
 async def finished(traffic: Traffic, consumers: list[Consumer], count: int) -> None:
     """Some more traffic, then its end: every consumer has all of it, in order, and the same when repeated."""
     await until("traffic goes on", lambda: len(traffic.seqs) > count)
-    await until("the tenants are told again", lambda: received_since(traffic, consumers, count))
+    await until("the tenants receive changes again", lambda: received_since(traffic, consumers, count))
     everything = await traffic.end()
     await until("all has arrived", lambda: all(each.seqs >= everything for each in consumers))
     for each in consumers:
@@ -83,13 +83,13 @@ async def test_a_stopped_process_is_replaced(rig: Rig) -> None:
         process.stop()
         count = len(traffic.seqs) + 50
         await rig.feed()
-        await until("the tenants are told again", lambda: received_since(traffic, consumers, count))
+        await until("the tenants receive changes again", lambda: received_since(traffic, consumers, count))
         before = [each.repeats for each in consumers]
         process.go_on()
         await until("it has noticed", lambda: process.logged("starting a new session under another name"))
         await finished(traffic, consumers, len(traffic.seqs) + 50)
         print("repeated:", before)
-        assert [each.repeats for each in consumers] == before, "the stopped process said something"
+        assert [each.repeats for each in consumers] == before, "the stopped process published something"
         assert all(repeats <= rig.settings.feed_window for repeats in before)
 
 
@@ -111,7 +111,7 @@ async def test_a_second_process_shares_the_tenants(rig: Rig) -> None:
         first = await rig.feed()
         traffic = await began(rig, consumers)
         second = await rig.feed()
-        await until("the second tells some", lambda: second.logged("serving a tenant"))
+        await until("the second serves some", lambda: second.logged("serving a tenant"))
         assert first.logged("releasing a tenant to another process")
         await finished(traffic, consumers, len(traffic.seqs) + 50)
         assert [each.repeats for each in consumers] == [0] * TENANTS

@@ -1,4 +1,4 @@
-"""Leases and slots that run out under a recovery that is being told: it completes, and nobody else's ends."""
+"""Leases and slots that run out during a recovery: it completes, and nobody else's ends."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,7 +28,7 @@ async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
 
 
 def replayed(consumer: Consumer, request_id: str) -> list[str]:
-    """What was told again under a request id, by the names of messages."""
+    """The names of the messages that were replayed under a request id."""
     roots = [etree.fromstring(got.body) for got in consumer.replayed]
     return [str(root.tag) for root in roots if root.get("request_id") == request_id]
 
@@ -52,12 +52,12 @@ async def test_the_lease_of_a_working_replayer_runs_out(rig: Rig, store: Store) 
         created = await create_matches(rig, consumer)
         async with held_up(store, created[-1]):
             job = await recover(store, tenant, "5")
-            await until("half is told", lambda: len(consumer.replayed) == 50)
+            await until("half is published", lambda: len(consumer.replayed) == 50)
             second = await rig.feed()
             await until("the second is there", lambda: second.logged("the feed session has begun"))
             await expire_lease(store, tenant)
             seqs = await rig.write_changes(created[0], 20)
-            await until("it is told on", lambda: consumer.seqs >= set(seqs))
+            await until("live changes are published", lambda: consumer.seqs >= set(seqs))
         done = await ended(store, job)
         await until("complete", lambda: "snapshot_complete" in replayed(consumer, "5"))
     assert done.state == "completed"
@@ -76,7 +76,7 @@ async def test_the_slot_of_a_working_replayer_runs_out(rig: Rig, store: Store) -
         created = await create_matches(rig, consumer)
         async with held_up(store, created[-1]):
             slow = await recover(store, tenant, "5")
-            await until("half is told", lambda: len(consumer.replayed) == 50)
+            await until("half is published", lambda: len(consumer.replayed) == 50)
             async with store.transaction() as tx:
                 await tx.execute("UPDATE recovery_slot SET expires_at = 1")
             quick = await recover(store, tenant, "6")

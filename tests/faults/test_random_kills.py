@@ -33,7 +33,7 @@ KINDS = (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL)
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
-    """Relay and replayer are one process; recoveries are asked for while it is killed and started again."""
+    """Relay and replayer are one process; recoveries are requested while it is killed and started again."""
     chance, jobs = random.Random(seed), []
     async with AsyncExitStack() as stack:
         tenant, url = await rig.tenant()
@@ -55,7 +55,7 @@ async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
             process = await rig.feed()
             if chance.random() < 0.5:
                 await until(
-                    "it tells tenants", lambda process=process: process.logged("serving a tenant"), 60
+                    "it serves tenants", lambda process=process: process.logged("serving a tenant"), 60
                 )
             await done(store, jobs) if chance.random() < 0.5 else None
         await done(store, jobs)

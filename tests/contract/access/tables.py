@@ -1,8 +1,8 @@
-"""The scopes that every address asks for: one of them is enough, none stands for any key.
+"""The scopes that every address requires: one of them is enough, none stands for any key.
 
 Written out here once more, independently of the routes: the canonical ones from the interface
-specification's tables; an address of the facade asks for what guards the same content there. What the
-specification opens to any key, and catalogues of names, ask for no scope.
+specification's tables; an address of the facade requires the scopes of the same content there. What the
+specification opens to any key, and catalogues of names, require no scope.
 """
 
 LIST, READ, DETAIL = (f"cs2:matches:{action}" for action in ("list", "read", "detail"))

@@ -1,4 +1,4 @@
-"""Every documented address, in every format, with every key: each asks for its scope and its sport, and a
+"""Every documented address, in every format, with every key: each requires its scope and its sport, and a
 key limited to finished matches meets no other, wherever it looks."""
 
 import re
@@ -20,7 +20,7 @@ from tests.support.world import World
 
 JSON, XML = "application/json", "application/xml"
 RATE = 100_000
-ExampleRequest = tuple[str, str, Json]  #: path as documented, method, and how to ask
+ExampleRequest = tuple[str, str, Json]  #: path as documented, method, and arguments of the request
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def issue(store: Store, settings: Settings) -> IssueKey:
 
 
 def example_requests(document: Json, **values: str) -> Iterator[ExampleRequest]:
-    """How to ask each operation for its own example, with other `values` for parameters so named."""
+    """A request of each operation for its own example, with other `values` for parameters so named."""
     for path, method, operation in operations(document):
         filled: dict[str, Json] = {"path": {}, "query": {}}
         for parameter in (followed(document, one) for one in operation["parameters"]):

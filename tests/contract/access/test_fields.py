@@ -1,6 +1,6 @@
 """A match as XML shows what its JSON shows: every set of scopes opens the same in all formats.
 
-Marks of a group in XML are things that only its scope opens; what XML has no room for (rounds, player
+Marks of a group in XML are things that only its scope opens; what XML does not carry (rounds, player
 statistics, operational fields) is nowhere in it.
 """
 

@@ -113,7 +113,7 @@ async def answers(client: httpx.AsyncClient) -> bool:
 
 
 async def open_stream(host: str, raw: str) -> None:
-    """Ask for a stream, and listen for a moment if it is given."""
+    """Open a stream and, if it is accepted, receive until `alive`."""
     with suppress(InvalidStatus):
         async with subscribed(host, raw) as client:
             await until_alive(client)

@@ -1,4 +1,4 @@
-"""What the interface specification's tables say about scopes, bundles, sports and headers: all of it.
+"""What the interface specification's tables state about scopes, bundles, sports and headers: all of it.
 
 The tables are written out here once more, independently of the code; every combination is made from them.
 """

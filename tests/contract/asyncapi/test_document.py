@@ -1,4 +1,4 @@
-"""What we say that we push: valid AsyncAPI 3, complete, and true of what is published."""
+"""The AsyncAPI document: valid AsyncAPI 3, complete, and true of what is published."""
 
 import gzip
 import json

@@ -23,6 +23,6 @@ def issue(store: Store, settings: Settings) -> IssueKey:
 
 @pytest.fixture
 async def key(issue: IssueKey) -> dict[str, str]:
-    """Headers with a bookmaker's key that may ask without end."""
+    """Headers with a bookmaker's key without a rate limit."""
     raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
     return {"x-access-token": raw}

@@ -111,7 +111,7 @@ async def _markets_are_described(client: httpx.AsyncClient, key: dict[str, str],
 async def _recoveries_replay_nothing_else(
     client: httpx.AsyncClient, key: dict[str, str], store: Store, walker: Walker
 ) -> None:
-    """Every match and every market that a recovery would tell of is known from before."""
+    """Every match and every market that a recovery would replay is known from before."""
     async with store.transaction() as tx:
         tenant = await tenants.by_slug(tx, "acme")
         await tenants.save(tx, replace(tenant, amqp=True))

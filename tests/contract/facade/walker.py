@@ -24,7 +24,7 @@ _IDS = (
     ("sport_event_status", "match_status_code", "status"),
     ("period_score", "match_status_code", "status"),
 )
-#: How a thing is asked for: path, root, and the element that bears its id.
+#: How a resource is requested: path, root, and the element that bears its id.
 _RESOURCES = {
     "tournament": [("tournaments/{id}/info", "tournament_info", "tournament")],
     "competitor": [("competitors/{id}/profile", "competitor_profile", "competitor")],
@@ -96,7 +96,7 @@ class Walker:
             await self._get(f"/v1/sports/{self._locale}/schedules/{day}/schedule", "schedule")
 
     async def _follow(self) -> None:
-        """Ask for everything that was seen, and for what is seen in the answers, until nothing is new."""
+        """Request everything that was seen, and for what is seen in the answers, until nothing is new."""
         while True:
             known = [(kind, one) for kind in _RESOURCES for one in self.seen[kind]]
             new = [each for each in known if each not in self._followed]
@@ -106,7 +106,7 @@ class Walker:
                 self._followed.add((kind, one))
                 for path, root, element in _RESOURCES[kind]:
                     found = await self._get(f"/v1/sports/{self._locale}/{path.format(id=one)}", root)
-                    assert found.find(element).get("id") == one, "what is answered is what was asked for"
+                    assert found.find(element).get("id") == one, "what is returned is what was requested"
 
     async def _get(self, path: str, root: str) -> Any:
         found = document(await self._client.get(path, headers=self._headers), root)

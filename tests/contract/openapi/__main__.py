@@ -1,6 +1,6 @@
 """`python -m tests.contract.openapi`: record the documents anew, with examples of what is returned.
 
-A change that breaks a client is refused, unless `--breaking` says that it is meant. Examples that were
+A change that breaks a client is refused, unless `--breaking` permits it. Examples that were
 recorded before stay as long as they fit; `--anew` makes all of them again.
 """
 

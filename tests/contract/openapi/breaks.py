@@ -1,7 +1,7 @@
 """What of a changed document breaks its clients, as api-smart-diff judges it.
 
 That differ is JavaScript, installed on first use into `var/differ` from its pinned lock; where the machine
-has no node, one is taken from a wheel. Its verdict is ours but in two things that it cannot know: a field
+has no node, a wheel provides one. Its verdict is ours but in two things that it cannot know: a field
 that is gone breaks clients even where not every key sees it (it takes such fields for optional), and so
 does any change of who may call a path.
 """
@@ -45,12 +45,12 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def breaks(before: Json, after: Json) -> list[str]:
-    """Each change from `before` to `after` that breaks clients, in words."""
+    """Each change from `before` to `after` that breaks clients, as text."""
     return sorted({str(one) for one in differences(before, after) if one.breaks})
 
 
 def differences(before: Json, after: Json) -> list[Difference]:
-    """Everything that the differ sees. Examples and words are left out: nobody's client reads them."""
+    """Everything that the differ sees. Examples and descriptions are left out: nobody's client reads them."""
     place = _installed()
     node, _ = _tools()
     with tempfile.TemporaryDirectory() as folder:

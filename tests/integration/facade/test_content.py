@@ -1,4 +1,4 @@
-"""What the documents say, as far as the specification and existing clients want it said."""
+"""The documents' content, as far as the specification and existing clients require it."""
 
 from collections.abc import AsyncIterator
 from functools import partial
@@ -306,7 +306,7 @@ async def ticking(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 async def test_a_document_is_made_once_until_it_changes(
     ticking: httpx.AsyncClient, issue: IssueKey, world: World, store: Store
 ) -> None:
-    """Schedules once for all who take the same; the moment of making tells."""
+    """Schedules once for all who book the same; `generated_at` shows it."""
     slugs = ("alpha", "beta")
     readers = [
         Reader(ticking, {"X-API-Key": await issue(slug, bundles=("cs2.odds.basic",))}, world)

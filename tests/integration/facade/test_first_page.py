@@ -1,4 +1,4 @@
-"""The prematch schedule for those who ask for no page, and keys that are ended."""
+"""The prematch schedule for requests that name no page, and keys that are ended."""
 
 import httpx
 

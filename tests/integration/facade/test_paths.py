@@ -161,7 +161,7 @@ async def test_entities_are_found_by_number_and_by_urn_encoded_or_not(
             answer = await client.get(path.format(locale="en", id=reference), headers=basic)
             assert document(answer, root)[0].get("id") == f"mf:{kind}:{number}", reference
         for other in ({"match", "tournament", "player"} - {kind}) | {"sport", "thing", "y"}:
-            for prefix in ("mf", "x"):  # whoever's it is, a URN of something else names nothing here
+            for prefix in ("mf", "x"):  # whatever its prefix, a URN of something else names nothing here
                 wrong = path.format(locale="en", id=f"{prefix}:{other}:{number}")
                 document(await client.get(wrong, headers=basic), root, 404)
 

@@ -1,4 +1,4 @@
-"""The three requests to be told again: what is acknowledged, and what is refused."""
+"""The three requests for a recovery: what is acknowledged, and what is refused."""
 
 import time
 from typing import Any
@@ -43,7 +43,7 @@ async def match(store: Store) -> Match:
 
 
 class RecoveryClient:
-    """A client that asks with one key; a node for each request, so that none waits for another."""
+    """A client with one key; a node for each request, so that none waits for another."""
 
     def __init__(self, client: httpx.AsyncClient, headers: Headers, store: Store) -> None:
         self._client, self._headers, self._store = client, headers, store
@@ -159,7 +159,7 @@ async def test_one_at_a_time_for_each_node(recover: RecoveryClient) -> None:
 
 
 async def test_matches_are_queued_and_delay_nothing_else(recover: RecoveryClient, match: Match) -> None:
-    """Neither does one match wait for everything to be told, nor everything for one match."""
+    """Neither does a recovery of one match wait for one of everything, nor everything for one match."""
     for path in EVENTS:
         acknowledged(await recover(path.format(event=match.id), request_id="7", node_id=5))
         acknowledged(await recover(path.format(event=match.id), request_id="8", node_id=5))

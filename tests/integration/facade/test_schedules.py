@@ -1,4 +1,4 @@
-"""Schedules: which matches in which order on which page, for whom, and how long they are kept."""
+"""Schedules: which matches in which order on which page, for whom, and how long they are cached."""
 
 from functools import partial
 from itertools import count

@@ -113,7 +113,7 @@ async def test_each_listener_serves_its_own_addresses(served: Served, issue: Iss
 
 
 async def test_tenants_see_no_trace_of_operators(served: Served, issue: IssueKey) -> None:
-    """Word for word what they are answered where there has never been anything."""
+    """The response is the same, byte for byte, as for a path that has never existed."""
     key = await issue(bundles=("cs2.odds.basic",))
 
     def comparable(answer: httpx.Response) -> tuple[int, list[tuple[str, str]], bytes]:

@@ -119,7 +119,7 @@ async def test_what_is_settled_is_no_active_offer(
 
 
 async def make(store: Store, status: Status, at: int, *, played: bool = True) -> Match:
-    """A match that begins or began at `at`; one that is over was played, unless told otherwise."""
+    """A match that begins or began at `at`; one that is over was played, unless `played` is false."""
     new_match = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at
     )

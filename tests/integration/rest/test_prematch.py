@@ -1,4 +1,4 @@
-"""Previews of matches that nobody has told us anything else about."""
+"""Previews of matches of which nothing else is known."""
 
 from typing import Any
 

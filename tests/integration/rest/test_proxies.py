@@ -1,4 +1,4 @@
-"""Whose word counts on where a request comes from: the socket's, and of proxies that the settings name."""
+"""What determines the address of a client: the socket, and proxies that the settings name."""
 
 import httpx
 import msgspec
@@ -17,7 +17,7 @@ async def whoami(port: int, key: str, forwarded: str) -> httpx.Response:
     return await send(port, "\r\n".join([*lines, "", ""]).encode())
 
 
-#: `TRUSTED_PROXIES`, `X-Forwarded-For`, and how a key that is limited to the office is answered.
+#: `TRUSTED_PROXIES`, `X-Forwarded-For`, and how a key that is limited to `CLIENT` is answered.
 CASES = (
     ("", CLIENT, 403),
     ("", f"{CLIENT}, 127.0.0.1", 403),

@@ -116,7 +116,7 @@ async def test_without_redis_every_request_passes_and_is_counted(
     settings: Settings, issue: IssueKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     errors: list[str] = []
-    # Not the captured output: a logger keeps the stream that it first wrote to, in whichever test that was.
+    # Not the captured output: a logger stays with the stream that it first wrote to, in any test.
     monkeypatch.setattr(counters.log, "error", lambda event, **_: errors.append(event), raising=False)
     headers = {"X-API-Key": await issue(bundles=("cs2.stats",), rate_limit_rpm=3)}
     with PrivateRedis(tmp_path) as redis:
@@ -137,7 +137,7 @@ async def test_without_redis_every_request_passes_and_is_counted(
 
 
 async def listeners(store: Store) -> int:
-    """How many processes hear of changes to keys; only such a process remembers keys."""
+    """How many processes LISTEN for changes to keys; only such a process caches keys."""
     query = """
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%grants%'
     """

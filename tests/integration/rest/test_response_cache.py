@@ -1,4 +1,4 @@
-"""What is asked for again is not read again, until it has changed."""
+"""What is requested again is not read again until it has changed."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -52,7 +52,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, name: str) -> Reads:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
-    """How often a connection to the database was taken."""
+    """How often a connection to the database was acquired."""
     return counting(monkeypatch, "reading")
 
 
@@ -63,7 +63,7 @@ def snapshots(monkeypatch: pytest.MonkeyPatch) -> Reads:
 
 
 async def warm(client: httpx.AsyncClient, path: str, headers: Headers, reads: Reads) -> httpx.Response:
-    """The answer, once it is kept."""
+    """The response, once it is cached."""
 
     async def fetch() -> tuple[int, httpx.Response]:
         before = reads()
@@ -181,7 +181,7 @@ async def test_bookings_are_the_tenants_own(
 async def test_changes_during_a_lost_connection_are_seen(
     client: httpx.AsyncClient, live: Match, basic: Headers, reads: Reads, store: Store
 ) -> None:
-    """Whoever listened is cut off; what changes meanwhile is seen."""
+    """The LISTEN connection is cut off; what changes meanwhile is seen."""
     path = f"/cs2/v1/matches/{live.id}/markets"
     await warm(client, path, basic, reads)
     async with store.reading() as tx:

@@ -1,4 +1,4 @@
-"""A process that keeps bodies says what one says that keeps none, at every step of a match."""
+"""A process that caches bodies returns what one without a cache returns, at every step of a match."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -41,7 +41,7 @@ Clients = tuple[httpx.AsyncClient, httpx.AsyncClient]
 
 @pytest.fixture
 async def clients(settings: Settings) -> AsyncIterator[Clients]:
-    """One that keeps bodies, and one that does not."""
+    """One that caches bodies, and one that does not."""
     async with private_vhost(settings) as private:
         forgetful = replace(private, kept_bytes=0)
         async with serving(private) as caching, serving(forgetful) as reading:

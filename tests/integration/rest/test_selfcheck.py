@@ -237,7 +237,7 @@ async def test_the_largest_book_fits_and_no_more(client: httpx.AsyncClient, basi
 async def test_a_key_has_a_few_checks_at_once(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey
 ) -> None:
-    """Others are told to wait, before their bodies are read; other keys are not."""
+    """Further checks of the key are refused before their bodies are read; those of other keys are not."""
     ended, being_read = asyncio.Event(), asyncio.Semaphore(0)
 
     async def slow() -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""The settlement ledger of all matches: whoever follows it misses nothing and sees nothing twice."""
+"""The settlement ledger of all matches: a client that follows it misses nothing and sees nothing twice."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -97,7 +97,7 @@ async def test_void_bets_leave_a_market_what_it_is(
 async def append_entry(tx: Tx, match: Match) -> int:
     """Write one settlement in this transaction; the entry's id."""
     states = LedgerStatus.PENDING, LedgerStatus.SETTLED
-    entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "told by the test")
+    entry = LedgerEntry(13, "map=1|round=1|team=home", *states, None, "appended by the test")
     draft = ChangeDraft("settlement", "13/", "bet_settlement", entry.message, entry=entry)
     return (await changes.append(tx, await matches.lock(tx, match.id), [draft], 1)).last_seq
 
@@ -124,7 +124,7 @@ async def test_a_late_commit_is_not_passed_by(store: Store, story: Story, read: 
 
 
 async def _waits(tx: Tx) -> bool:
-    """Whether somebody waits for the lock under which numbers are given out."""
+    """Whether somebody waits for the lock under which numbers are assigned."""
     waiting: bool = await tx.value(
         "SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database"
         " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database())"

@@ -38,7 +38,7 @@ async def connected(port: int) -> AsyncIterator[Streams]:
 
 
 class Listening(asyncio.Protocol):
-    """What the server says until it hangs up: all of it, however roughly that ends."""
+    """What the server sends until it closes the connection: all of it, even if that is a reset."""
 
     def __init__(self) -> None:
         self.received, self.over = b"", asyncio.Event()
@@ -58,7 +58,7 @@ async def drip(transport: asyncio.WriteTransport, text: bytes) -> None:
 
 
 async def ended(port: int, begin: bytes, drop: bytes = b"") -> bytes:
-    """What the server says before it hangs up on a client that begins so and goes on with `drop`."""
+    """What the server sends before it closes a connection that begins so and goes on with `drop`."""
     transport, client = await asyncio.get_running_loop().create_connection(Listening, "127.0.0.1", port)
     transport.write(begin)
     dripping = asyncio.create_task(drip(transport, drop)) if drop else None

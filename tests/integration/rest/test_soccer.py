@@ -1,4 +1,4 @@
-"""Soccer's profiles, found by number or by whoever's URN."""
+"""Soccer's profiles, found by number or by a URN of any prefix."""
 
 from typing import Any
 from urllib.parse import quote

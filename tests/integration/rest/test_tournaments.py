@@ -1,4 +1,4 @@
-"""Tournaments: their list as asked for, and one with those who take part."""
+"""Tournaments: their list as requested, and one with its competitors."""
 
 from typing import Any
 

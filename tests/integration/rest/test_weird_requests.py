@@ -1,4 +1,4 @@
-"""Requests that no well-meaning client sends: each gets an answer that says so, and none breaks anything."""
+"""Requests that no well-meaning client sends: each gets an error response, and none breaks anything."""
 
 from collections.abc import AsyncIterator
 
@@ -128,7 +128,7 @@ async def test_every_response_has_a_date_and_its_request_id(port: int, issue: Is
 
 
 async def test_no_response_may_be_sniffed_and_no_page_framed(port: int, issue: IssueKey) -> None:
-    """Neither a body, nor a page, a refusal, what game servers hear, or an upgrade that is refused."""
+    """Neither a body, nor a page, a refusal, the log sink's response, or an upgrade that is refused."""
     key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode()
     upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     upgrade += b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="

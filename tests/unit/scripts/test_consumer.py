@@ -17,7 +17,9 @@ class Enough(BaseException):
 async def begun(book: consumer.Book, monkeypatch: pytest.MonkeyPatch) -> int:
     """Up to which moment nothing is missing, when the program with this book first listens."""
 
-    async def consume(_url: str, _exchange: str, book: consumer.Book, _ask: consumer.Ask) -> None:
+    async def consume(
+        _url: str, _exchange: str, book: consumer.Book, _request: consumer.RecoveryRequest
+    ) -> None:
         raise Enough(book.after)
 
     monkeypatch.setattr(consumer, "consume", consume)
@@ -32,7 +34,7 @@ async def test_it_begins_at_its_own_moment(monkeypatch: pytest.MonkeyPatch) -> N
     assert before <= await begun(consumer.Book(), monkeypatch) <= time.time_ns() // 1_000_000
 
 
-async def test_a_book_that_was_kept_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_saved_book_continues_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     book = consumer.Book()
     book.after = 1_800_000_000_000
     assert await begun(book, monkeypatch) == 1_800_000_000_000

@@ -1,4 +1,4 @@
-"""Any JSON becomes well-formed XML that says the same."""
+"""Any JSON becomes well-formed XML with the same content."""
 
 import importlib
 import math

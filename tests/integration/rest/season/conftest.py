@@ -96,7 +96,7 @@ async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def get(client: httpx.AsyncClient, issue: IssueKey) -> Get:
-    """Ask with an operator's key; the answer's JSON."""
+    """Request with an operator's key; the response's JSON."""
     headers = {"X-API-Key": await issue("house", bundles=("cs2.operator",), sports=("cs2", "soccer"))}
 
     async def fetch(path: str, **query: Any) -> Any:
@@ -109,7 +109,7 @@ async def get(client: httpx.AsyncClient, issue: IssueKey) -> Get:
 
 @pytest.fixture
 async def outsider(client: httpx.AsyncClient, issue: IssueKey) -> Get:
-    """Ask with a key that has every scope and sees finished matches only; the answer."""
+    """Request with a key that has every scope and sees finished matches only; the response."""
     headers = {"X-API-Key": await issue("outside", bundles=("cs2.operator",), finished_only=True)}
 
     async def fetch(path: str, **query: Any) -> httpx.Response:

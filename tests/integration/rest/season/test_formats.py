@@ -48,7 +48,7 @@ async def test_both_formats_have_the_same_content(
         scalars = {name: text(value) for name, value in data.items() if isinstance(value, (str, int, float))}
         assert dict(root.find("data").attrib) == scalars
     else:
-        assert len(root) > 0, "an envelope of the feed's style, with what was asked for in it"
+        assert len(root) > 0, "an envelope of the feed's style, with what was requested in it"
     for answer in (as_json, as_xml):
         known = headers | {"Accept": answer.headers["content-type"], "If-None-Match": answer.headers["etag"]}
         assert (await client.get(address, headers=known)).status_code == 304

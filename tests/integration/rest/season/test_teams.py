@@ -23,7 +23,7 @@ def team_id(season: Season, team: FictionalTeam) -> int:
 
 
 def counted(season: Season, team: FictionalTeam, *, lately: bool = True) -> dict[str, dict[str, Any]]:
-    """What the truth says of a team by map, and over all of them."""
+    """A team's true statistics by map, and over all of them."""
     rows: dict[str, dict[str, Any]] = {}
     accounts = {gamer.account for gamer in team.players}
     for one in season.of(team, lately=lately):
