@@ -84,9 +84,11 @@ async def going_on(*work: asyncio.Task[None]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in work:
-            task.cancel()
-        await asyncio.wait(work)
+        pending = set(work)
+        while pending:  # the client library may answer a cancellation with an error of its own
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=0.1)
 
 
 async def hold(url: str, slug: str, exchange: str) -> None:
