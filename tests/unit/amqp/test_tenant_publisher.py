@@ -43,7 +43,7 @@ def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
     return Envelope(seq, 0, match, 0, "odds_change", message, str(seq).encode())
 
 
-class Heard(LossNotice):
+class RecordedNotice(LossNotice):
     """A notice that is published as soon as there is one."""
 
     @property
@@ -77,7 +77,7 @@ class World:
         taken = LeasedTenant(TENANT, "acme", self.saved, 1)
         return TenantPublisher(
             taken,
-            Heard(taken, 10),
+            RecordedNotice(taken, 10),
             window=WINDOW,
             lease=self.lease,
             recent=self.recent,

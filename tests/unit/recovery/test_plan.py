@@ -136,27 +136,27 @@ def _results(ledger: Iterable[LedgerEntry]) -> dict[Key, str]:
         found[_key(entry.key)] = entry.outcome
         if entry.void_window:
             found[_key(entry.key, entry.void_window)] = None if entry.window_rolled_back else "void"
-    return {key: str(said) for key, said in found.items() if said is not None}
+    return {key: str(state) for key, state in found.items() if state is not None}
 
 
 def _heard(body: bytes) -> Iterator[tuple[Key, int, str]]:
     root = ET.fromstring(body)
     for market in root.iter("market"):
-        said = "pending" if root.tag == "odds_change" else outcome_of(root.tag, market)
-        yield key_of(root, market), int(root.get("timestamp", "0")), said
+        state = "pending" if root.tag == "odds_change" else outcome_of(root.tag, market)
+        yield key_of(root, market), int(root.get("timestamp", "0")), state
 
 
 def as_they_come(messages: Iterable[bytes]) -> dict[Key, str]:
-    told = {key: said for body in messages for key, _, said in _heard(body)}
-    return {key: said for key, said in told.items() if said != "pending"}
+    told = {key: state for body in messages for key, _, state in _heard(body)}
+    return {key: state for key, state in told.items() if state != "pending"}
 
 
 def by_timestamp(messages: Iterable[bytes]) -> dict[Key, str]:
     told: Told = {}
     for body in messages:
-        for key, at, said in _heard(body):
-            told[key] = max(told.get(key, (0, "")), (at, said))
-    return {key: said for key, (_, said) in told.items() if said != "pending"}
+        for key, at, state in _heard(body):
+            told[key] = max(told.get(key, (0, "")), (at, state))
+    return {key: state for key, (_, state) in told.items() if state != "pending"}
 
 
 @given(moves, st.booleans(), st.data())

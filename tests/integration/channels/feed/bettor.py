@@ -1,7 +1,7 @@
-"""A bookmaker's client as the machine of `test_machine` plays it: what it hears waits until it is read.
+"""A bookmaker's client as the machine of `test_machine` plays it: what it receives waits until it is read.
 
-Two queues, one for what is live and one for what is told again: each keeps its order, and nothing says how
-they interleave. A message may be read twice. What was not read when the connection broke is lost.
+Two queues, one for what is live and one for what is replayed: each preserves its order, and they
+interleave in any way. A message may be read twice. What was not read when the connection broke is lost.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from tests.faults import fold
 
 LANES = {"live": ("hi.#", "-.-.-.alive.#"), "replay": ("lo.#", "-.-.-.snapshot_complete.#")}
 Key = tuple[str, str, str]  #: match, market id, specifiers (of the bets of a window: with it)
-Heard = tuple[bytes, int, int]  #: body, x-seq, x-prev-seq
+Received = tuple[bytes, int, int]  #: body, x-seq, x-prev-seq
 
 
 class Ledger(Book):
@@ -41,33 +41,33 @@ class Ledger(Book):
         for market in root.iter("market"):
             key = fold.key_of(root, market)
             if root.tag != "odds_change":
-                said = fold.outcome_of(root.tag, market)
+                outcome = fold.outcome_of(root.tag, market)
             elif market.get("status") in ("1", "-1"):
-                said = "pending"
+                outcome = "pending"
             else:
                 continue
-            self.ended[key] = max(self.ended.get(key, (0, "")), (at, said))
+            self.ended[key] = max(self.ended.get(key, (0, "")), (at, outcome))
         if (state := root.find("sport_event_status")) is not None:
-            told = (at, state.get("status", ""))
-            self.statuses[match] = max(self.statuses.get(match, (0, "")), told)
+            status = (at, state.get("status", ""))
+            self.statuses[match] = max(self.statuses.get(match, (0, "")), status)
 
     @property
     def offered(self) -> dict[Key, str]:
         """Price or `suspended` of every market that is open."""
         return {
-            (match, *key): said
+            (match, *key): outcome
             for match, offers in self.offers.items()
-            for key, (_, said) in offers.items()
-            if said
+            for key, (_, outcome) in offers.items()
+            if outcome
         }
 
     @property
     def results(self) -> dict[Key, str]:
-        return {key: said for key, (_, said) in self.ended.items() if said != "pending"}
+        return {key: outcome for key, (_, outcome) in self.ended.items() if outcome != "pending"}
 
 
 class Bettor:
-    """One tenant's client, which asks for recoveries of one kind. `book` is what it makes of what it has
+    """One tenant's client, which requests recoveries of one kind. `book` is what it makes of what it has
     read."""
 
     def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str, kind: RecoveryKind) -> None:
@@ -77,10 +77,10 @@ class Bettor:
         self._requests = 0
         self.book = Ledger()
         self.book.after = system_clock()
-        self.inbox: dict[str, deque[Heard]] = {lane: deque() for lane in LANES}
+        self.inbox: dict[str, deque[Received]] = {lane: deque() for lane in LANES}
 
     async def connect(self) -> None:
-        """Lose what was not read, and begin anew: nothing may be offered until it is told again."""
+        """Lose what was not read, and begin anew: nothing may be offered until it is replayed."""
         await self.close()
         self._connection = await aio_pika.connect(self._url)
         for lane, bindings in LANES.items():
@@ -89,7 +89,7 @@ class Bettor:
             queue = await channel.declare_queue(exclusive=True)
             for binding in bindings:
                 await queue.bind(self._exchange, binding)
-            await queue.consume(self._hearing(self.inbox[lane]), no_ack=True)
+            await queue.consume(self._receiver(self.inbox[lane]), no_ack=True)
         self.book.suspend()
 
     async def close(self) -> None:
@@ -100,12 +100,12 @@ class Bettor:
         """Read up to `count` messages of a lane, each once or twice."""
         waiting = self.inbox[lane]
         for _ in range(min(count, len(waiting))):
-            heard = waiting.popleft()
+            received = waiting.popleft()
             for _ in range(2 if twice else 1):
-                self.book.receive(*heard)
+                self.book.receive(*received)
 
     async def recover(self) -> None:
-        """Ask for what was missed, if that is due; what is refused stays due."""
+        """Request what was missed, if that is due; what is refused stays due."""
         if not self.book.due.is_set():
             return
         self.book.due.clear()
@@ -124,11 +124,11 @@ class Bettor:
         return not self.book.due.is_set() and not self.book.request
 
     @staticmethod
-    def _hearing(inbox: deque[Heard]) -> Any:
-        async def hear(message: AbstractIncomingMessage) -> None:
+    def _receiver(inbox: deque[Received]) -> Any:
+        async def collect(message: AbstractIncomingMessage) -> None:
             inbox.append((message.body, *_numbers(message)))
 
-        return hear
+        return collect
 
 
 def _numbers(message: AbstractIncomingMessage) -> Iterator[int]:

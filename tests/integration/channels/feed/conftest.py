@@ -31,11 +31,17 @@ def feed(rig: Rig) -> Running:
         lag_millis: int = 600_000,
         event_vhost: str = "/",
     ) -> AsyncIterator[Session]:
-        told = rig.settings
-        terms = FeedConfig(
-            told.exchange, told.producer_id, 64, lease_millis, alive_seconds, lag_millis, event_vhost
+        configured = rig.settings
+        config = FeedConfig(
+            configured.exchange,
+            configured.producer_id,
+            64,
+            lease_millis,
+            alive_seconds,
+            lag_millis,
+            event_vhost,
         )
-        session = Session(rig.store, rig.management, parse(told.rabbitmq_url), terms, rig.watch)
+        session = Session(rig.store, rig.management, parse(configured.rabbitmq_url), config, rig.watch)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         try:

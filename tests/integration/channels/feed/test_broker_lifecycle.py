@@ -1,4 +1,4 @@
-"""A FastStream connection that is given up leaves nothing behind: neither on the broker nor in our loop."""
+"""A FastStream connection that is abandoned leaves nothing behind: neither on the broker nor in our loop."""
 
 import asyncio
 import gc
@@ -53,7 +53,7 @@ async def test_nothing_stays_behind(rig: Rig, fate: Callable[[RabbitBroker, str]
     await eventually(lambda: none_left(rig, rig.slugs[0], before), seconds=30)
 
 
-async def test_one_whose_user_is_gone_does_not_come_back(rig: Rig) -> None:
+async def test_a_broker_whose_user_was_deleted_does_not_reconnect(rig: Rig) -> None:
     tenant, url = await rig.tenant()
     before = returning()
     broker = RabbitBroker(url, logger=None)
@@ -65,12 +65,12 @@ async def test_one_whose_user_is_gone_does_not_come_back(rig: Rig) -> None:
     await eventually(lambda: none_left(rig, tenant.slug, before), seconds=30)
 
 
-async def test_one_that_finds_nobody_is_closed() -> None:
+async def test_a_broker_that_cannot_connect_is_closed() -> None:
     [port] = spare(1)
     url = f"amqp://guest:guest@127.0.0.1:{port}/"
     with pytest.raises(broker_lifecycle.FAILURES) as refusal:  # its traceback keeps what was made
         await broker_lifecycle.connect(RabbitBroker(url, logger=None), url)
-    # The type is asked, not the object: some of these are proxies of what is gone, and asking one raises.
-    kept = [each for each in gc.get_objects() if issubclass(type(each), Connection)]
-    made = [each for each in kept if each.url.port == port]
+    # The type is tested, not the object: some of these are proxies of what is gone, and raise when tested.
+    alive = [each for each in gc.get_objects() if issubclass(type(each), Connection)]
+    made = [each for each in alive if each.url.port == port]
     assert made and all(each.is_closed for each in made), refusal

@@ -34,54 +34,56 @@ def shown(book: Book) -> Open:
     """What the client would offer or show as suspended."""
     found: Open = {}
     for match, offers in book.offers.items():
-        if told := {key: said for key, (_, said) in offers.items() if said}:
-            found[match] = told
+        if published := {key: state for key, (_, state) in offers.items() if state}:
+            found[match] = published
     return found
 
 
-async def truth(store: Store, told: list[Match]) -> Open:
+async def truth(store: Store, published: list[Match]) -> Open:
     found: Open = {}
     async with store.reading() as tx:
-        for match in told:
+        for match in published:
             active = await markets.active(tx, match.id)
             if active:
                 found[match_urn(match.number)] = {
-                    (str(each.type_id), each.specifiers): _said(each) for each in active
+                    (str(each.type_id), each.specifiers): _state(each) for each in active
                 }
     return found
 
 
-def _said(market: Market) -> str:
+def _state(market: Market) -> str:
     return str(market.odds) if market.status is MarketStatus.ACTIVE else SUSPENDED
 
 
-def asking(recoveries: RecoveryService, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
-    async def ask(after: int, request_id: str) -> tuple[int, float]:
+def requesting(
+    recoveries: RecoveryService, tenant: Tenant
+) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
+    async def request_recovery(after: int, request_id: str) -> tuple[int, float]:
         parameters = RecoveryParameters(str(after), request_id)
         try:
             await recoveries.accept(tenant, RecoveryKind.CANONICAL, parameters)
         except Conflict as error:
-            return error.status, 0.2  # what it tells is the latest moment
+            return error.status, 0.2  # its detail names the latest moment
         return 202, 0
 
-    return ask
+    return request_recovery
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_cut_off_at_random(rig: Rig, store: Store, seed: int) -> None:
     tenant, url = await rig.tenant()
     life, book = Life(Story(store), seed), Book()
-    ask = asking(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
+    request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     await rig.feed()
     for _ in range(4):
-        client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
+        client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
         for _ in range(life.random.randrange(20, 60)):
             await life.step()
         client.cancel()
         await asyncio.wait({client})
         for _ in range(life.random.randrange(10, 30)):
             await life.step()
-    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
+    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
     for _ in range(20):
         await life.step()
     expected = await truth(store, life.matches)
@@ -96,13 +98,13 @@ async def test_cut_off_at_random(rig: Rig, store: Store, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
-    """A replay and what is told live meanwhile, mixed and repeated, end in one book."""
+    """A replay and what is published live meanwhile, mixed and repeated, end in one book."""
     chance = random.Random(seed)
     messages = [
-        _odds(at=100, request_id="", told=[offer(1), offer(2)]),
-        _odds(at=200, request_id="", told=[offer(3)]),
-        _odds(at=300, request_id="9", told=[offer(2), offer(3)]),
-        _odds(at=400, request_id="", told=[offer(2, status=MarketStatus.SUSPENDED), offer(4)]),
+        _odds(at=100, request_id="", published=[offer(1), offer(2)]),
+        _odds(at=200, request_id="", published=[offer(3)]),
+        _odds(at=300, request_id="9", published=[offer(2), offer(3)]),
+        _odds(at=400, request_id="", published=[offer(2, status=MarketStatus.SUSPENDED), offer(4)]),
     ]
     order = messages * 2
     chance.shuffle(order)
@@ -118,8 +120,8 @@ def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     }
 
 
-def _odds(at: int, request_id: str, told: list[Market]) -> bytes:
-    body = MatchMessage("odds_change", 7, at, 0, markets=told).body(2, request_id or "1")
+def _odds(at: int, request_id: str, published: list[Market]) -> bytes:
+    body = MatchMessage("odds_change", 7, at, 0, markets=published).body(2, request_id or "1")
     root = etree.fromstring(body)
     if not request_id:
         del root.attrib["request_id"]
@@ -129,39 +131,39 @@ def _odds(at: int, request_id: str, told: list[Market]) -> bytes:
 def test_a_client_keeps_live_messages_until_its_recovery_is_complete() -> None:
     book = Book()
     book.request = "9"
-    book.receive(_odds(at=400, request_id="", told=[offer(5)]), 4, 0)
-    book.receive(_odds(at=500, request_id="8", told=[offer(6)]), 5)
+    book.receive(_odds(at=400, request_id="", published=[offer(5)]), 4, 0)
+    book.receive(_odds(at=500, request_id="8", published=[offer(6)]), 5)
     assert shown(book) == {}
-    book.receive(_odds(at=300, request_id="9", told=[offer(1)]), 3)
+    book.receive(_odds(at=300, request_id="9", published=[offer(1)]), 3)
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers)}
     book.receive(feed.snapshot_complete(2, 450, "8"))
     assert book.request == "9"
-    assert book.after == 0, "cut short now, all of it is still to be asked for"
+    assert book.after == 0, "cut short now, all of it is still to be requested"
     book.receive(feed.snapshot_complete(2, 450, "9"))
     assert not book.request
     assert book.after == 450
     assert set(shown(book)["od:match:7"]) == {("13", offer(1).specifiers), ("13", offer(5).specifiers)}
 
 
-def test_a_match_that_a_recovery_does_not_tell_of_is_over() -> None:
+def test_a_match_that_a_recovery_does_not_replay_is_over() -> None:
     book = Book()
-    book.receive(_odds(at=100, request_id="", told=[offer(1)]), 1)
+    book.receive(_odds(at=100, request_id="", published=[offer(1)]), 1)
     book.suspend()
     book.request, book.replayed = "9", set()
     book.receive(feed.snapshot_complete(2, 450, "8"))
-    assert set(shown(book)) == {"od:match:7"}, "another's recovery tells nothing of ours"
+    assert set(shown(book)) == {"od:match:7"}, "another's recovery has nothing of ours"
     book.receive(feed.snapshot_complete(2, 450, "9"))
     assert not shown(book)
 
 
-async def test_upcoming_matches_are_told_too(rig: Rig, store: Store) -> None:
+async def test_upcoming_matches_are_published_too(rig: Rig, store: Store) -> None:
     tenant, url = await rig.tenant()
     story, book = Story(store), Book()
     match = await story.match(Status.UPCOMING)
     await story.offer(match, offer(1))
     await rig.feed()
-    ask = asking(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
-    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, ask))
+    request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
+    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
 
     async def seen() -> Open:
         return shown(book)

@@ -1,4 +1,4 @@
-"""What a tenant has at the broker and may not have is taken from it, and operators are told."""
+"""What a tenant has at the broker and may not have is removed, and operators are alerted."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -105,21 +105,21 @@ async def test_an_exchange_that_an_earlier_version_let_be_declared_is_removed(co
 
 @pytest.mark.parametrize("exclusive", [True, False])
 async def test_bindings_beyond_the_limit_go_with_their_queue(corner: Corner, exclusive: bool) -> None:
-    """Bindings of one key that differ in their arguments count, too: the broker asks about keys only."""
+    """Bindings of one key that differ in their arguments count, too: authorisation is by key only."""
     async with channel(corner.url) as theirs:
-        kept = await theirs.declare_queue(f"{corner.slug}.kept", durable=True)
-        await kept.bind(corner.exchange, "#")
+        durable = await theirs.declare_queue(f"{corner.slug}.durable", durable=True)
+        await durable.bind(corner.exchange, "#")
         much = await theirs.declare_queue(
             None if exclusive else f"{corner.slug}.much", exclusive=exclusive, durable=not exclusive
         )
         for number in range(LIMITS.bindings):
             await much.bind(corner.exchange, "#", arguments={"number": number})
         await corner.offence("bindings")
-    assert await corner.queues() == {f"{corner.slug}.kept"}
+    assert await corner.queues() == {f"{corner.slug}.durable"}
     assert await corner.enforcement.check() == []
 
 
-async def test_messages_that_are_held_beyond_the_limit_go_back_to_their_queue(corner: Corner) -> None:
+async def test_messages_unacknowledged_beyond_the_limit_return_to_their_queue(corner: Corner) -> None:
     async with channel(corner.url) as theirs, channel(corner.ours) as ours:
         name = f"{corner.slug}.held"
         queue = await theirs.declare_queue(name, durable=True)
@@ -134,7 +134,7 @@ async def test_messages_that_are_held_beyond_the_limit_go_back_to_their_queue(co
         assert passive.declaration_result.message_count == LIMITS.unacknowledged + 1
 
 
-async def test_who_sends_what_nobody_takes_is_cut_off(corner: Corner) -> None:
+async def test_a_tenant_that_publishes_what_no_queue_receives_is_disconnected(corner: Corner) -> None:
     async with unfinished.publishing(corner.url, corner.exchange) as writer:
         await unfinished.send(writer, LIMITS.received * 2)
         await corner.offence("sends")

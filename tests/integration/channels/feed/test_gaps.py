@@ -20,7 +20,7 @@ from app.store.connections import Store
 from scripts.consumer import SEQS, Book, recover
 from tests.faults.rig import Consumer, Rig, consuming, subscribed, until, until_async
 from tests.integration.channels.feed.conftest import Running
-from tests.integration.channels.feed.test_consistency import asking, shown, truth
+from tests.integration.channels.feed.test_consistency import requesting, shown, truth
 from tests.support.eventually import eventually
 from tests.support.life import Life
 from tests.support.story import Story
@@ -49,18 +49,18 @@ async def passed_over(rig: Rig, slug: str, seq: int) -> None:
 
 
 @asynccontextmanager
-async def heard_then_cut(rig: Rig, slug: str, url: str, match: Match) -> AsyncIterator[Consumer]:
-    """A client that was bound, heard something, and was cut off."""
+async def connected_then_cut(rig: Rig, slug: str, url: str, match: Match) -> AsyncIterator[Consumer]:
+    """A client that was bound, received something, and was cut off."""
     async with consuming(url, rig.settings.exchange) as first:
         [seq] = await rig.write_changes(match)
-        await until("told", lambda: seq in first.seqs)
+        await until("published", lambda: seq in first.seqs)
         await until("alive", lambda: first.alives)
         await rig.management.ensure_disconnected(tenant_user(slug), "cut")
         yield first
 
 
 def check_notice(consumer: Consumer, missed: set[int]) -> None:
-    """Exactly one, before any `alive` that says all is well and before anything that is newer."""
+    """Exactly one, before any `alive` with `subscribed="1"` and before anything that is newer."""
     assert consumer.downs == 1
     assert b'subscribed="0"' in consumer.got[0].body
     assert not consumer.seqs & missed
@@ -74,33 +74,33 @@ async def test_a_client_that_was_cut_off_is_notified_once_it_is_bound_again(
     tenant, url = await rig.tenant()
     match = await rig.match()
     async with feed(alive_seconds=ALIVE, event_vhost=vhost) as session:
-        async with heard_then_cut(rig, tenant.slug, url, match) as first:
+        async with connected_then_cut(rig, tenant.slug, url, match) as first:
             [publisher] = session.relay.publishers.values()
             await until("seen", lambda: not publisher.notice.bindings.live)
             missed = set(await rig.write_changes(match, 5))
             await passed_over(rig, tenant.slug, max(missed))
         async with consuming(url, rig.settings.exchange) as second:
-            await until("told", lambda: second.downs)
+            await until("notified", lambda: second.downs)
             new = set(await rig.write_changes(match, 3))
-            await until("told what is new", lambda: second.seqs >= new)
+            await until("new changes are published", lambda: second.seqs >= new)
             await until("and again alive", lambda: len(second.alives) > 6)
             check_notice(second, missed | first.seqs)
 
 
 @pytest.mark.usefixtures("no_doubt")
-async def test_its_book_ends_as_rest_has_it(rig: Rig, store: Store, feed: Running) -> None:
+async def test_its_book_ends_equal_to_rest(rig: Rig, store: Store, feed: Running) -> None:
     """A client that only recovers when it is notified, and to which nothing new happens after its cut."""
     tenant, url = await rig.tenant()
     life, book = Life(Story(store), 3), Book()
     book.after = system_clock()
-    ask = asking(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
+    request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     async with feed(alive_seconds=ALIVE) as session, asyncio.TaskGroup() as group:
-        recovering = group.create_task(recover(book, ask))
+        recovering = group.create_task(recover(book, request_recovery))
         async with listening(rig, url, book):
             for _ in range(60):
                 await life.step()
-            heard = await truth(store, life.matches)
-            await until("all heard", lambda: shown(book) == heard)
+            complete = await truth(store, life.matches)
+            await until("all received", lambda: shown(book) == complete)
         [publisher] = session.relay.publishers.values()
         await until("seen", lambda: not publisher.notice.bindings.live)
         for _ in range(40):
@@ -118,15 +118,15 @@ async def test_its_book_ends_as_rest_has_it(rig: Rig, store: Store, feed: Runnin
 
 @asynccontextmanager
 async def listening(rig: Rig, url: str, book: Book) -> AsyncIterator[None]:
-    """The book hears what is told, and takes a new connection for no reason to recover."""
+    """The book receives what is published and does not treat a new connection as a reason to recover."""
 
-    async def hear(message: aio_pika.abc.AbstractIncomingMessage) -> None:
+    async def deliver(message: aio_pika.abc.AbstractIncomingMessage) -> None:
         book.receive(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
 
     async with await aio_pika.connect(url) as connection:
         queue = await (await connection.channel()).declare_queue(exclusive=True)
         await queue.bind(rig.settings.exchange, "#")
-        await queue.consume(hear, no_ack=True)
+        await queue.consume(deliver, no_ack=True)
         yield
 
 
@@ -135,19 +135,19 @@ async def test_a_moment_s_cut_costs_no_message_that_was_not_on_its_way(rig: Rig,
     tenant, url = await rig.tenant()
     match = await rig.match()
     async with feed(alive_seconds=ALIVE) as session:
-        async with heard_then_cut(rig, tenant.slug, url, match):
+        async with connected_then_cut(rig, tenant.slug, url, match):
             [publisher] = session.relay.publishers.values()
             await until("seen", lambda: not publisher.notice.bindings.live)
             meanwhile = set(await rig.write_changes(match, 2))
         async with consuming(url, rig.settings.exchange) as second:
-            await until("all told", lambda: second.seqs >= meanwhile)
+            await until("all published", lambda: second.seqs >= meanwhile)
             assert second.downs == 1 and b'subscribed="0"' in second.got[0].body
             second.check_order()
 
 
 @pytest.mark.usefixtures("no_doubt")
 async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Running) -> None:
-    """A client that binds `alive` last, to a queue of its own, while another hears `alive` alone."""
+    """A client that binds `alive` last, to a queue of its own, while another receives `alive` alone."""
     tenant, url = await rig.tenant()
     match = await rig.match()
     exchange = rig.settings.exchange
@@ -158,12 +158,12 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
         await bystander.bind(exchange, "-.-.-.alive.#")
         async with consuming(url, exchange) as first:
             [seq] = await rig.write_changes(match)
-            await until("told", lambda: seq in first.seqs)
+            await until("published", lambda: seq in first.seqs)
         [publisher] = session.relay.publishers.values()
         await until("seen", lambda: not publisher.notice.bindings.live)
         missed = set(await rig.write_changes(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
-        assert not await said_lost(bystander), "no notice while nobody takes what is live"
+        assert not await reports_loss(bystander), "no notice while nobody takes what is live"
         channel = await (await stack.enter_async_context(await aio_pika.connect(url))).channel()
         consumer = Consumer(url, exchange)
         for key in ("hi.-.live.#", "-.-.-.alive.#"):
@@ -171,15 +171,15 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
             await queue.bind(exchange, key)
             await queue.consume(consumer.take, no_ack=True)
         new = set(await rig.write_changes(match, 2))
-        await until("told what is new", lambda: consumer.seqs >= new)
+        await until("new changes are published", lambda: consumer.seqs >= new)
         check_notice(consumer, missed)
 
 
-async def said_lost(queue: aio_pika.abc.AbstractQueue) -> bool:
+async def reports_loss(queue: aio_pika.abc.AbstractQueue) -> bool:
     found = []
     while message := await queue.get(no_ack=True, fail=False):
         found.append(message.body)
-    assert found, "alive was said"
+    assert found, "alive was published"
     return any(b'subscribed="0"' in body for body in found)
 
 
@@ -194,12 +194,12 @@ async def test_a_tenant_with_another_queue_that_stays_bound_is_not_notified(rig:
         await until("alive", lambda: durable.alives)
         async with consuming(url, rig.settings.exchange) as first:
             seqs = set(await rig.write_changes(match, 2))
-            await until("told", lambda: first.seqs == seqs)
+            await until("published", lambda: first.seqs == seqs)
         seqs |= set(await rig.write_changes(match, 3))
         async with consuming(url, rig.settings.exchange) as second:
             await until("and again alive", lambda: len(second.alives) > 3)
             assert (second.downs, durable.downs) == (0, 0)
-        await until("all told", lambda: durable.seqs == seqs)
+        await until("all published", lambda: durable.seqs == seqs)
 
 
 @pytest.mark.usefixtures("no_doubt")
@@ -218,7 +218,7 @@ async def test_a_tenant_that_has_bound_nothing_costs_no_message(rig: Rig, feed: 
             async with consuming(url, rig.settings.exchange) as consumer:
                 await until("alive", lambda: len(consumer.alives) > 1)
                 [new] = await rig.write_changes(match)
-                await until("told", lambda: new in consumer.seqs)
+                await until("published", lambda: new in consumer.seqs)
                 assert consumer.downs == 0, "it has missed nothing that it was bound for"
 
 
@@ -226,27 +226,27 @@ async def test_a_feed_process_that_is_killed_in_the_gap_does_not_take_the_notice
     tenant, url = await rig.tenant()
     match = await rig.match()
     process = await rig.feed(ALIVE_SECONDS="1")
-    async with heard_then_cut(rig, tenant.slug, url, match):
+    async with connected_then_cut(rig, tenant.slug, url, match):
         missed = set(await rig.write_changes(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
         process.kill()
         await process.process.wait()
     await rig.feed(ALIVE_SECONDS="1")
     async with consuming(url, rig.settings.exchange) as second:
-        await until("told", lambda: second.downs)
+        await until("notified", lambda: second.downs)
         new = set(await rig.write_changes(match, 3))
-        await until("told what is new", lambda: second.seqs >= new)
+        await until("new changes are published", lambda: second.seqs >= new)
         check_notice(second, missed)
 
 
 async def test_queues_of_other_names_than_the_dead_process_knew_are_a_gap(rig: Rig) -> None:
-    """Killed before the cut: nobody saw what went with the queue, and nobody says that nothing did."""
+    """Killed before the cut: no process saw what was lost with the queue, so a loss is assumed."""
     _, url = await rig.tenant()
     match = await rig.match()
     process = await rig.feed(ALIVE_SECONDS="1")
     async with consuming(url, rig.settings.exchange) as first:
         [seq] = await rig.write_changes(match)
-        await until("told", lambda: seq in first.seqs)
+        await until("published", lambda: seq in first.seqs)
 
         async def noted() -> bool:
             async with rig.store.reading() as tx:
@@ -257,6 +257,6 @@ async def test_queues_of_other_names_than_the_dead_process_knew_are_a_gap(rig: R
         await process.process.wait()
     async with consuming(url, rig.settings.exchange) as second:
         await rig.feed(ALIVE_SECONDS="1")
-        await until("told", lambda: second.downs)
+        await until("notified", lambda: second.downs)
         await until("and again alive", lambda: len(second.alives) > 3)
         assert second.downs == 1

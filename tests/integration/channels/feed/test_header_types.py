@@ -1,4 +1,4 @@
-"""Integers in AMQP headers are of signed types only, whoever writes them: many clients read no others."""
+"""Integers in AMQP headers are of signed types only, in every message: many clients read no others."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -69,7 +69,7 @@ async def test_live_messages(rig: Rig) -> None:
             connection.publish(marshal(message(number)))
         await until("confirmed", lambda: listener.tag == len(NUMBERS))
         await connection.close()
-        await until("heard", lambda: len(consumer.got) == len(NUMBERS))
+        await until("received", lambda: len(consumer.got) == len(NUMBERS))
     sent = list(tap.headers())
     assert [{name: signed(value) for name, value in each.items()} for each in sent] == [
         message(number).headers for number in NUMBERS
@@ -92,7 +92,7 @@ async def test_replayed_messages_and_their_end(rig: Rig) -> None:
     assert sent == [*({"recovery": 1, "x-seq": number} for number in NUMBERS), {"recovery": 1}]
 
 
-async def test_what_the_feed_says_of_itself(rig: Rig, feed: Any) -> None:
+async def test_headers_of_the_feed(rig: Rig, feed: Any) -> None:
     """`alive` bears no headers at all, and neither does anything that the client library adds."""
     _, url = await rig.tenant()
     broker = parse(rig.settings.rabbitmq_url)
@@ -104,7 +104,7 @@ async def test_what_the_feed_says_of_itself(rig: Rig, feed: Any) -> None:
         async with feed():
             await until("alive", lambda: consumer.alives)
             await rig.write_changes(await rig.match())
-            await until("told", lambda: consumer.live)
+            await until("published", lambda: consumer.live)
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
     assert [each for each in sent if each] == [{"x-seq": consumer.live[0].seq, "x-prev-seq": 0}]
 

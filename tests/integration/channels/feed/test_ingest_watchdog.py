@@ -1,4 +1,4 @@
-"""No ingest worker lives: everything is suspended, and stays so, and tenants are told once."""
+"""No ingest worker lives: everything is suspended, and stays so, and tenants are notified once."""
 
 import pytest
 
@@ -11,11 +11,11 @@ START = 1_000_000
 
 
 class Scene:
-    """A watch with a clock that is turned by hand; counts what was done."""
+    """A watch with a clock that the test sets; counts what was done."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.now = store, START
-        self.suspended = self.told = 0
+        self.suspended = self.notified = 0
         self.watch = IngestWatchdog(store, self.suspend, dead_seconds=15, clock=lambda: self.now)
 
     async def suspend(self) -> None:
@@ -28,29 +28,31 @@ class Scene:
     async def look_after(self, millis: int) -> None:
         self.now += millis
         await self.watch.check()
-        self.told += self.watch.died.is_set()
+        self.notified += self.watch.died.is_set()
         self.watch.died.clear()
 
 
-async def test_silence_counts_from_our_own_start_when_nobody_ever_beat(store: Store) -> None:
+async def test_silence_counts_from_the_start_when_no_worker_ever_beat(store: Store) -> None:
     scene = Scene(store)
     await scene.look_after(15_000)
     assert scene.suspended == 0
     await scene.look_after(1)
-    assert (scene.suspended, scene.told) == (1, 1)
+    assert (scene.suspended, scene.notified) == (1, 1)
 
 
-async def test_it_is_told_once_and_suspended_at_every_look_until_a_worker_beats(store: Store) -> None:
+async def test_tenants_are_notified_once_and_matches_suspended_at_every_check_until_a_beat(
+    store: Store,
+) -> None:
     scene = Scene(store)
     await scene.beat()
     for _ in range(3):
         await scene.look_after(15_001)
-    assert (scene.suspended, scene.told) == (3, 1)
+    assert (scene.suspended, scene.notified) == (3, 1)
     await scene.beat()
     await scene.look_after(1_000)
     assert scene.suspended == 3
     await scene.look_after(15_000)
-    assert (scene.suspended, scene.told) == (4, 2)
+    assert (scene.suspended, scene.notified) == (4, 2)
 
 
 async def test_another_kind_of_worker_does_not_count(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Every message that the interface names, live and told again, as a tenant's queue gets it."""
+"""Every message that the interface names, live and replayed, as a tenant's queue receives it."""
 
 from contextlib import AsyncExitStack
 from typing import Any
@@ -29,8 +29,8 @@ def roots(messages: list[Got]) -> list[Any]:
 
 
 async def everything_happens(story: Story) -> tuple[Match, Match]:
-    """A match that is played and one that is called off; two markets settled and taken back, or void, and the
-    bets of a window void and taken back."""
+    """A match that is played and one that is called off; two markets settled and rolled back, or void, and
+    the bets of a window void and rolled back."""
     played, called_off = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
     await story.start(played)
     await story.offer(played, offer(1), offer(2), offer(3))
@@ -54,29 +54,29 @@ async def test_every_live_message(rig: Rig, feed: Running) -> None:
         played, called_off = await everything_happens(story)
         await until("the end", lambda: consumer.live and b'status="4"' in consumer.live[-1].body)
         await until("alive", lambda: consumer.alives)
-    told = roots(consumer.live)
-    assert {root.tag for root in told} == {
+    received = roots(consumer.live)
+    assert {root.tag for root in received} == {
         *("odds_change", "bet_settlement", "bet_cancel", "fixture_change"),
         *("rollback_bet_settlement", "rollback_bet_cancel"),
     }
-    for got, root in zip(consumer.live, told, strict=True):
+    for got, root in zip(consumer.live, received, strict=True):
         number = root.get("event_id").rpartition(":")[2]
         assert got.key == f"hi.-.live.{root.tag}.2.od:match.{number}.-"
-    for root in (*told, *roots(consumer.alives)):
+    for root in (*received, *roots(consumer.alives)):
         assert root.get("product") == str(rig.settings.producer_id)
         assert root.get("request_id") is None
     fixtures = {
-        root.get("event_id"): root.get("change_type") for root in told if root.tag == "fixture_change"
+        root.get("event_id"): root.get("change_type") for root in received if root.tag == "fixture_change"
     }
     assert fixtures == {f"od:match:{played.number}": "1", f"od:match:{called_off.number}": "3"}
-    voids = [root for root in told if root.tag == "bet_cancel"]
+    voids = [root for root in received if root.tag == "bet_cancel"]
     assert [market.get("void_reason_id") for root in voids for market in root.iter("market")] == ["4", "4"]
     for tag in ("bet_cancel", "rollback_bet_cancel"):
-        windows = [(root.get("start_time"), root.get("end_time")) for root in told if root.tag == tag]
+        windows = [(root.get("start_time"), root.get("end_time")) for root in received if root.tag == tag]
         assert windows == [(None, None), ("5", "9")], "the rollback repeats the window"
-    codes = [node.get("status") for root in told for node in root.iter("sport_event_status")]
+    codes = [node.get("status") for root in received for node in root.iter("sport_event_status")]
     assert set(codes) == {"1", "4", "5"}
-    for root in told:
+    for root in received:
         for outcome in root.iter("outcome"):
             assert (outcome.get("id"), outcome.get("name")) == ("1", None)
 
@@ -116,15 +116,15 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
         recoveries = RecoveryService(rig.store, system_clock, WINDOW)
         job = await recoveries.accept(tenant, kind, parameters, *of_match)
         await until("the end", lambda: ended(consumer))
-    told = roots(consumer.replayed)
-    assert {root.tag for root in told} == ENDS[kind]
-    assert {root.get("request_id") for root in told} == {job.request.request_id}
+    received = roots(consumer.replayed)
+    assert {root.tag for root in received} == ENDS[kind]
+    assert {root.get("request_id") for root in received} == {job.request.request_id}
     assert int(job.request.request_id) > 0
-    assert [root.tag for root in told].index("snapshot_complete") == len(told) - 1
+    assert [root.tag for root in received].index("snapshot_complete") == len(received) - 1
     assert {got.key.rpartition(".")[2] for got in consumer.replayed} == {"-"}, "no node was sent"
     assert consumer.replayed[-1].key == "-.-.-.snapshot_complete.-.-.-.-"
     if of_match:
-        urns = {root.get("event_id") for root in told[:-1]}
+        urns = {root.get("event_id") for root in received[:-1]}
         assert urns == {f"od:match:{live.number}"}
 
 

@@ -1,8 +1,8 @@
 """The consistency test: whatever happens to a client, its open markets, results and statuses end as REST's.
 
 Hypothesis draws what happens on matches and what happens to the client: when it reads what, how the live
-lane and the replay interleave, what it reads twice, when its connection breaks, when it gets round to asking
-for a recovery. The broker, the database and the feed are real.
+lane and the replay interleave, what it reads twice, when its connection breaks, when it requests a
+recovery. The broker, the database and the feed are real.
 """
 
 import asyncio
@@ -92,12 +92,12 @@ class Machine(RuleBasedStateMachine):
         self.bettor = Bettor(self.world.rig.store, self.tenant, url, exchange, kind)
         self.run(self.bettor.connect())
         self.new_match()
-        self.run(eventually(self._told))
+        self.run(eventually(self._published))
 
     def run(self, work: Any) -> Any:
         return self.world.loop.run(work)
 
-    async def _told(self) -> bool:
+    async def _published(self) -> bool:
         publisher = self.world.session.relay.publishers.get(self.tenant.id)
         async with self.world.rig.store.reading() as tx:
             head = await changes.head(tx)
@@ -151,7 +151,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def take_back_bets(self, data: st.DataObject) -> None:
-        """Such a rollback is told again by the global recovery alone."""
+        """Such a rollback is replayed by the global recovery alone."""
         match = self._any(data, {number: each for number, each in self.windows.items() if each})
         if match and self.kind is RecoveryKind.GLOBAL:
             number, window = data.draw(st.sampled_from(sorted(self.windows[match.number])))
@@ -174,7 +174,7 @@ class Machine(RuleBasedStateMachine):
         self.run(asyncio.sleep(seconds))
 
     @rule()
-    def ask(self) -> None:
+    def request_recovery(self) -> None:
         self.run(self.bettor.recover())
 
     @rule()
@@ -188,7 +188,7 @@ class Machine(RuleBasedStateMachine):
             self.run(self.bettor.close())
 
     async def _end_as_rest_says(self) -> None:
-        await eventually(self._told, seconds=60)
+        await eventually(self._published, seconds=60)
         expected = await self.world.truth(self.matches)
 
         async def seen() -> RecoveryState:
@@ -196,10 +196,10 @@ class Machine(RuleBasedStateMachine):
             for lane in LANES:
                 self.bettor.read(lane, 10_000)
             book = self.bettor.book
-            told = {match: said for match, (_, said) in book.statuses.items()}
-            # All begin live and untold; of one that was never read of, nothing can be known.
+            published = {match: state for match, (_, state) in book.statuses.items()}
+            # All begin live and unpublished; of one that was never read of, nothing can be known.
             statuses = {
-                urn: told.get(urn, CODES["live"] if urn in book.seqs else code)
+                urn: published.get(urn, CODES["live"] if urn in book.seqs else code)
                 for urn, code in expected[2].items()
             }
             state = _of(expected[2], book.offered), _of(expected[2], book.results), statuses
@@ -208,10 +208,10 @@ class Machine(RuleBasedStateMachine):
         async def different() -> list[tuple[Any, Any]]:
             pairs = zip(await seen(), expected, strict=True)
             return [
-                (key, told.get(key), shown.get(key))
-                for told, shown in pairs
-                for key in told.keys() | shown.keys()
-                if told.get(key) != shown.get(key)
+                (key, published.get(key), shown.get(key))
+                for published, shown in pairs
+                for key in published.keys() | shown.keys()
+                if published.get(key) != shown.get(key)
             ]
 
         await eventually(different, lambda found: not found, 60)
@@ -231,9 +231,9 @@ class Machine(RuleBasedStateMachine):
         self.open[match.number] = self.open[match.number] - numbers
 
 
-def _of(matches: dict[str, str], told: dict[Key, str]) -> dict[Key, str]:
-    """What was told of these matches: a recovery tells of those that earlier examples left live, too."""
-    return {key: said for key, said in told.items() if key[0] in matches}
+def _of(matches: dict[str, str], published: dict[Key, str]) -> dict[Key, str]:
+    """What was published of these matches: a recovery replays those that earlier examples left live, too."""
+    return {key: state for key, state in published.items() if key[0] in matches}
 
 
 async def feed(world: World, stopping: asyncio.Event) -> None:

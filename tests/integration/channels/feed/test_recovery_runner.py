@@ -26,7 +26,7 @@ from tests.support.story import Story, offer
 pytestmark = pytest.mark.anyio
 
 
-class Heard(msgspec.Struct, frozen=True):
+class Received(msgspec.Struct, frozen=True):
     """A message as it came, and its parsed root."""
 
     key: str
@@ -39,12 +39,12 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def hearing(url: str, exchange: str, *bindings: str) -> AsyncIterator[list[Heard]]:
+async def receiving(url: str, exchange: str, *bindings: str) -> AsyncIterator[list[Received]]:
     """What comes to a queue with these bindings, as it comes."""
-    heard: list[Heard] = []
+    received: list[Received] = []
 
     async def take(message: AbstractIncomingMessage) -> None:
-        heard.append(Heard(message.routing_key or "", message, etree.fromstring(message.body)))
+        received.append(Received(message.routing_key or "", message, etree.fromstring(message.body)))
 
     connection = await aio_pika.connect(url)
     async with connection:
@@ -53,7 +53,7 @@ async def hearing(url: str, exchange: str, *bindings: str) -> AsyncIterator[list
         for binding in bindings or ("#",):
             await queue.bind(exchange, binding)
         await queue.consume(take, no_ack=True)
-        yield heard
+        yield received
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def story(store: Store) -> Story:
     return Story(store)
 
 
-async def ask(
+async def request_recovery(
     recoveries: RecoveryService,
     tenant: Tenant,
     kind: RecoveryKind = RecoveryKind.CANONICAL,
@@ -107,17 +107,17 @@ async def test_a_recovery_from_beginning_to_end(
     settled_at = story.at - 1
     await story.void(match, offer(2))
     await rig.feed()
-    async with hearing(url, rig.settings.exchange, "#") as heard:
-        job = await ask(recoveries, tenant, request_id="41", node_id="9", after=str(after))
+    async with receiving(url, rig.settings.exchange, "#") as received:
+        job = await request_recovery(recoveries, tenant, request_id="41", node_id="9", after=str(after))
         done = await ended(store, job)
-        await eventually(lambda: _find(heard, "snapshot_complete"))
+        await eventually(lambda: _find(received, "snapshot_complete"))
     assert (done.state, done.envelopes, done.steps_done, done.error) == (
         RecoveryState.COMPLETED,
         4,
         done.steps,
         "",
     )
-    replayed = [each for each in heard if each.request_id == "41"]
+    replayed = [each for each in received if each.request_id == "41"]
     live = "lo.-.live.{}.2.od:match.{}.9"
     assert [each.key for each in replayed] == [
         live.format("odds_change", match.number),
@@ -138,31 +138,31 @@ async def test_a_recovery_from_beginning_to_end(
     assert int(settlement.root.get("timestamp", "0")) == settled_at
     assert [each.message.headers["x-seq"] > 0 for each in replayed[:-1]] == [True, False, True, True]
     assert done.steps == len(["present", "ledger", "the end"])
-    again = await ask(recoveries, tenant, request_id="42", node_id="9")
+    again = await request_recovery(recoveries, tenant, request_id="42", node_id="9")
     assert again.token == job.token + 1
 
 
-def _are(count: int, found: list[Heard]) -> bool:
+def _are(count: int, found: list[Received]) -> bool:
     return len(found) == count
 
 
-async def _find(heard: list[Heard], tag: str) -> list[Heard]:
-    return [each for each in heard if each.root.tag == tag]
+async def _find(received: list[Received], tag: str) -> list[Received]:
+    return [each for each in received if each.root.tag == tag]
 
 
-async def test_asking_again_at_the_very_end_is_not_refused(
+async def test_a_request_right_after_the_end_is_accepted(
     rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     await rig.feed()
-    async with hearing(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as heard:
+    async with receiving(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as received:
         for number in range(1, 11):
-            await ask(recoveries, tenant, request_id=str(number))
-            await eventually(lambda: _find(heard, "snapshot_complete"), partial(_are, number))
-    assert [each.request_id for each in heard] == [str(number) for number in range(1, 11)]
+            await request_recovery(recoveries, tenant, request_id=str(number))
+            await eventually(lambda: _find(received, "snapshot_complete"), partial(_are, number))
+    assert [each.request_id for each in received] == [str(number) for number in range(1, 11)]
 
 
-async def test_matches_are_told_in_the_order_of_their_requests_beside_everything(
+async def test_matches_are_replayed_in_the_order_of_requests_beside_everything(
     rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     """While one match cannot be read, further requests of the same node are accepted; each is completed."""
@@ -170,7 +170,7 @@ async def test_matches_are_told_in_the_order_of_their_requests_beside_everything
     match = await story.match()
     await story.offer(match, offer(1))
     await rig.feed()
-    async with hearing(url, rig.settings.exchange, "#") as heard:
+    async with receiving(url, rig.settings.exchange, "#") as received:
         async with held_up(store, match):
             for request_id, kind in (
                 ("1", RecoveryKind.EVENT_ODDS),
@@ -179,15 +179,15 @@ async def test_matches_are_told_in_the_order_of_their_requests_beside_everything
             ):
                 parameters = RecoveryParameters(request_id=request_id, node_id="9")
                 await recoveries.accept(tenant, kind, parameters, str(match.id))
-            whole = await ask(recoveries, tenant, request_id="4", node_id="9")
+            whole = await request_recovery(recoveries, tenant, request_id="4", node_id="9")
         await ended(store, whole)
-        ends = await eventually(lambda: _completed(heard), lambda found: len(found) == 4)
+        ends = await eventually(lambda: _completed(received), lambda found: len(found) == 4)
     assert sorted(ends) == ["1", "2", "3", "4"]
     assert [request_id for request_id in ends if request_id != "4"] == ["1", "2", "3"]
 
 
-async def _completed(heard: list[Heard]) -> list[str | None]:
-    return [each.request_id for each in heard if each.root.tag == "snapshot_complete"]
+async def _completed(received: list[Received]) -> list[str | None]:
+    return [each.request_id for each in received if each.root.tag == "snapshot_complete"]
 
 
 async def test_nodes_of_one_tenant_run_beside_each_other(
@@ -197,28 +197,31 @@ async def test_nodes_of_one_tenant_run_beside_each_other(
     for _ in range(60):
         await story.match()
     await rig.feed()
-    async with hearing(url, rig.settings.exchange, "#") as heard:
-        accepted = [await ask(recoveries, tenant, request_id="5", node_id=str(node)) for node in range(1, 7)]
+    async with receiving(url, rig.settings.exchange, "#") as received:
+        accepted = [
+            await request_recovery(recoveries, tenant, request_id="5", node_id=str(node))
+            for node in range(1, 7)
+        ]
         with pytest.raises(Conflict):
-            await ask(recoveries, tenant, request_id="6", node_id="3")
+            await request_recovery(recoveries, tenant, request_id="6", node_id="3")
         assert {(await ended(store, job)).state for job in accepted} == {RecoveryState.COMPLETED}
-        await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 6)
+        await eventually(lambda: _find(received, "snapshot_complete"), lambda found: len(found) == 6)
     for node in range(1, 7):
-        mine = [each for each in heard if each.key.endswith(f".{node}")]
+        mine = [each for each in received if each.key.endswith(f".{node}")]
         assert len(mine) == 61 and mine[-1].root.tag == "snapshot_complete"
 
 
-async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
+async def test_an_end_that_no_queue_receives_fails_the_recovery_published_once(
     rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     await story.match()
     process = await rig.feed()
-    async with hearing(url, rig.settings.exchange, "lo.#") as heard:
-        done = await ended(store, await ask(recoveries, tenant, request_id="5"))
+    async with receiving(url, rig.settings.exchange, "lo.#") as received:
+        done = await ended(store, await request_recovery(recoveries, tenant, request_id="5"))
         assert (done.state, done.attempts, done.envelopes) == (RecoveryState.FAILED, 1, 1)
         assert "did not reach any queue" in done.error
-        assert [(each.root.tag, each.request_id) for each in heard] == [("odds_change", "5")]
+        assert [(each.root.tag, each.request_id) for each in received] == [("odds_change", "5")]
 
     async def final() -> list[dict[str, Any]]:
         return process.lines("recovery failed")
@@ -232,25 +235,25 @@ async def test_an_end_that_no_queue_takes_fails_the_recovery_which_is_told_once(
         "level": "error",
         "error": done.error,
     }
-    await ask(recoveries, tenant, request_id="7")
+    await request_recovery(recoveries, tenant, request_id="7")
 
 
-async def test_an_end_that_no_queue_took_comes_once_one_is_bound(
+async def test_an_end_that_no_queue_received_comes_once_one_is_bound(
     rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
-    """By itself: what was told before it is not told again."""
+    """By itself: what was published before it is not published again."""
     tenant, url = await rig.tenant()
     await story.match()
     await rig.feed()
     exchange = rig.settings.exchange
-    async with hearing(url, exchange, "lo.#") as heard:
-        job = await ask(recoveries, tenant, request_id="5")
-        await eventually(lambda: _find(heard, "odds_change"))
-        async with hearing(url, exchange, "-.-.-.snapshot_complete.#") as end:
+    async with receiving(url, exchange, "lo.#") as received:
+        job = await request_recovery(recoveries, tenant, request_id="5")
+        await eventually(lambda: _find(received, "odds_change"))
+        async with receiving(url, exchange, "-.-.-.snapshot_complete.#") as end:
             done = await ended(store, job)
             await eventually(lambda: _find(end, "snapshot_complete"))
     assert (done.state, done.attempts, done.error) == (RecoveryState.COMPLETED, 1, "")
-    assert [(each.root.tag, each.request_id) for each in (*heard, *end)] == [
+    assert [(each.root.tag, each.request_id) for each in (*received, *end)] == [
         ("odds_change", "5"),
         ("snapshot_complete", "5"),
     ]
@@ -260,38 +263,38 @@ async def test_killed_in_the_middle_it_is_run_again(
     rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
-    told = [await story.match() for _ in range(60)]
+    created = [await story.match() for _ in range(60)]
     process = await rig.feed()
-    async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
-        async with held_up(store, told[-1]):
-            job = await ask(recoveries, tenant, request_id="5")
-            await eventually(lambda: _find(heard, "odds_change"), lambda found: len(found) == 50)
+    async with receiving(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as received:
+        async with held_up(store, created[-1]):
+            job = await request_recovery(recoveries, tenant, request_id="5")
+            await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
             process.kill()
             await process.process.wait()
         await rig.feed()
         done = await ended(store, job)
-        await eventually(lambda: _find(heard, "snapshot_complete"))
+        await eventually(lambda: _find(received, "snapshot_complete"))
     assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)
-    assert len(heard) == 50 + 60 + 1
-    last = [each.root.get("event_id") for each in heard[50:-1]]
-    assert last == [f"od:match:{match.number}" for match in told]
-    assert heard[-1].root.tag == "snapshot_complete"
+    assert len(received) == 50 + 60 + 1
+    last = [each.root.get("event_id") for each in received[50:-1]]
+    assert last == [f"od:match:{match.number}" for match in created]
+    assert received[-1].root.tag == "snapshot_complete"
 
 
 async def test_a_stopped_process_loses_its_recovery(
     rig: Rig, store: Store, recoveries: RecoveryService, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
-    told = [await story.match() for _ in range(60)]
+    created = [await story.match() for _ in range(60)]
     first = await rig.feed()
-    async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
-        async with held_up(store, told[-1]):
-            job = await ask(recoveries, tenant, request_id="5")
-            await eventually(lambda: _find(heard, "odds_change"), lambda found: len(found) == 50)
+    async with receiving(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as received:
+        async with held_up(store, created[-1]):
+            job = await request_recovery(recoveries, tenant, request_id="5")
+            await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
             first.stop()
         await rig.feed()
         done = await ended(store, job)
-        await eventually(lambda: _find(heard, "snapshot_complete"))
+        await eventually(lambda: _find(received, "snapshot_complete"))
         first.go_on()
 
         async def noticed() -> bool:
@@ -299,7 +302,7 @@ async def test_a_stopped_process_loses_its_recovery(
 
         await eventually(noticed)
     assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)
-    assert len(heard) == 50 + 60 + 1, "the stopped process said something"
+    assert len(received) == 50 + 60 + 1, "the stopped process published something"
 
 
 async def test_unbooked_between_two_recoveries(
@@ -308,13 +311,13 @@ async def test_unbooked_between_two_recoveries(
     tenant, url = await rig.tenant()
     match = await story.match()
     await rig.feed()
-    async with hearing(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as heard:
-        await ended(store, await ask(recoveries, tenant, request_id="5"))
+    async with receiving(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as received:
+        await ended(store, await request_recovery(recoveries, tenant, request_id="5"))
         async with store.transaction() as tx:
             await tenants.unbook(tx, tenant.id, match.id)
-        await ended(store, await ask(recoveries, tenant, request_id="6"))
-        await eventually(lambda: _find(heard, "snapshot_complete"), lambda found: len(found) == 2)
-    assert [(each.root.tag, each.request_id) for each in heard] == [
+        await ended(store, await request_recovery(recoveries, tenant, request_id="6"))
+        await eventually(lambda: _find(received, "snapshot_complete"), lambda found: len(found) == 2)
+    assert [(each.root.tag, each.request_id) for each in received] == [
         ("odds_change", "5"),
         ("snapshot_complete", "5"),
         ("snapshot_complete", "6"),

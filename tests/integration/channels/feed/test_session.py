@@ -31,7 +31,7 @@ async def listening(rig: Rig, stack: AsyncExitStack, count: int = 1) -> list[tup
     return found
 
 
-async def test_an_envelope_arrives_as_the_schema_says(rig: Rig, feed: Running) -> None:
+async def test_an_envelope_arrives_valid(rig: Rig, feed: Running) -> None:
     schema = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
@@ -49,11 +49,11 @@ async def test_an_envelope_arrives_as_the_schema_says(rig: Rig, feed: Running) -
 
 async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
-        told = [consumer for _, consumer in await listening(rig, stack, 4)]
+        consumers = [consumer for _, consumer in await listening(rig, stack, 4)]
         began = time.monotonic()
         await stack.enter_async_context(feed(alive_seconds=0.5))
-        await until("three each", lambda: all(len(each.alives) >= 3 for each in told))
-        for each in told:
+        await until("three each", lambda: all(len(each.alives) >= 3 for each in consumers))
+        for each in consumers:
             assert each.alives[0].at - began < 2
             assert each.alives[1].at - each.alives[0].at == pytest.approx(0.5, abs=0.3)
             assert {got.key for got in each.alives} == {routing.ALIVE}
@@ -72,17 +72,17 @@ async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
             await task
 
 
-async def test_a_loss_that_was_not_told_is_told_by_the_next_holder(rig: Rig, feed: Running) -> None:
+async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(tenant, consumer)] = await listening(rig, stack)
         async with rig.store.transaction() as tx:
-            [taken] = await cursors.acquire(tx, "one that ends", 1, 60_000)
+            [leased] = await cursors.acquire(tx, "one that ends", 1, 60_000)
             assert await cursors.checkpoint(
-                tx, "one that ends", {tenant: Checkpoint(taken.epoch, 0, loss_pending=True)}
+                tx, "one that ends", {tenant: Checkpoint(leased.epoch, 0, loss_pending=True)}
             )
             await cursors.release(tx, "one that ends", [tenant])
         await stack.enter_async_context(feed(alive_seconds=1))
-        await until("told", lambda: len(consumer.alives) > 1)
+        await until("published", lambda: len(consumer.alives) > 1)
         assert [b'subscribed="0"' in each.body for each in consumer.alives[:2]] == [True, False]
 
         async def settled() -> bool:
@@ -92,7 +92,7 @@ async def test_a_loss_that_was_not_told_is_told_by_the_next_holder(rig: Rig, fee
         await until_async("nothing is owed any more", settled)
 
 
-async def test_a_new_tenant_is_told_from_then_on_without_a_restart(rig: Rig, feed: Running) -> None:
+async def test_a_new_tenant_is_served_from_then_on_without_a_restart(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(feed())
         match = await rig.match()
@@ -100,11 +100,11 @@ async def test_a_new_tenant_is_told_from_then_on_without_a_restart(rig: Rig, fee
         [(_, consumer)] = await listening(rig, stack)
         await until("alive", lambda: consumer.alives)
         later = await rig.write_changes(match)
-        await until("told", lambda: consumer.live)
+        await until("published", lambda: consumer.live)
         assert consumer.seqs == set(later)
 
 
-async def test_a_tenant_that_is_switched_off_is_told_nothing_more(rig: Rig, feed: Running) -> None:
+async def test_a_tenant_that_is_switched_off_receives_nothing_more(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         (gone, silent), (_, other) = await listening(rig, stack, 2)
         session = await stack.enter_async_context(feed())
@@ -114,12 +114,12 @@ async def test_a_tenant_that_is_switched_off_is_told_nothing_more(rig: Rig, feed
             assert tenant
             await tenants.save(tx, msgspec.structs.replace(tenant, active=False))
         await until("dropped", lambda: gone not in session.relay.publishers)
-        told = await rig.write_changes(await rig.match())
-        await until("the other is told", lambda: other.seqs == set(told))
+        seqs = await rig.write_changes(await rig.match())
+        await until("the other is served", lambda: other.seqs == set(seqs))
         assert not silent.live
 
 
-async def test_a_match_that_is_not_booked_is_kept_back_from_that_tenant_only(rig: Rig, feed: Running) -> None:
+async def test_a_match_that_is_not_booked_is_withheld_from_that_tenant_only(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         (picky, some), (_, everything) = await listening(rig, stack, 2)
         booked, unbooked = await rig.match(), await rig.match()
@@ -131,24 +131,24 @@ async def test_a_match_that_is_not_booked_is_kept_back_from_that_tenant_only(rig
             *await rig.write_changes(unbooked),
             *await rig.write_changes(booked),
         ]
-        await until("all told", lambda: everything.seqs == set(first) and len(some.live) == 2)
+        await until("all published", lambda: everything.seqs == set(first) and len(some.live) == 2)
         assert some.seqs == {first[0], first[2]}
 
 
 async def test_a_connection_that_is_closed_comes_back_and_nothing_is_lost(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
-        told = [consumer for _, consumer in await listening(rig, stack, 2)]
+        consumers = [consumer for _, consumer in await listening(rig, stack, 2)]
         session = await stack.enter_async_context(feed())
         match = await rig.match()
         seqs = set(await rig.write_changes(match, 20))
-        await until("under way", lambda: all(each.live for each in told))
+        await until("under way", lambda: all(each.live for each in consumers))
         for _ in range(3):
             await rig.management.close_user_connections(
                 publisher_users.publisher_user(session.holder), "test"
             )
             seqs |= set(await rig.write_changes(match, 20))
-        await until("all told", lambda: all(each.seqs == seqs for each in told))
-        for each in told:
+        await until("all published", lambda: all(each.seqs == seqs for each in consumers))
+        for each in consumers:
             each.check_identity()
             each.check_order()
 
@@ -167,13 +167,13 @@ async def test_a_tenant_far_behind_catches_up_in_order(rig: Rig, feed: Running) 
             )
         await stack.enter_async_context(feed())
         new = await rig.write_changes(match, 5)
-        await until("the present one is told", lambda: present.seqs == set(new))
+        await until("the present one is served", lambda: present.seqs == set(new))
         await until("the other has caught up", lambda: behind.seqs == {*old, *new})
         assert behind.repeats == 0
         behind.check_order()
 
 
-async def test_what_the_log_has_forgotten_is_told_as_a_loss(rig: Rig, feed: Running) -> None:
+async def test_pruned_changes_are_notified_as_a_loss(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         match = await rig.match()
@@ -181,13 +181,13 @@ async def test_what_the_log_has_forgotten_is_told_as_a_loss(rig: Rig, feed: Runn
         async with rig.store.transaction() as tx:
             await tx.execute("DELETE FROM change WHERE seq <= $1", seqs[99])
         await stack.enter_async_context(feed(alive_seconds=0.5))
-        await until("told what is left", lambda: consumer.seqs == set(seqs[100:]))
-        await until("told of the loss", lambda: consumer.downs)
+        await until("the rest is published", lambda: consumer.seqs == set(seqs[100:]))
+        await until("notified of the loss", lambda: consumer.downs)
         await until("alive again", lambda: b'subscribed="1"' in consumer.alives[-1].body)
         assert consumer.downs == 1
 
 
-async def test_the_dead_man_word_is_said_once(rig: Rig, feed: Running) -> None:
+async def test_the_watchdog_notice_is_published_once(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed(alive_seconds=0.5))
@@ -198,9 +198,7 @@ async def test_the_dead_man_word_is_said_once(rig: Rig, feed: Running) -> None:
         assert consumer.downs == 1
 
 
-async def test_a_tenant_that_comes_later_is_told_of_the_death_too_and_nobody_twice(
-    rig: Rig, feed: Running
-) -> None:
+async def test_a_later_tenant_is_notified_of_the_death_too_and_none_twice(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(_, first)] = await listening(rig, stack)
         rig.watch.dead = 7
@@ -214,7 +212,7 @@ async def test_a_tenant_that_comes_later_is_told_of_the_death_too_and_nobody_twi
         assert (first.downs, second.downs) == (1, 1)
 
 
-async def test_cursors_are_saved_and_the_window_is_kept(rig: Rig, feed: Running) -> None:
+async def test_cursors_are_saved_and_the_window_is_not_exceeded(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(tenant_id, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
@@ -235,18 +233,18 @@ async def test_cursors_are_saved_and_the_window_is_kept(rig: Rig, feed: Running)
 
 async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
-        told = [consumer for _, consumer in await listening(rig, stack, 4)]
+        consumers = [consumer for _, consumer in await listening(rig, stack, 4)]
         one = await stack.enter_async_context(feed(lease_millis=600))
-        await until("alive", lambda: all(each.alives for each in told))
+        await until("alive", lambda: all(each.alives for each in consumers))
         two = await stack.enter_async_context(feed(lease_millis=600))
         await until("shared", lambda: len(one.relay.publishers) == len(two.relay.publishers) == 2)
         match = await rig.match()
         seqs = set(await rig.write_changes(match, 30))
-        await until("all told", lambda: all(each.seqs == seqs for each in told))
-        assert [each.repeats for each in told] == [0] * 4
+        await until("all published", lambda: all(each.seqs == seqs for each in consumers))
+        assert [each.repeats for each in consumers] == [0] * 4
 
 
-async def test_the_log_is_told_though_the_database_breaks_off(rig: Rig, feed: Running) -> None:
+async def test_changes_are_published_though_the_database_disconnects(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
@@ -255,28 +253,28 @@ async def test_the_log_is_told_though_the_database_breaks_off(rig: Rig, feed: Ru
         for _ in range(3):
             await break_off(rig)
             seqs |= set(await rig.write_changes(match, 5))
-        await until("all told", lambda: consumer.seqs == seqs)
+        await until("all published", lambda: consumer.seqs == seqs)
 
 
-async def test_a_tenant_is_told_though_we_never_heard_that_we_took_it(
+async def test_a_tenant_is_served_though_the_reply_of_its_lease_was_lost(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database broke off after the commit."""
     round_, lost = Session._renew, list[list[LeasedTenant]]()
 
-    async def unheard(session: Session) -> list[LeasedTenant]:
-        taken = await round_(session)
-        if taken and not lost:
-            lost.append(taken)
+    async def unanswered(session: Session) -> list[LeasedTenant]:
+        leased = await round_(session)
+        if leased and not lost:
+            lost.append(leased)
             raise Unavailable("the answer is lost")
-        return taken
+        return leased
 
-    monkeypatch.setattr(Session, "_renew", unheard)
+    monkeypatch.setattr(Session, "_renew", unanswered)
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())
         seqs = set(await rig.write_changes(await rig.match(), 5))
-        await until("all told", lambda: consumer.seqs == seqs)
+        await until("all published", lambda: consumer.seqs == seqs)
         assert lost
 
 

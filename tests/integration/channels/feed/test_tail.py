@@ -15,13 +15,13 @@ pytestmark = pytest.mark.anyio
 
 async def test_it_ends_quietly_when_nobody_reads_on(rig: Rig, feed: Running) -> None:
     tenant, _ = await rig.tenant()
-    told = {name.upper(): str(value) for name, value in msgspec.structs.asdict(rig.settings).items()}
+    environment = {name.upper(): str(value) for name, value in msgspec.structs.asdict(rig.settings).items()}
     reader, writer = os.pipe()
     async with feed(alive_seconds=0.2):
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "app.cli", "tail", tenant.slug),
             cwd=ROOT,
-            env={**os.environ, **told},
+            env={**os.environ, **environment},
             stdout=writer,
             stderr=asyncio.subprocess.PIPE,
         )

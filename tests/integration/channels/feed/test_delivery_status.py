@@ -1,4 +1,4 @@
-"""How operators see what tenants are told: over REST, on the command line, as metrics."""
+"""How operators see what is published to tenants: over REST, on the command line, as metrics."""
 
 import asyncio
 import socket
@@ -42,8 +42,8 @@ async def test_operators_see_connection_lag_queues_and_losses(
         [found] = (await client.get("/ops/v1/feed")).json()["data"]
         return dict(found)
 
-    untold = await row()
-    assert (untold["state"], untold["behind"], untold["holder"]) == ("no feed process tells it", 3, None)
+    idle = await row()
+    assert (idle["state"], idle["behind"], idle["holder"]) == ("no feed process tells it", 3, None)
     async with open_connection(url, 5) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(f"{rig.slugs[0]}.q", auto_delete=True)
@@ -56,10 +56,10 @@ async def test_operators_see_connection_lag_queues_and_losses(
                     {"name": queue.name, "ready": 3, "unacknowledged": 0, "consumers": 0}
                 ]
 
-            await until_async("told, and the broker has counted", depth)
-            told = await row()
-            assert (told["state"], told["behind"], told["behind_seconds"]) == ("connected", 0, 0)
-            assert told["alive_seconds_ago"] < 3 and told["dropped"] == 0  # type: ignore[operator]
+            await until_async("published, and the broker has counted", depth)
+            served = await row()
+            assert (served["state"], served["behind"], served["behind_seconds"]) == ("connected", 0, 0)
+            assert served["alive_seconds_ago"] < 3 and served["dropped"] == 0  # type: ignore[operator]
         await queue.delete(if_empty=False)
 
 
@@ -111,12 +111,12 @@ async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:
     assert await process.end() == 0
 
 
-def test_a_port_that_is_taken_stops_nobody() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, metrics.serve(taken.getsockname()[1]):
+def test_a_port_in_use_stops_no_process() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as in_use, metrics.serve(in_use.getsockname()[1]):
         pass
 
 
-async def test_a_connection_that_is_gone_is_seen(rig: Rig, feed: Running, client: httpx.AsyncClient) -> None:
+async def test_a_closed_connection_is_detected(rig: Rig, feed: Running, client: httpx.AsyncClient) -> None:
     await rig.tenant()
 
     async def state() -> str:
