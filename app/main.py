@@ -168,7 +168,7 @@ class Parts:
             )
             alert_monitor = AlertMonitor(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait until one is started.
-            works: dict[str, Callable[[], Awaitable[None]]] = {
+            jobs: dict[str, Callable[[], Awaitable[None]]] = {
                 "following changes of keys": self.grants.run,
                 "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
@@ -177,7 +177,7 @@ class Parts:
                     broker_sync.run, store, management, access_config
                 ),
             }
-            background = [asyncio.create_task(run_forever(what, work)) for what, work in works.items()]
+            background = [asyncio.create_task(run_forever(title, job)) for title, job in jobs.items()]
             try:
                 yield
             finally:

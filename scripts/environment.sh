@@ -1,5 +1,5 @@
 # Sourced by scripts/demo and scripts/test, in the checkout's root: makes .venv with the pinned packages,
-# only when it is missing or scripts/constraints.txt has changed. Says what it does, one line a step.
+# only when it is missing or scripts/constraints.txt has changed. Prints what it does, one line a step.
 
 fail() {
     echo "$(basename "$0"): $*" >&2

@@ -33,7 +33,7 @@ class Price(msgspec.Struct):
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """A settlement, and the facts that it rests on in words."""
+    """A settlement, and the facts that it rests on as text."""
 
     name: str
     outcome: str
@@ -121,7 +121,7 @@ class Reader:
 
 
 def fact_in_words(fact: dict[str, Any], view: dict[str, Any]) -> str:
-    """One fact of a match in words."""
+    """One fact of a match as text."""
     if fact.get("type") == "kill":
         how = " (headshot)" if fact.get("headshot") else ""
         return f"round {fact['round']}: {fact['actor']} killed {fact['target']} with {fact['weapon']}{how}"

@@ -55,7 +55,7 @@ def _above(lines: list[str], index: int) -> str:
 
 
 def _type(annotation: str) -> str:
-    """What may be set, in words."""
+    """What may be set, as text."""
     if annotation.startswith("Literal"):
         return " or ".join(f"`{literal}`" for literal in re.findall(r"'([^']+)'", annotation))
     if annotation == "Positive":

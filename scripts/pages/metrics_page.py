@@ -44,10 +44,10 @@ def rows() -> list[tuple[str, str, str, str, str]]:
             f"`{name}`",
             kind,
             ", ".join(f"`{label}`" for label in declared[name][1]) or "none",
-            words,
+            help_text,
             ", ".join(f"`{path}`" for path in users.get(declared[name][0], [])),
         )
-        for name, (kind, words) in sorted(registered().items())
+        for name, (kind, help_text) in sorted(registered().items())
     ]
 
 

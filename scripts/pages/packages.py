@@ -106,11 +106,11 @@ def _box(package: str, place: tuple[float, float], imported: list[str]) -> str:
     )
 
 
-def _wrapped(words: list[str]) -> list[str]:
+def _wrapped(packages: list[str]) -> list[str]:
     lines = [""]
-    for word in words:
-        word = word.removeprefix("channels.")
-        if len(lines[-1]) + len(word) > WRAP:
+    for package in packages:
+        package = package.removeprefix("channels.")
+        if len(lines[-1]) + len(package) > WRAP:
             lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines if words else ["imports nothing of ours"]
+        lines[-1] = f"{lines[-1]} {package}".strip()
+    return lines if packages else ["imports nothing of ours"]

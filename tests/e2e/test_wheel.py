@@ -127,7 +127,7 @@ def test_wheel_and_command_have_one_version(wheel: Path, binaries: Path, tmp_pat
 
 @asynccontextmanager
 async def _running(binaries: Path, directory: Path, settings: Settings, *command: str) -> AsyncIterator[Any]:
-    """`matchfeed <words>` of the wheel, outside every checkout; it must exit cleanly on SIGTERM."""
+    """`matchfeed <command>` of the wheel, outside every checkout; it must exit cleanly on SIGTERM."""
     log = directory / f"{command[0]}.log"
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(

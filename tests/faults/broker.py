@@ -96,7 +96,7 @@ class PrivateBroker:
             state.ports = dict(zip(("amqp", "management", "distribution", "epmd"), spare(4), strict=True))
         for name in ("amqp", "management", "distribution"):
             free = partial(ports.is_free, state.ports[name])
-            assert ports.wait_until(free, alive=lambda: True, seconds=20), f"{name}'s port is taken"
+            assert ports.wait_until(free, alive=lambda: True, seconds=20), f"{name}'s port is in use"
 
     def _end(self) -> None:
         with states.locked(self._directory):

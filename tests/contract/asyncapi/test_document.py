@@ -131,7 +131,7 @@ def rendered() -> list[bytes]:
     """An envelope of each kind."""
     entries = [
         LedgerEntry(
-            13, "map=1|round=1|team=home", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "told"
+            13, "map=1|round=1|team=home", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "test"
         )
     ]
     about = ("od:match:17", 2, 1_900_000_000_000)

@@ -80,7 +80,7 @@ def _covers(documented: tuple[str, str], served: tuple[str, str]) -> bool:
 
 
 def test_every_number_that_is_returned_may_be_requested(everything: Any) -> None:
-    """Numbers of files, of whom a match has made known, and of stand-ins."""
+    """Numbers of files, of entrants known from a match, and of generated ones."""
     urns = {"tournament_id": tournament_urn, "player_id": player_urn}
     urns |= dict.fromkeys(("competitor_id", "team_id", "opponent_id"), competitor_urn)
     seen = set()
