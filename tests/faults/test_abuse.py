@@ -131,7 +131,7 @@ async def try_everything(url: str, slug: str) -> None:
             await fill(url, slug)
 
 
-async def test_others_do_not_notice_a_tenant_that_does_its_worst(rig: Rig, broker: PrivateBroker) -> None:
+async def test_an_abusive_tenant_does_not_affect_others(rig: Rig, broker: PrivateBroker) -> None:
     async with AsyncExitStack() as stack:
         abuser, url = await rig.tenant()
         _, honest_url = await rig.tenant()
@@ -154,7 +154,7 @@ async def test_others_do_not_notice_a_tenant_that_does_its_worst(rig: Rig, broke
         fold.check(honest, await fold.ledger_of(rig.store))
 
 
-async def test_a_message_without_end_stops_nobody_for_long(rig: Rig, broker: PrivateBroker) -> None:
+async def test_an_endless_message_delays_others_briefly(rig: Rig, broker: PrivateBroker) -> None:
     """It fills the broker to its alarm, for rights are looked at when a message is there; who sends it is cut
     off, and all that waited comes."""
     async with AsyncExitStack() as stack:

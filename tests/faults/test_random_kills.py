@@ -32,7 +32,7 @@ KINDS = (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-async def test_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
+async def test_kills_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
     """Relay and replayer are one process; recoveries are requested while it is killed and started again."""
     chance, jobs = random.Random(seed), []
     async with AsyncExitStack() as stack:
@@ -81,7 +81,9 @@ async def check(consumers: list[Consumer], store: Store) -> None:
 
 
 @pytest.mark.parametrize("seed", range(-(-SEEDS // 10)))
-async def test_of_ingest(settings: Settings, store: Store, real_log: str, tmp_path: Path, seed: int) -> None:
+async def test_kills_of_ingest(
+    settings: Settings, store: Store, real_log: str, tmp_path: Path, seed: int
+) -> None:
     """A real match is played while its worker is killed again and again: every line counts once."""
     chance, issue = random.Random(seed), issuing(store, settings.secret_key)
     key = await issue(bundles=("cs2.operator",), rate_limit_rpm=60_000)

@@ -136,7 +136,7 @@ async def test_no_squad_is_ever_empty(client: httpx.AsyncClient, basic: Headers,
     assert len((await Reader(client, basic, world)(SQUAD)).find("players")) == 1
 
 
-async def test_who_plays_is_the_squad_of_a_team_that_nobody_described(
+async def test_the_players_of_a_match_are_the_squad_of_an_undescribed_team(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store
 ) -> None:
     """Each has a profile, which stays when the match has made them known, and which nobody may read who sees
@@ -272,7 +272,7 @@ async def test_bookmaker_details(read: Reader, basic: Headers, client: httpx.Asy
     assert found.get("bookmaker_id") == (await read("/v1/users/whoami")).get("bookmaker_id")
 
 
-async def test_nobody_who_sees_finished_matches_only_learns_of_others_by_their_entrants(
+async def test_a_finished_only_key_learns_of_no_other_match_by_its_entrants(
     client: httpx.AsyncClient, issue: IssueKey, store: Store
 ) -> None:
     """What a match named first, and no file, is known with the match that named it."""

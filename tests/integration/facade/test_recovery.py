@@ -188,7 +188,7 @@ async def test_a_match_that_the_tenant_does_not_have_is_404(
         assert (await recover(path.format(event="x"))).status_code == 422
 
 
-async def test_who_sees_finished_matches_only_learns_of_no_other(
+async def test_a_finished_only_key_learns_of_no_other_match(
     client: httpx.AsyncClient, provisioned: Headers, match: Match, issue: IssueKey, store: Store
 ) -> None:
     limited = {"X-API-Key": await issue(scopes=(scopes.RECOVERY,), finished_only=True)}

@@ -100,7 +100,7 @@ async def test_pages_put_together_are_the_list_in_order(
     "wrong",
     [{"start": -1}, {"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"start": "1.5"}, {"start": 2**80}],
 )
-async def test_a_page_that_cannot_be_is_422(
+async def test_an_invalid_page_is_422(
     client: httpx.AsyncClient, basic: Headers, wrong: dict[str, Any]
 ) -> None:
     (field,) = detail(await client.get(PRE, headers=basic, params=wrong), 422)
@@ -131,7 +131,7 @@ async def test_a_day_is_one_of_utc(client: httpx.AsyncClient, basic: Headers, st
 
 
 @pytest.mark.parametrize("day", ["2031-02-29", "20310402", "2031-4-2", "today", "0000-01-01", "2031-W14-3"])
-async def test_what_is_no_day_is_422(client: httpx.AsyncClient, basic: Headers, day: str) -> None:
+async def test_an_invalid_day_is_422(client: httpx.AsyncClient, basic: Headers, day: str) -> None:
     (field,) = detail(await client.get(f"/v1/sports/en/schedules/{day}/schedule", headers=basic), 422)
     assert field["loc"] == ["path", "day"] and field["input"] == day
 
@@ -232,7 +232,7 @@ async def test_every_change_is_seen(
     await hides(f'"{match_urn(upcoming.number)}"', OF_DAY)
 
 
-async def test_tenants_who_take_the_same_share_what_is_rendered_and_others_never_get_it(
+async def test_tenants_with_the_same_bookings_share_a_rendering_and_others_never_get_it(
     client: httpx.AsyncClient, issue: IssueKey, store: Store, world: World
 ) -> None:
     slugs = ("alpha", "beta", "gamma")

@@ -77,7 +77,7 @@ async def test_pages_are_the_whole_list_in_parts(
     assert seen == ids(whole)
 
 
-async def test_a_cursor_stands_whatever_comes_and_goes(
+async def test_a_cursor_remains_valid_when_matches_come_and_go(
     client: httpx.AsyncClient, made: dict[str, str], basic: Headers, store: Store
 ) -> None:
     first = await listed(client, basic, status="upcoming", limit=1)
@@ -176,7 +176,7 @@ async def test_of_a_parameter_sent_twice_the_last_counts_and_is_echoed(
     assert [field["input"] for field in wrong.json()["detail"]] == ["500"]
 
 
-async def test_a_cursor_may_lie_anywhere(client: httpx.AsyncClient, made: Any, basic: Headers) -> None:
+async def test_a_cursor_need_not_name_a_match(client: httpx.AsyncClient, made: Any, basic: Headers) -> None:
     for cursor in ("live.9999999999999999999.999999999999999999", "cancelled.0.0", "finished.0.0"):
         assert ids(await listed(client, basic, cursor=cursor)) == (
             [made[name] for name in made if name[:-1] in ("upcoming", "finished")]

@@ -72,7 +72,7 @@ async def test_every_form_of_an_id_names_the_match(
         assert (await data(client, f"/cs2/v1/matches/{ref}", basic))["id"] == str(live.id)
 
 
-async def test_the_match_as_it_stands(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
+async def test_the_current_state_of_a_match(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
     seen = await data(client, f"/cs2/v1/matches/{live.id}", basic)
     assert (seen["status"], seen["bo_type"], seen["map_name"]) == ("live", "bo3", logs.MAP)
     assert (seen["team_a"], seen["score_a"], seen["maps"][0]["score_a"]) == (logs.HOME, 0, 1)
@@ -82,7 +82,9 @@ async def test_the_match_as_it_stands(client: httpx.AsyncClient, live: Match, ba
     assert all(1 < market["odds"] <= 50 for market in seen["markets"])
 
 
-async def test_what_hangs_on_a_match(client: httpx.AsyncClient, live: Match, basic: Headers) -> None:
+async def test_resources_of_a_match_equal_its_parts(
+    client: httpx.AsyncClient, live: Match, basic: Headers
+) -> None:
     path = f"/cs2/v1/matches/od:match:{live.number}"
     seen = await data(client, path, basic)
     assert await data(client, f"{path}/rounds", basic) == seen["rounds"]
@@ -104,7 +106,7 @@ async def test_what_hangs_on_a_match(client: httpx.AsyncClient, live: Match, bas
     assert first["meta"] == {"count": 1, "limit": 1, "total": len(entries)}
 
 
-async def test_what_is_settled_is_no_active_offer(
+async def test_a_settled_market_is_not_offered(
     client: httpx.AsyncClient, live: Match, basic: Headers
 ) -> None:
     path = f"/cs2/v1/matches/{live.id}/markets"

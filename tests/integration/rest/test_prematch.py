@@ -52,7 +52,7 @@ async def test_the_veto_decides_which_maps_are_shown(
 
 
 @pytest.mark.parametrize("status", [Status.UPCOMING, Status.FINISHED])
-async def test_a_match_that_leads_to_nobody_has_stand_ins(
+async def test_a_match_of_unknown_teams_has_generated_entrants(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str], status: Status
 ) -> None:
     match = await Story(store).match(status)

@@ -168,7 +168,7 @@ async def test_a_valid_key_is_served_whatever_others_at_its_address_do(
         assert await status_of({"X-API-Key": generate()}) == 429
 
 
-async def test_addresses_that_there_are_not_count_as_requests_without_a_key(
+async def test_unknown_addresses_count_as_requests_without_a_key(
     timeless: httpx.AsyncClient, issue: IssueKey
 ) -> None:
     client = timeless

@@ -170,7 +170,7 @@ async def test_the_largest_id_has_none_after_it(read: Read) -> None:
     assert await read(2**63 - 1) == []
 
 
-async def test_only_who_may_see_settlements_sees_them(client: httpx.AsyncClient, issue: IssueKey) -> None:
+async def test_settlements_require_their_scope(client: httpx.AsyncClient, issue: IssueKey) -> None:
     headers = {"X-API-Key": await issue("stats", bundles=("cs2.stats",))}
     refused = await client.get("/cs2/v1/settlements", headers=headers)
     assert refused.status_code == 403 and scopes.SETTLEMENTS in refused.json()["detail"]

@@ -105,7 +105,7 @@ async def test_requests_in_time_are_not_touched_by_it(port: int, issue: IssueKey
             await reader.readexactly(int(length))
 
 
-async def test_of_a_large_body_that_nobody_reads_the_end_is_not_awaited(port: int, issue: IssueKey) -> None:
+async def test_the_end_of_a_large_unread_body_is_not_awaited(port: int, issue: IssueKey) -> None:
     """It is answered at once, whatever is still to come, and then the connection ends."""
     key = b"X-API-Key: " + (await issue(bundles=("cs2.odds.basic",))).encode() + b"\r\n"
     for target, status in ((b"/cs2/v1/nowhere", b"404"), (b"/cs2/v1/selfcheck", b"413")):
@@ -116,7 +116,7 @@ async def test_of_a_large_body_that_nobody_reads_the_end_is_not_awaited(port: in
         assert received.startswith(b"HTTP/1.1 " + status) and received.count(b"HTTP/1.1") == 1, received
 
 
-async def test_a_body_that_comes_to_its_end_all_the_same_leaves_the_connection_open(port: int) -> None:
+async def test_an_unread_body_that_ends_leaves_the_connection_open(port: int) -> None:
     """A client that reads no answer before it has sent all gets that answer, too."""
     async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
         for size in (1000, 3_000_000, 1000):

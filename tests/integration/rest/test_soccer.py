@@ -74,11 +74,13 @@ async def test_every_form_of_an_id(client: httpx.AsyncClient, headers: dict[str,
 
 
 @pytest.mark.parametrize("ref", ["competitors/77", "competitors/sr:competition:1", "tournaments/sr:player:4"])
-async def test_nobody_else_is_found(client: httpx.AsyncClient, headers: dict[str, str], ref: str) -> None:
+async def test_unknown_references_are_not_found(
+    client: httpx.AsyncClient, headers: dict[str, str], ref: str
+) -> None:
     assert (await client.get(f"/soccer/v1/{ref}", headers=headers)).status_code == 404
 
 
-async def test_pages_show_everybody_once(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+async def test_pages_list_every_competitor_once(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
     whole = await data(client, "competitors", headers)
     assert [one["external_id"] for one in whole] == list(range(1, 9))
     paged, cursors = [], ["0"]

@@ -80,7 +80,9 @@ async def test_frames_are_json_whatever_is_accepted(host: str, raw: str, story: 
     assert set(msgspec.json.decode(frame)) == {"type", "data", "meta"}
 
 
-async def test_a_stream_uses_up_nothing_of_the_keys_rate(host: str, issue: IssueKey, story: Story) -> None:
+async def test_a_stream_does_not_count_against_the_rate_limit(
+    host: str, issue: IssueKey, story: Story
+) -> None:
     raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=2)
     match = await story.match()
     for _ in range(3):

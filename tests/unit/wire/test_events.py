@@ -58,7 +58,7 @@ def test_start_is_the_schedule_until_play_begins() -> None:
     assert fixture.get("start_time") == fixture.get("scheduled")
 
 
-def test_what_is_not_known_is_left_out_for_an_empty_date_is_an_error() -> None:
+def test_unknown_dates_are_omitted_for_an_empty_date_is_an_error() -> None:
     fixture = read(events.fixtures_fixture(UPCOMING_EVENT)).find("fixture")
     assert fixture.get("scheduled") is None
     assert fixture.get("start_time") is None
@@ -122,7 +122,7 @@ def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
 
 
 @pytest.mark.parametrize("empty", [True, False])
-def test_the_moment_of_making_stands_in_the_root_and_changes_nothing_else(empty: bool) -> None:
+def test_generated_at_is_in_the_root_and_changes_nothing_else(empty: bool) -> None:
     document = events.schedule([] if empty else [LIVE_EVENT])
     root = read(responses.with_generated_at(document, APRIL_2031))
     assert root.attrib.pop("generated_at") == "2031-04-02T16:00:00Z"

@@ -108,7 +108,7 @@ def test_every_market_is_listed_in_order_with_its_one_outcome(offers: list[Marke
 
 
 @given(st.lists(markets, min_size=1, max_size=6))
-def test_a_live_market_bears_no_name(offers: list[Market]) -> None:
+def test_a_live_market_has_no_name(offers: list[Market]) -> None:
     root = read(feed.odds_change(EVENT, PRODUCT, STAMP, None, offers))
     named = [
         node for node in root.iter("market", "outcome") if {"name", "variant", "type"} & set(node.attrib)
@@ -139,7 +139,7 @@ def test_a_scoreboard_is_present_when_it_is_available(head: MatchSummary) -> Non
 
 
 @pytest.mark.parametrize(("side", "team"), [("CT", "1"), ("T", "2"), (None, None)])
-def test_the_scoreboard_knows_who_plays_which_side(side: Any, team: str | None) -> None:
+def test_the_scoreboard_has_the_side_of_each_team(side: Any, team: str | None) -> None:
     play = MapPlay(number=1, status="live", home_side=side)
     head = MatchSummary(number=7, status=Status.LIVE, home="", away="", maps=(play,))
     (board,) = read(feed.odds_change(EVENT, PRODUCT, STAMP, head, [])).iter("scoreboard")

@@ -25,8 +25,8 @@ LIMITS = TenantLimits(bindings=20, unacknowledged=5)
 NOW = 1_800_000_000_000
 
 
-class Corner:
-    """A tenant's vhost, as the tenant and as we enter it, and what looks after it."""
+class EnforcedTenant:
+    """A tenant's vhost, as the tenant and as we connect to it, and its enforcement."""
 
     def __init__(self, slug: str, url: str, settings: Settings, store: Store, management: Management) -> None:
         self.slug, self.url, self.ours = slug, url, parse(settings.rabbitmq_url).url(slug)
@@ -61,7 +61,7 @@ async def channel(url: str) -> AsyncIterator[AbstractChannel]:
 
 
 @pytest.fixture
-async def corner(settings: Settings, store: Store, slug: str) -> AsyncIterator[Corner]:
+async def tenant(settings: Settings, store: Store, slug: str) -> AsyncIterator[EnforcedTenant]:
     async with Management(settings.rabbitmq_api_url) as management:
         url = await provisioning.provision(
             management,
@@ -71,7 +71,7 @@ async def corner(settings: Settings, store: Store, slug: str) -> AsyncIterator[C
             mode=settings.broker_authorisation,
             broker=parse(settings.rabbitmq_url),
         )
-        yield Corner(slug, url, settings, store, management)
+        yield EnforcedTenant(slug, url, settings, store, management)
 
 
 @pytest.mark.parametrize(
@@ -83,70 +83,70 @@ async def corner(settings: Settings, store: Store, slug: str) -> AsyncIterator[C
     ],
 )
 async def test_a_queue_that_limits_do_not_bound_is_removed(
-    corner: Corner, rule: str, arguments: aio_pika.abc.Arguments
+    tenant: EnforcedTenant, rule: str, arguments: aio_pika.abc.Arguments
 ) -> None:
-    async with channel(corner.url) as theirs:
-        await theirs.declare_queue(f"{corner.slug}.plain", durable=True, arguments={"x-max-length": 5})
-        await theirs.declare_queue(f"{corner.slug}.other", durable=True, arguments=arguments)
-        assert (await corner.offence(rule)).queue == f"{corner.slug}.other"
-        assert await corner.out()
-    assert await corner.queues() == {f"{corner.slug}.plain"}
-    assert await corner.alerts() == [rule]
+    async with channel(tenant.url) as theirs:
+        await theirs.declare_queue(f"{tenant.slug}.plain", durable=True, arguments={"x-max-length": 5})
+        await theirs.declare_queue(f"{tenant.slug}.other", durable=True, arguments=arguments)
+        assert (await tenant.offence(rule)).queue == f"{tenant.slug}.other"
+        assert await tenant.out()
+    assert await tenant.queues() == {f"{tenant.slug}.plain"}
+    assert await tenant.alerts() == [rule]
 
 
-async def test_an_exchange_that_an_earlier_version_let_be_declared_is_removed(corner: Corner) -> None:
-    async with channel(corner.ours) as ours:
-        await ours.declare_exchange(f"{corner.slug}.mine", durable=True)
-        await corner.offence("exchange")
-    assert f"{corner.slug}.mine" not in {
-        each.name for each in (await corner.management.inventory()).exchanges if each.vhost == corner.slug
+async def test_an_exchange_that_an_earlier_version_let_be_declared_is_removed(tenant: EnforcedTenant) -> None:
+    async with channel(tenant.ours) as ours:
+        await ours.declare_exchange(f"{tenant.slug}.mine", durable=True)
+        await tenant.offence("exchange")
+    assert f"{tenant.slug}.mine" not in {
+        each.name for each in (await tenant.management.inventory()).exchanges if each.vhost == tenant.slug
     }
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-async def test_bindings_beyond_the_limit_go_with_their_queue(corner: Corner, exclusive: bool) -> None:
+async def test_bindings_beyond_the_limit_go_with_their_queue(tenant: EnforcedTenant, exclusive: bool) -> None:
     """Bindings of one key that differ in their arguments count, too: authorisation is by key only."""
-    async with channel(corner.url) as theirs:
-        durable = await theirs.declare_queue(f"{corner.slug}.durable", durable=True)
-        await durable.bind(corner.exchange, "#")
+    async with channel(tenant.url) as theirs:
+        durable = await theirs.declare_queue(f"{tenant.slug}.durable", durable=True)
+        await durable.bind(tenant.exchange, "#")
         much = await theirs.declare_queue(
-            None if exclusive else f"{corner.slug}.much", exclusive=exclusive, durable=not exclusive
+            None if exclusive else f"{tenant.slug}.much", exclusive=exclusive, durable=not exclusive
         )
         for number in range(LIMITS.bindings):
-            await much.bind(corner.exchange, "#", arguments={"number": number})
-        await corner.offence("bindings")
-    assert await corner.queues() == {f"{corner.slug}.durable"}
-    assert await corner.enforcement.check() == []
+            await much.bind(tenant.exchange, "#", arguments={"number": number})
+        await tenant.offence("bindings")
+    assert await tenant.queues() == {f"{tenant.slug}.durable"}
+    assert await tenant.enforcement.check() == []
 
 
-async def test_messages_unacknowledged_beyond_the_limit_return_to_their_queue(corner: Corner) -> None:
-    async with channel(corner.url) as theirs, channel(corner.ours) as ours:
-        name = f"{corner.slug}.held"
+async def test_messages_unacknowledged_beyond_the_limit_return_to_their_queue(tenant: EnforcedTenant) -> None:
+    async with channel(tenant.url) as theirs, channel(tenant.ours) as ours:
+        name = f"{tenant.slug}.held"
         queue = await theirs.declare_queue(name, durable=True)
-        await queue.bind(corner.exchange, "#")
-        exchange = await ours.get_exchange(corner.exchange)
+        await queue.bind(tenant.exchange, "#")
+        exchange = await ours.get_exchange(tenant.exchange)
         for _ in range(LIMITS.unacknowledged + 1):
             await exchange.publish(aio_pika.Message(b"<a/>"), "a.b")
             assert await queue.get()
-        await corner.offence("unacknowledged")
-        assert await corner.out()
+        await tenant.offence("unacknowledged")
+        assert await tenant.out()
         passive = await ours.declare_queue(name, passive=True)
         assert passive.declaration_result.message_count == LIMITS.unacknowledged + 1
 
 
-async def test_a_tenant_that_publishes_what_no_queue_receives_is_disconnected(corner: Corner) -> None:
-    async with unfinished.publishing(corner.url, corner.exchange) as writer:
+async def test_a_tenant_that_publishes_what_no_queue_receives_is_disconnected(tenant: EnforcedTenant) -> None:
+    async with unfinished.publishing(tenant.url, tenant.exchange) as writer:
         await unfinished.send(writer, LIMITS.received * 2)
-        await corner.offence("sends")
-        assert await corner.out()
+        await tenant.offence("sends")
+        assert await tenant.out()
 
 
-async def test_an_alert_ends_when_there_was_no_offence_for_some_time(corner: Corner) -> None:
-    async with channel(corner.ours) as ours:
-        await ours.declare_exchange(f"{corner.slug}.mine", durable=True)
-        await corner.offence("exchange")
-    assert await corner.enforcement.check() == []
-    assert await corner.alerts() == ["exchange"]
-    corner.now += 600_001
-    await corner.enforcement.check()
-    assert await corner.alerts() == []
+async def test_an_alert_ends_when_there_was_no_offence_for_some_time(tenant: EnforcedTenant) -> None:
+    async with channel(tenant.ours) as ours:
+        await ours.declare_exchange(f"{tenant.slug}.mine", durable=True)
+        await tenant.offence("exchange")
+    assert await tenant.enforcement.check() == []
+    assert await tenant.alerts() == ["exchange"]
+    tenant.now += 600_001
+    await tenant.enforcement.check()
+    assert await tenant.alerts() == []

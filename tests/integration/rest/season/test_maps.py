@@ -40,7 +40,7 @@ async def test_maps_are_as_they_were_played(season: Season, get: Get) -> None:
         assert row["round_2_conversion_pct"] == round(won_both / len(seconds), 4)
 
 
-async def test_the_live_match_counts_for_nobody(season: Season, get: Get, outsider: Get) -> None:
+async def test_the_live_match_does_not_count(season: Season, get: Get, outsider: Get) -> None:
     assert (await outsider("maps", time_filter="all")).json() == await get("maps", time_filter="all")
     lately = (await get("maps", time_filter="1month"))["data"]
     played = sum(len(one.truth.maps) for one in (season.series, season.back))

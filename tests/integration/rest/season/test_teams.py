@@ -90,7 +90,7 @@ async def test_unknown_teams_are_not_found(outsider: Get, ref: str) -> None:
 
 
 @pytest.mark.parametrize("ref", ["0", "-1", "x", "1" * 30, "mf:competitor:"])
-async def test_what_names_nobody_is_refused_with_the_field(outsider: Get, ref: str) -> None:
+async def test_an_invalid_reference_is_refused_with_the_field(outsider: Get, ref: str) -> None:
     for path in (f"teams/{ref}", f"teams/{ref}/extras", f"teams/{ref}/h2h/5", f"players/{ref}"):
         answer = await outsider(path)
         assert answer.status_code == 422, path
