@@ -1,6 +1,6 @@
-"""matchfeed: what is true about Counter-Strike 2 matches, priced, settled and told.
+"""matchfeed: the state of Counter-Strike 2 matches, priced, settled and published.
 
-Packages are named after the direction of flow: facts come in (`ingest`), the pure centre decides
-(`domain`, `trading`), one transaction keeps it (`store`), and four channels tell it (`channels`).
-The edges never import each other; they meet in the store. `docs/architecture.md` draws the house.
+Packages are named after the direction of flow: `ingest` receives facts, `domain` and `trading` (pure) decide
+what follows, one transaction writes it to the `store`, and four `channels` serve and publish it. `ingest` and
+`channels` do not import each other: they share the store. `docs/architecture.md` describes the packages.
 """

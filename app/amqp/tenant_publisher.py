@@ -44,10 +44,12 @@ class TenantPublisher:
     """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
 
     `request_backlog` is called when neither has the next envelope, `cursor_moved` when the cursor may have
-    moved; `is_booked` says whether the tenant receives a match, `is_stale` whether what was stamped then (ms)
-    is too old to publish: such a tenant is moved to the present. While no queue of the tenant receives live
-    messages, none is published; the cursor follows behind what `is_young`, for a queue may be bound at this
-    moment. What is skipped so is a gap, if a queue was ever bound. Nothing here waits or raises.
+    moved. `is_booked` returns whether the tenant receives a match, `is_stale` whether an envelope with that
+    timestamp (ms) is too old to publish; the cursor is then moved to the present.
+
+    While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
+    envelope once it is no longer young (`is_young`: a queue may be bound in time for it). If a queue was ever
+    bound, what was skipped is an unbound loss. Nothing here waits or raises.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
-"""How what is true leaves the house: `rest`, `facade`, `stream`, `feed`; `board` is the page that shows it.
+"""What clients receive: `rest`, `facade`, `stream` and `feed`; `board` is the page at /.
 
-A read is handler → store → wire: three calls. Channels never know each other and never know ingest;
-they meet in the store.
+A read is handler → store → wire: three calls. Channels import neither each other nor `ingest`: what they
+share is in the store. Each package's docstring states who imports it.
 """

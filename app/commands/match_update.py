@@ -32,8 +32,8 @@ async def react_and_write(
     everything, `extra_writes` included.
 
     The match must be locked in `tx`, and this must be the last thing the transaction does; `before` is None
-    for a new match. `quoting` False opens and reprices nothing. Returns the match with the timestamps of its
-    change rows.
+    for a new match. `quoting` False suspends every active market, and opens and reprices none. Returns the
+    match with the timestamps of its change rows.
     """
     book = await markets.book(tx, after.id)
     reaction = decide(action, after, changes, book, now=now, quoting=quoting, margin=margin)
@@ -67,8 +67,8 @@ async def suspend_and_write(
 ) -> Match:
     """Suspend all markets for `reason` and write everything; otherwise as `react_and_write`."""
     book = await markets.book(tx, after.id)
-    closed = engine.suspend_all(book, reason)
-    return await _write(tx, before, after, changes, book, closed, (), now)
+    suspended = engine.suspend_all(book, reason)
+    return await _write(tx, before, after, changes, book, suspended, (), now)
 
 
 async def _write(

@@ -209,7 +209,7 @@ class MapEnded(Fact, frozen=True):
 
 
 class SourceLost(Fact, frozen=True):
-    """Data is missing (a hole in the offsets, a batch that cannot be read): nothing may stay on offer."""
+    """Data is missing (a gap in the offsets, a batch that cannot be read): nothing may stay on offer."""
 
     reason: str
 

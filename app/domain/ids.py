@@ -1,9 +1,9 @@
-"""The ids that clients see (design decision 15)."""
+"""The ids that clients see (docs/decisions/0015)."""
 
 import re
 from uuid import UUID
 
-SPORT = "2"  #: CyberSport: the fifth section of every routing key
+SPORT = "2"  #: CyberSport: the fifth section of a routing key about a match, not the producer
 CATEGORY = "3"  #: Counter-Strike 2 in the facade's list of sports
 PREFIX = "mf"
 

@@ -9,8 +9,8 @@ is ordered by its byte range in the sender's log (`offsets`), its facts get thei
 folded through the pure domain (`log_update`), then trading reacts and everything is written together or not
 at all (`app.commands.match_update`). A batch is acknowledged after the commit, so it is applied at least
 once; its offsets or its message id make that exactly once. Missing data is never guessed: the match is
-suspended until a round begins of which nothing is missing. Facts applied long after their arrival score,
-suspend and settle, but open and reprice nothing.
+suspended until a round begins of which nothing is missing. Facts applied long after their arrival score
+and settle, but suspend every active market and open none.
 
 `suspension` suspends matches for reasons that no line reports: a silent source, missing bytes, a parked
 batch. `source_selection` decides which of several senders is followed, `rival_sources` records the others.

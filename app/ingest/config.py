@@ -5,9 +5,9 @@ import msgspec
 
 class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):
     """`margin`: of every book, a fraction. The rest in ms. Facts applied later than `fresh_millis` after
-    their arrival suspend all markets. A source silent for longer than the bound for that moment of play is
-    lost (`silence`). A gap is declared when the missing bytes have not come within `gap_millis`. Another
-    source is followed when the present one has been silent for `takeover_millis`."""
+    their arrival suspend all markets. When the source is silent for longer than the bound for that phase of
+    play, its match is suspended (`silence`). A gap is declared when the missing bytes have not come within
+    `gap_millis`. Another source is followed when the present one has been silent for `takeover_millis`."""
 
     margin: float = 0.06
     fresh_millis: int = 2_000

@@ -39,7 +39,7 @@ class Consumer:
 
     def __init__(self, store: Store, config: IngestConfig, clock: Clock) -> None:
         self._store = store
-        self._terms = config
+        self._config = config
         self._clock = clock
 
     async def handle(self, batch: Batch) -> None:
@@ -58,7 +58,7 @@ class Consumer:
         failures = 0
         while True:
             try:
-                return await apply.apply(self._store, batch, self._clock(), self._terms)
+                return await apply.apply(self._store, batch, self._clock(), self._config)
             except NotFound:
                 log.warning("a log batch belongs to a match that does not exist any more")
                 return "orphan"

@@ -1,9 +1,9 @@
 """The place of a batch in its sender's log, pure.
 
-Within one run of the sender (`instance`) a range begins where the last one ended. The same bytes again
-are a repeat; a later range waits for the missing one. So does the first range of another run that does
-not begin that run's log: the bytes before it may be in flight. Batches of a sender without offsets are
-applied in order of arrival; pending ranges of an earlier run are lost.
+Within one run of the sender (`instance`) each range begins where the one before it ended. A range that was
+applied already is a repeat; one that begins later waits for the bytes between them. The first range of a new
+run waits, too, unless it begins at byte 0: the bytes before it may be on their way. Batches of a sender
+without offsets are applied in order of arrival; pending ranges of an earlier run are lost.
 """
 
 from collections.abc import Sequence

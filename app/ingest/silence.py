@@ -1,8 +1,8 @@
 """How long a game server may be silent before its silence is unusual for that moment of play.
 
 A server writes a line when something happens: several a second while ten players fight, none for half a
-minute in a pause. The bounds are settings; `scripts/bench/silence.py` measures the gaps of a log by these
-moments.
+minute in a pause. The bounds are settings; `scripts/bench/silence.py` measures the intervals between the
+lines of a log by these phases.
 """
 
 from typing import Literal

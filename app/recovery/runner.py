@@ -2,10 +2,12 @@
 
 A job is dequeued and run step by step: read, publish, wait for the broker's confirms. The jobs of one tenant
 alternate at every step, and so do the tenants at the database, so that a long replay delays neither another
-tenant nor the relay. A failure is recorded with the job, which is run again from its beginning, as long as it
-has its slot if only the broker was unavailable; a job whose process died is run by the next holder of the
-tenant. An end that no queue receives is published a few times more; then the job has failed and is not run
-again: its tenant has bound no key for it.
+tenant nor the relay.
+
+A failed run is recorded with its job, which is run again from its beginning: up to `MAX_ATTEMPTS` times, or
+for as long as the job holds its slot where only the broker was unavailable. A job whose process died is run
+by the next holder of the tenant. A `snapshot_complete` that no queue receives is published a few times more;
+then the job fails and is not run again, because its tenant has bound no key for it.
 """
 
 import asyncio
@@ -94,7 +96,7 @@ class RecoveryRunner:
         request = job.request
         bound = log.bind(tenant=slug, recovery=request.request_id, node=request.slot, attempt=job.attempts)
         try:
-            if await retry_while_unavailable("checking a recovery's slot", lambda: self._exhausted(job)):
+            if await retry_while_unavailable("checking a recovery's slot", lambda: self._is_exhausted(job)):
                 raise RunFailed(job.error or "the process that ran it died, again and again")
             count = await self._replay(job, slug)
             done = await retry_while_unavailable("completing a recovery", lambda: self._complete(job))
@@ -157,17 +159,17 @@ class RecoveryRunner:
         async with self._store.transaction() as tx:
             return await recovery_jobs.complete(tx, job, self._clock())
 
-    async def _exhausted(self, job: RecoveryJob) -> bool:
-        """Whether the job has had its attempts, without an end, and its time."""
+    async def _is_exhausted(self, job: RecoveryJob) -> bool:
+        """Whether the job has used up its attempts and no longer holds its slot."""
         if job.attempts <= MAX_ATTEMPTS:
             return False
         async with self._store.reading() as tx:
             return not await recovery_jobs.holds_slot(tx, job)
 
     async def _fail(self, bound: Any, job: RecoveryJob, error: Exception) -> None:
-        """Record and log why a run ended; if it is a mistake of ours, only the log has the cause."""
-        ours = not isinstance(error, RunFailed)
-        why = "this run of the recovery failed within the service" if ours else str(error)
+        """Record and log why a run ended; after an unexpected error only the log has the cause."""
+        unexpected = not isinstance(error, RunFailed)
+        why = "this run of the recovery failed within the service" if unexpected else str(error)
         excused, final = isinstance(error, BrokerUnavailable), isinstance(error, EndUnroutable)
 
         async def record() -> RecoveryState:
@@ -177,8 +179,8 @@ class RecoveryRunner:
 
         state = await retry_while_unavailable("recording a recovery's failure", record)
         metrics.recoveries.labels(state.value).inc()
-        write = bound.error if ours or state is RecoveryState.FAILED else bound.warning
-        cause = {"exc_info": error} if ours else {"cause": repr(error.__cause__)}
+        write = bound.error if unexpected or state is RecoveryState.FAILED else bound.warning
+        cause = {"exc_info": error} if unexpected else {"cause": repr(error.__cause__)}
         write("recovery failed", state=state.value, error=why, **cause)
 
     def _pause(self, job: RecoveryJob) -> int:

@@ -95,9 +95,10 @@ class Store:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Tx]:
-        """A pooled connection without a transaction: every statement sees the present.
+        """A pooled connection without a transaction.
 
-        A single statement may write, too: then a process that is suspended after it holds no lock.
+        Every statement is a transaction of its own: it sees the present, and may write, too. A process that
+        is suspended after such a write holds no lock.
         """
         connection = await call_translated(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
         tx = Tx(connection)

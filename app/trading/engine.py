@@ -36,9 +36,9 @@ def react(
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
-    `match` is the state after `changes`; `now` in Unix ms; `margin` as a fraction (0.06). Without
-    `quoting` markets are suspended and settled, but none is opened or priced. Markets that an operator
-    settled stay as they are until an operator rolls them back, and held ones until they are released.
+    `match` is the state after `changes`; `now` in Unix ms; `margin` as a fraction (0.06). Without `quoting`
+    every active market is suspended; markets are settled, but none is opened or priced. Markets that an
+    operator settled stay as they are until an operator rolls them back, held ones until they are released.
     """
     facts = collect_facts(match, changes)
     after = dict(book)

@@ -2,9 +2,10 @@
 
 The engine does not touch what was settled here until it is rolled back here. A market that is open again
 after that follows the facts as before, unless the caller marks it as held (`market.HELD`, as
-`ingest.hands` does): then the engine neither offers nor settles it until it is settled or voided here, or
-released. Held or not, an open market can be settled and voided here. Each function returns the market and
-its ledger entry; where the market's present state forbids it, it raises `Conflict`, which names that state.
+`commands.market_actions` does): then the engine neither offers nor settles it until it is settled or voided
+here, or released. Held or not, an open market can be settled and voided here. Each function returns the
+market and its ledger entry; where the market's present state forbids it, it raises `Conflict`, which names
+that state.
 """
 
 from app.domain.market import Market, Result
