@@ -4,7 +4,7 @@ The broker's event exchange publishes each change within milliseconds. Bindings 
 through the management API: when a tenant is connected to, and whenever the subscription to the events begins.
 Where there are no events (the plugin `rabbitmq_event_exchange` is not enabled, or we may not read there) the
 management API is polled each second instead: of several changes between two polls only the result is seen,
-which is why queues with other names than before count as a gap.
+which is why queues with other names than before count as an unbound loss.
 """
 
 import asyncio

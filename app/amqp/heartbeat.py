@@ -127,10 +127,10 @@ class Heartbeat:
     async def _publish_alive(self, subscribed: bool) -> None:
         notice = self._notice
         now, lost, dead = self._clock(), notice.lost, self._status.dead()
-        gaps = notice.gaps if notice.bindings.complete else 0
+        unbound_losses = notice.unbound_losses if notice.bindings.complete else 0
         vhost = await self._connected()
         await vhost.publish(self._renderer.alive(now, subscribed=subscribed))
-        notice.alive_published(subscribed=subscribed, lost=lost, dead=dead, gaps=gaps)
+        notice.alive_published(subscribed=subscribed, lost=lost, dead=dead, unbound_losses=unbound_losses)
 
     async def _connected(self) -> VhostPublisher:
         if self._vhost is None:

@@ -2,8 +2,9 @@
 
 Shared by the tenant's publisher, which records here what was lost and waits while the notice must come first,
 and by its heartbeat, which publishes the notice. As each notice starts a recovery, losses soon after a notice
-about losses share the next one. A gap does not wait: what was published while no queue of the tenant received
-it is notified as soon as `alive` reaches a queue again, before anything newer.
+about losses share the next one. An unbound loss (what was published, or would have been, while no queue of
+the tenant was bound to it) does not wait: its notice is published as soon as `alive` reaches a queue again,
+before anything newer.
 """
 
 import asyncio
@@ -12,25 +13,26 @@ import time
 from app.amqp.tenant_bindings import TenantBindings
 from app.store.cursors import LeasedTenant
 
-_HOLDOFF_BEATS = 3  #: intervals of `alive` between two notices about losses
+_LOSS_HOLDOFF_BEATS = 3  #: intervals of `alive` between two notices about losses
 
 
 class LossNotice:
     """`alive` is due every `alive_seconds`. `lost` counts what was lost to the tenant, `dropped` what its own
     queues lost; `withheld`: a notice of these comes later. `notified_death` is the last death of ingest of
-    which the tenant was notified (-1: none). `gaps` counts what no queue of the tenant received, `bindings`
-    are the present ones. `wake` is set when something may have to be published before the next interval."""
+    which the tenant was notified (-1: none). `unbound_losses` counts what no queue of the tenant received,
+    `bindings` are the present ones. `wake` is set when something may have to be published before the next
+    interval."""
 
     def __init__(self, tenant: LeasedTenant, alive_seconds: float) -> None:
         self.alive_seconds = alive_seconds
         self.bindings = TenantBindings(tenant.bound)
-        self.lost, self.dropped, self.withheld, self.gaps = 0, tenant.dropped, False, 0
+        self.lost, self.dropped, self.withheld, self.unbound_losses = 0, tenant.dropped, False, 0
         self.notified_death = tenant.notified_death
         self.wake = asyncio.Event()
         self._alive_at = time.monotonic() - tenant.silent / 1000
-        self._notified_lost, self._notified_lost_at, self._notified_gaps = 0, float("-inf"), 0
+        self._notified_lost, self._notified_lost_at, self._notified_unbound = 0, float("-inf"), 0
         if tenant.loss_pending:
-            self.record_gap()
+            self.record_unbound_loss()
 
     @property
     def silent(self) -> int:
@@ -50,35 +52,35 @@ class LossNotice:
     @property
     def holdoff(self) -> float:
         """For how many seconds no further notice about losses is published."""
-        return max(0.0, self._notified_lost_at + _HOLDOFF_BEATS * self.alive_seconds - time.monotonic())
+        return max(0.0, self._notified_lost_at + _LOSS_HOLDOFF_BEATS * self.alive_seconds - time.monotonic())
 
     @property
     def must_notify_first(self) -> bool:
         """Whether the tenant must be notified of an outage or a loss before anything else is published."""
         if self.overdue or (self.losses_pending and not self.holdoff):
             return True
-        return self._gap_pending and self.bindings.complete
+        return self._unbound_loss_pending and self.bindings.complete
 
     @property
     def awaits_bindings(self) -> bool:
-        """Whether nothing may be published yet: the notice of a gap comes first, and the client is still
-        binding its queues."""
-        return self._gap_pending and self.bindings.grace > 0
+        """Whether nothing may be published yet: the notice of an unbound loss comes first, and the client is
+        still binding its queues."""
+        return self._unbound_loss_pending and self.bindings.grace > 0
 
     @property
     def pending(self) -> bool:
         """Whether there is a loss of which to notify the tenant, now or later."""
-        return self.losses_pending or self._gap_pending or self.withheld
+        return self.losses_pending or self._unbound_loss_pending or self.withheld
 
     def pause(self, left: float) -> float:
         """For how many seconds of those `left` nothing more is to be published, as far as can be seen."""
-        if self._gap_pending and (grace := self.bindings.grace):
+        if self._unbound_loss_pending and (grace := self.bindings.grace):
             left = min(left, grace)
         return min(left, self.holdoff) if self.losses_pending else left
 
     @property
-    def _gap_pending(self) -> bool:
-        return self.gaps > self._notified_gaps
+    def _unbound_loss_pending(self) -> bool:
+        return self.unbound_losses > self._notified_unbound
 
     def is_due(self, dead: int | None) -> bool:
         """Whether to publish the notice now; `dead` is ingest's last heartbeat when it is dead."""
@@ -89,20 +91,22 @@ class LossNotice:
         self.lost += 1
         self.wake.set()
 
-    def record_gap(self) -> None:
+    def record_unbound_loss(self) -> None:
         """Something was live while no queue of the tenant received it."""
-        self.gaps += 1
+        self.unbound_losses += 1
         self.wake.set()
 
     def alive_skipped(self) -> None:
         """`alive` was due, and no queue is bound that would receive it."""
         self._alive_at = time.monotonic()
 
-    def alive_published(self, *, subscribed: bool, lost: int, dead: int | None, gaps: int = 0) -> None:
-        """`alive` was published; `lost`, `dead` and `gaps` are as they were when it was rendered, `gaps` 0
-        where no queue received it."""
+    def alive_published(
+        self, *, subscribed: bool, lost: int, dead: int | None, unbound_losses: int = 0
+    ) -> None:
+        """`alive` was published; `lost`, `dead` and `unbound_losses` are as they were when it was rendered,
+        `unbound_losses` 0 where the consumer of live messages may not have received it."""
         if not subscribed:
-            self._notified_gaps = max(self._notified_gaps, gaps)
+            self._notified_unbound = max(self._notified_unbound, unbound_losses)
             if lost > self._notified_lost:
                 self._notified_lost, self._notified_lost_at = lost, time.monotonic()
             self.notified_death = self.notified_death if dead is None else dead

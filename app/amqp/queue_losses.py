@@ -19,7 +19,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
 
-_HOLDOFF_BEATS = 6  #: intervals of `alive` between two notices about losses
+_OVERFLOW_HOLDOFF_BEATS = 6  #: intervals of `alive` between two notices of one vhost's overflows
 _SLOW_DEPTH = QUEUE_LIMITS["max-length"] // 2
 _COUNT_SECONDS = 5.0
 log = get_logger(__name__)
@@ -72,7 +72,7 @@ class QueueLosses:
         self.count = count
         self._on_record, self._uncounted = on_record, False
         self._management, self._slug, self._exchange = management, slug, exchange
-        self._notices = OverflowNotices(_HOLDOFF_BEATS * alive_seconds)
+        self._notices = OverflowNotices(_OVERFLOW_HOLDOFF_BEATS * alive_seconds)
 
     @property
     def pending(self) -> bool:

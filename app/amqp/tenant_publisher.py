@@ -178,7 +178,7 @@ class TenantPublisher:
             else:
                 self.sent = envelope.seq
                 if self.bindings.ever_live:
-                    self.notice.record_gap()
+                    self.notice.record_unbound_loss()
 
     def update_bindings(self, present: Iterable[ExchangeBinding], *, complete: bool) -> None:
         """Set the tenant's bindings. `complete`: every change since the last update is known. If not, queues
@@ -190,7 +190,7 @@ class TenantPublisher:
         replaced = not complete and queues and not queues & bindings.queues
         ended = was_live and not bindings.live and bindings.ever_live
         if replaced or (ended and self._published_lately()):
-            self.notice.record_gap()
+            self.notice.record_unbound_loss()
         if bindings.live or bindings.alive:
             self.notice.wake.set()
             self.pump()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from app.domain.market import HELD, Book, Market, Result, specifier_values
+from app.domain.market import HELD, Book, Market, MarketKey, Result, specifier_values
 from app.domain.match import Match
 from app.domain.series import next_map
 from app.domain.settlement import VoidWindow
@@ -19,13 +19,12 @@ from app.trading.engine import Reaction
 from app.trading.manual_settlement import MarketTransition
 from app.trading.rules import NOT_PLAYED
 
-Key = tuple[int, str]
 ManualMarketAction = Callable[[Book], Reaction]  #: takes the action on a book
 Decide = Callable[[Market], MarketTransition]
 _MATCH_WINNER, _MAP_WINNER = 1, 6
 
 
-def settle(key: Key, result: Result, reason: str) -> ManualMarketAction:
+def settle(key: MarketKey, result: Result, reason: str) -> ManualMarketAction:
     """Settle a market with this result, whatever its result was before."""
 
     def decide(market: Market) -> MarketTransition:
@@ -34,23 +33,23 @@ def settle(key: Key, result: Result, reason: str) -> ManualMarketAction:
     return lambda book: _decided(_find(book, key), decide, reason)
 
 
-def void(key: Key, void_reason_id: int, reason: str) -> ManualMarketAction:
+def void(key: MarketKey, void_reason_id: int, reason: str) -> ManualMarketAction:
     return lambda book: _decided(_find(book, key), _voiding(void_reason_id, reason), reason)
 
 
-def void_bets(key: Key, window: VoidWindow, void_reason_id: int, reason: str) -> ManualMarketAction:
+def void_bets(key: MarketKey, window: VoidWindow, void_reason_id: int, reason: str) -> ManualMarketAction:
     """Void the bets of a window; the caller checks that they are not void yet."""
     return _about_bets(
         key, lambda market: manual_settlement.void_bets(market, window, void_reason_id, reason)
     )
 
 
-def restore_bets(key: Key, window: VoidWindow, reason: str) -> ManualMarketAction:
+def restore_bets(key: MarketKey, window: VoidWindow, reason: str) -> ManualMarketAction:
     """Make void bets of a window valid again; the caller checks that they are void."""
     return _about_bets(key, lambda market: manual_settlement.restore_bets(market, window, reason))
 
 
-def _about_bets(key: Key, decide: Decide) -> ManualMarketAction:
+def _about_bets(key: MarketKey, decide: Decide) -> ManualMarketAction:
     def act(book: Book) -> Reaction:
         market, entry = decide(_find(book, key))
         return Reaction((market,), (entry,))
@@ -58,7 +57,7 @@ def _about_bets(key: Key, decide: Decide) -> ManualMarketAction:
     return act
 
 
-def roll_back(key: Key, reason: str, *, release: bool) -> ManualMarketAction:
+def roll_back(key: MarketKey, reason: str, *, release: bool) -> ManualMarketAction:
     """Roll back a settlement or a void and hold the market; with `release` the engine handles it again."""
     settled_by = "engine" if release else HELD
 
@@ -133,7 +132,7 @@ def _decided(market: Market, decide: Decide, reason: str) -> Reaction:
     return Reaction((closed,), (rollback, entry))
 
 
-def _find(book: Book, key: Key) -> Market:
+def _find(book: Book, key: MarketKey) -> Market:
     market = book.get(key)
     if market is None:
         raise NotFound(f"There is no market {key[0]} with specifiers {key[1]!r} on this match.")

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from app.domain.entrants import MAX_STRENGTH
+from app.domain.market import MarketKey
 from app.domain.match import Slot
 from app.domain.match_info import Veto, VideoStream
 from app.domain.settlement import VoidWindow
@@ -159,7 +160,7 @@ class OnMarket(Command, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(min_length=1, max_length=500)]
 
     @property
-    def key(self) -> tuple[int, str]:
+    def key(self) -> MarketKey:
         return self.market_id, self.specifiers
 
 

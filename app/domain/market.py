@@ -16,6 +16,8 @@ class MarketStatus(IntEnum):
     CANCELLED = -4
 
 
+MarketKey = tuple[int, str]  #: a market within its match: the id of its type, its specifiers
+
 OPEN = (MarketStatus.ACTIVE, MarketStatus.SUSPENDED)
 HELD = "held"  #: `settled_by` of an open market that the engine must neither price nor settle
 
@@ -54,7 +56,7 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     offered_until: int = 0
 
     @property
-    def key(self) -> tuple[int, str]:
+    def key(self) -> MarketKey:
         return self.type_id, self.specifiers
 
     @property
@@ -74,7 +76,7 @@ def with_offer_end(old: Market | None, new: Market, now: int) -> Market:
     return msgspec.structs.replace(new, offered_until=now) if went else new
 
 
-Book = dict[tuple[int, str], Market]  #: the markets of one match by `Market.key`
+Book = dict[MarketKey, Market]  #: the markets of one match by `Market.key`
 
 
 def offer_name(type_id: int, specifiers: str) -> str:

@@ -28,9 +28,9 @@ FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
 
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that happened in a round. `at` is Unix ms on our clock line (arrival or source
-    time, see `ingest`), `offset_ms` counts from the round's start. Team kills have equal slots.
-    `late`: it came after the round was decided; it is part of the timeline and decides nothing."""
+    """Something that happened in a round. `at` is Unix ms by our clock, derived from the arrival of its batch
+    and the log's own times (`ingest.fact_times`); `offset_ms` counts from the round's start. Team kills have
+    equal slots. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""
 
     id: int
     type: FactType
@@ -257,21 +257,7 @@ class OtherDeath(msgspec.Struct, frozen=True):
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The whole state of one match, as one value: what `transitions` folds facts into.
-
-    `score_home`/`score_away` are maps won. `pause` says why play stands still ("" when it does not).
-    `suspended` says why nothing may be offered although the match goes on ("" when it may): it is the
-    first of `doubts`. `loaded`, `team_ct` and `team_t` are what the server last named. `restarting`: the
-    server came up again in mid-map, and the next reported score or round shows what still counts.
-    `awarded`: the winner was named by an operator. `loadouts` is the scoreboard: what each player carries
-    in the round being played. `unfollowed` counts the rounds last won in a row that could not be
-    counted. `handed_over`: another log source is followed now, and has not reported its score yet.
-    `named_side` is the side that home begins the next map on, where an operator named it. `behind`: the
-    newest facts were applied too late to price by. `other_deaths` are those without a kill.
-    `open_end` is the end of the map in play that waits for its sides.
-    `next_fact` is the next unused fact number. `last_stamp` is the newest envelope timestamp (ms) and
-    `last_seq` the change-log number of the newest feed envelope of this match (design, decisions 8, 9).
-    """
+    """The whole state of one match, as one value: what `transitions` folds facts into. Times in Unix ms."""
 
     id: UUID
     number: int
@@ -283,42 +269,43 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     scheduled_at: int | None = None
     started_at: int | None = None
     finished_at: int | None = None
-    score_home: int = 0
-    score_away: int = 0
+    score_home: int = 0  #: maps won
+    score_away: int = 0  #: maps won
     winner: Slot | None = None
     maps: tuple[MapPlay, ...] = ()
     current: CurrentRound | None = None
     warmup: bool = False
-    pause: str = ""
-    suspended: str = ""
+    pause: str = ""  #: why play is paused, "" when it is not
+    suspended: str = ""  #: why nothing may be offered during play: the first of `doubts`, or ""
     home_strength: float = 0.0
     away_strength: float = 0.0
     home_id: int | None = None
     away_id: int | None = None
     tournament_id: int | None = None
-    next_fact: int = 1
-    last_stamp: int = 0
-    last_seq: int = 0
+    next_fact: int = 1  #: the next unused fact number
+    last_stamp: int = 0  #: the newest envelope timestamp of this match (docs/decisions/0009)
+    last_seq: int = 0  #: the change-log number of its newest feed envelope (docs/decisions/0008)
     last_fact_at: int = 0
     doubts: tuple[Doubt, ...] = ()
     roster: tuple[RosterEntry, ...] = ()
-    loaded: str = ""
-    team_ct: str = ""
-    team_t: str = ""
+    loaded: str = ""  #: the map that the server last named
+    team_ct: str = ""  #: the team that the server last named on this side
+    team_t: str = ""  #: the same
+    #: The server started again in mid-map: the next reported score or round shows what still counts.
     restarting: bool = False
     max_rounds: int = 24
     overtime_rounds: int = 6
-    awarded: bool = False
+    awarded: bool = False  #: an operator named the winner
     about: MatchInfo = MatchInfo()
-    loadouts: tuple[Loadout, ...] = ()
-    unfollowed: int = 0
+    loadouts: tuple[Loadout, ...] = ()  #: the scoreboard: what each player carries in the current round
+    unfollowed: int = 0  #: rounds last won in a row that could not be counted
     format_status: FormatStatus = FormatStatus()
-    handed_over: bool = False
-    named_side: Side | None = None
-    behind: bool = False
+    handed_over: bool = False  #: another log source is followed now, and has not reported its score yet
+    named_side: Side | None = None  #: the side that home begins the next map on, where an operator named it
+    behind: bool = False  #: the newest facts were applied too late to price by
     presence: Presence = Presence()
-    other_deaths: tuple[OtherDeath, ...] = ()
-    open_end: PendingMapEnd | None = None
+    other_deaths: tuple[OtherDeath, ...] = ()  #: deaths without a kill
+    open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
 
     @property
     def over(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.market import Result
+from app.domain.market import MarketKey, Result
 
 SettledBy = Literal["engine", "system", "admin"]
 
@@ -51,7 +51,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     at: int = 0
 
     @property
-    def key(self) -> tuple[int, str]:
+    def key(self) -> MarketKey:
         return self.type_id, self.specifiers
 
     @property
@@ -68,7 +68,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
         return "rollback_bet_cancel"
 
 
-def void_windows(ledger: Iterable[LedgerEntry], key: tuple[int, str]) -> set[VoidWindow]:
+def void_windows(ledger: Iterable[LedgerEntry], key: MarketKey) -> set[VoidWindow]:
     """The windows whose bets are void on the market with this key."""
     found: set[VoidWindow] = set()
     for entry in ledger:

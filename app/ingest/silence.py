@@ -11,10 +11,10 @@ from app.domain.match import Match
 from app.domain.sides import is_side_break
 from app.ingest.config import IngestConfig
 
-Moment = Literal["live", "clutch", "freeze", "break"]
+PlayPhase = Literal["live", "clutch", "freeze", "break"]
 
 
-def moment(match: Match) -> Moment:
+def play_phase(match: Match) -> PlayPhase:
     """Which bound applies now.
 
     `live`: a round is played and both teams have two players or more left. `clutch`: one team has fewer.
@@ -36,7 +36,7 @@ def bound(match: Match, config: IngestConfig) -> int:
         "clutch": config.silence_clutch_millis,
         "freeze": config.silence_freeze_millis,
         "break": config.silence_millis,
-    }[moment(match)]
+    }[play_phase(match)]
 
 
 def is_silent(match: Match, now: int, config: IngestConfig) -> bool:

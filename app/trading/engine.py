@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.domain.changes import Change, MapFinished, MatchCancelled, MatchChanged, MatchFinished, RoundsVoided
 from app.domain.doubts import public_reason
-from app.domain.market import Book, Market, MarketStatus
+from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import format_change, replayed_rounds
@@ -44,8 +44,8 @@ def react(
     after = dict(book)
     entries = _roll_back_outdated(facts, changes, after)
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
-    closed, windows = format_change.apply_format_change(match, facts, changes, after, now)
-    entries += closed
+    format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
+    entries += format_entries
     entries += _settle_decided(facts, after)
     reason = _reason_to_suspend(match, quoting)
     if reason:
@@ -113,20 +113,20 @@ def _reason_to_suspend(match: Match, quoting: bool) -> str:
     return "" if quoting else "facts came late"
 
 
-def _suspend(after: Book, offered: Iterable[tuple[int, str]], reason: str) -> None:
+def _suspend(after: Book, offered: Iterable[MarketKey], reason: str) -> None:
     still_offered = frozenset(offered)
     for key, market in after.items():
         if market.status is MarketStatus.ACTIVE and key not in still_offered:
             after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
 
 
-def _apply_offers(facts: MatchFacts, after: Book, now: int, markup: float) -> None:
+def _apply_offers(facts: MatchFacts, after: Book, now: int, margin: float) -> None:
     """Open and price the offers, suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other.
     """
-    offers = priced_offers(facts, after, markup)
+    offers = priced_offers(facts, after, margin)
     _suspend(after, (offer.key for offer in offers), _OFF_OFFER)
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_map = [offer for offer in offers if not offer.specifiers.round]

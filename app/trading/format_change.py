@@ -11,30 +11,28 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from app.domain.changes import Change, FormatChanged
-from app.domain.market import Book, Market, MarketStatus
+from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
-from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
+from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.match_facts import MatchFacts
 from app.trading.registry import RULES
 from app.trading.rules import NOT_PLAYED, void
-from app.trading.settling import roll_back, settle
+from app.trading.settling import roll_back, settle, void_window_entry
 
 REASON = "the format was changed"
-_LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
-Key = tuple[int, str]
 
 
 def apply_format_change(
     match: Match, facts: MatchFacts, changes: Sequence[Change], after: Book, now: int
-) -> tuple[list[LedgerEntry], dict[Key, VoidWindow]]:
+) -> tuple[list[LedgerEntry], dict[MarketKey, VoidWindow]]:
     """Close and open in `after` (changed in place) what the changed format demands at `now` (ms). Returns
     the ledger entries about that, and the windows of bets that are void, by market."""
     old = next((one for one in changes if isinstance(one, FormatChanged)), None)
-    closed: list[LedgerEntry] = []
-    marked: dict[Key, VoidWindow] = {}
+    entries: list[LedgerEntry] = []
+    marked: dict[MarketKey, VoidWindow] = {}
     scopes = _changed(old, match) if old else set()
     if not scopes:
-        return closed, marked
+        return entries, marked
     offered = {(rule.id, specifiers.text) for rule in RULES.values() for specifiers in rule.opens(facts)}
     for key, market in after.items():
         if market.type_id not in RULES or RULES[market.type_id].about_format not in scopes or market.held:
@@ -42,11 +40,11 @@ def apply_format_change(
         transition = _void_or_restore(market, exists=key in offered)
         if transition:
             after[key], entry = transition
-            closed.append(entry)
+            entries.append(entry)
         if after[key].open and key in offered:
             marked[key] = VoidWindow(market.opened_at, now)
             after[key] = replace(after[key], opened_at=now)
-    return closed, marked
+    return entries, marked
 
 
 def _void_or_restore(market: Market, *, exists: bool) -> tuple[Market, LedgerEntry] | None:
@@ -72,19 +70,7 @@ def _voided_by_format_change(market: Market) -> bool:
     return cancelled and market.settled_by == "system" and market.reason == REASON
 
 
-def window_entries(marked: dict[Key, VoidWindow], after: Book) -> Iterator[LedgerEntry]:
+def window_entries(marked: dict[MarketKey, VoidWindow], after: Book) -> Iterator[LedgerEntry]:
     """The ledger entries that void the bets placed before, with the markets' present state from `after`."""
     for key, window in marked.items():
-        market = after[key]
-        status = _LEDGER.get(market.status, LedgerStatus.PENDING)
-        yield LedgerEntry(
-            type_id=market.type_id,
-            specifiers=market.specifiers,
-            previous_status=status,
-            new_status=status,
-            outcome=market.result,
-            reason=REASON,
-            settled_by="system",
-            void_reason_id=NOT_PLAYED,
-            void_window=window,
-        )
+        yield void_window_entry(after[key], window, REASON, void_reason_id=NOT_PLAYED, settled_by="system")

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from app.domain.market import Book, Market, MarketStatus
-from app.trading import margin
+from app.domain.market import Book, Market, MarketKey, MarketStatus
+from app.trading import margin as pricing
 from app.trading.forecast import Forecast
 from app.trading.match_facts import MatchFacts
 from app.trading.registry import RULES
@@ -28,11 +28,11 @@ class Offer(msgspec.Struct, frozen=True):
     share: float
 
     @property
-    def key(self) -> tuple[int, str]:
+    def key(self) -> MarketKey:
         return self.type_id, self.specifiers.text
 
 
-def priced_offers(facts: MatchFacts, book: Book, markup: float) -> list[Offer]:
+def priced_offers(facts: MatchFacts, book: Book, margin: float) -> list[Offer]:
     """Every market that may be on offer now, with its price; closed ones are left out."""
     forecast = Forecast(facts)
     groups: dict[str, list[tuple[int, Specifiers, float]]] = {}
@@ -47,11 +47,11 @@ def priced_offers(facts: MatchFacts, book: Book, markup: float) -> list[Offer]:
                 singles.append([member])
             else:
                 groups.setdefault(rule.group(specifiers), []).append(member)
-    offers = [offer for name, members in groups.items() for offer in _price_group(name, members, markup)]
-    return offers + [offer for members in singles for offer in _price_group("", members, markup)]
+    offers = [offer for name, members in groups.items() for offer in _price_group(name, members, margin)]
+    return offers + [offer for members in singles for offer in _price_group("", members, margin)]
 
 
-def _price_group(group: str, members: list[tuple[int, Specifiers, float]], markup: float) -> Iterable[Offer]:
+def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margin: float) -> Iterable[Offer]:
     """The group's offers; none when a probability is out of bounds, or when a complement is missing."""
     total = sum(probability for _, _, probability in members)
     if group and abs(total - 1) > 1e-6:
@@ -60,12 +60,12 @@ def _price_group(group: str, members: list[tuple[int, Specifiers, float]], marku
     low = min(probability for _, _, probability in members)
     if low <= 0 or top > _MAX_PROBABILITY or (len(members) < 3 and low < _MIN_PROBABILITY):
         return
-    shares = margin.shares([probability for _, _, probability in members], markup)
+    shares = pricing.shares([probability for _, _, probability in members], margin)
     for (type_id, specifiers, probability), share in zip(members, shares, strict=True):
         yield Offer(type_id, specifiers, group, probability, share)
 
 
-def has_moved(offers: Iterable[Offer], book: Mapping[tuple[int, str], Market]) -> bool:
+def has_moved(offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
     """Whether these offers, which depend on each other, differ enough from the book to be published."""
     return any(_differs(offer, book.get(offer.key)) for offer in offers)
 

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from app.domain.changes import Change, RoundsVoided
-from app.domain.market import Book, Market, MarketStatus, specifier_values
+from app.domain.market import Book, Market, MarketKey, MarketStatus, specifier_values
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.rules import NOT_PLAYED
 from app.trading.settling import void_window_entry
 
 _REASON = "the rounds played then do not count and are played again"
-Key = tuple[int, str]
 
 
 class ReplayedPlay(msgspec.Struct, frozen=True):
@@ -40,7 +39,9 @@ def replayed_plays(changes: Sequence[Change]) -> dict[int, ReplayedPlay]:
     return found
 
 
-def affected_markets(found: Iterable[ReplayedPlay], before: Book, after: Book) -> dict[Key, ReplayedPlay]:
+def affected_markets(
+    found: Iterable[ReplayedPlay], before: Book, after: Book
+) -> dict[MarketKey, ReplayedPlay]:
     """The markets that took bets in that time and that the remaining facts do not decide.
 
     `before` is the book when the replay became known, `after` the same with everything rolled back that
@@ -65,7 +66,7 @@ def _took_bets(market: Market, since: int) -> bool:
     return market.status is MarketStatus.ACTIVE or max(market.priced_at, market.offered_until) >= since
 
 
-def void_entries(marked: dict[Key, ReplayedPlay], after: Book, now: int) -> Iterator[LedgerEntry]:
+def void_entries(marked: dict[MarketKey, ReplayedPlay], after: Book, now: int) -> Iterator[LedgerEntry]:
     """The ledger entries that void the bets of these markets, with the markets' state from `after`."""
     for key, replayed in marked.items():
         if replayed.since <= now:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.market import Result
+from app.domain.market import MarketKey, Result
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.match_facts import MatchFacts, facts_from_events
@@ -16,8 +16,6 @@ from app.trading.registry import RULES
 from app.trading.rules import Settlement
 from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
-
-Key = tuple[int, str]
 
 
 class SettlementDifference(msgspec.Struct, frozen=True):
@@ -45,8 +43,8 @@ def audit(
     ]
 
 
-def _by_market(ledger: Iterable[LedgerEntry]) -> dict[Key, list[LedgerEntry]]:
-    found: dict[Key, list[LedgerEntry]] = {}
+def _by_market(ledger: Iterable[LedgerEntry]) -> dict[MarketKey, list[LedgerEntry]]:
+    found: dict[MarketKey, list[LedgerEntry]] = {}
     for entry in ledger:
         found.setdefault(entry.key, []).append(entry)
     return found

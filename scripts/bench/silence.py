@@ -2,10 +2,10 @@
 
     python -m scripts.bench.silence LOG... --home NAME --away NAME
 
-Reads server logs (plain or gzip) in bodies of one second, as a server posts them, and prints for each moment
-(`app.ingest.silence`) how many gaps between bodies there are and how long they last, and how many of them
+Reads server logs (plain or gzip) in bodies of one second, as a server sends them, and prints for each moment
+(`app.ingest.silence`) how many silences between bodies there are and how long they last, and how many of them
 the default settings would take for a lost source while play counts and is not paused. A log's stamps are
-whole seconds, so that a gap may be a second longer or shorter.
+whole seconds, so that a silence may be a second longer or shorter.
 """
 
 from collections.abc import Iterator
@@ -25,23 +25,23 @@ from app.sandbox.simulator.log_sender import read_log
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 
 
-class Gap(msgspec.Struct, frozen=True):
+class Silence(msgspec.Struct, frozen=True):
     """A silence: what moment it began in, its seconds, and whether prices could have been open in it."""
 
-    moment: silence.Moment
+    moment: silence.PlayPhase
     seconds: int
     priced: bool
     suspends: bool
 
 
-def gaps(path: Path, home: str, away: str, terms: IngestConfig) -> Iterator[Gap]:
+def silences(path: Path, home: str, away: str, terms: IngestConfig) -> Iterator[Silence]:
     """The silences of a log that is played at its own pace."""
     match, previous = Match(UUID(int=1), 1, home, away, ""), None
     for second, lines in groupby(read_log(path), key=lambda line: int(line.at)):
         if previous is not None:
             seconds = second - previous
             suspends = seconds * 1000 > silence.bound(match, terms)
-            yield Gap(silence.moment(match), seconds, _priced(match), suspends)
+            yield Silence(silence.play_phase(match), seconds, _priced(match), suspends)
         body = "".join(f"{line.text}\n" for line in lines)
         match, _ = fold(match, cs2log.read(body, second * 1000).facts)
         previous = second
@@ -56,14 +56,14 @@ def _priced(match: Match) -> bool:
 @click.option("--home", required=True, help="One team's name in the logs.")
 @click.option("--away", required=True, help="The other's.")
 def main(logs: tuple[Path, ...], home: str, away: str) -> None:
-    found = [gap for path in logs for gap in gaps(path, home, away, IngestConfig())]
-    click.echo("| moment | gaps | median | 90 % | 99 % | longest | taken for a lost source |")
+    found = [one for path in logs for one in silences(path, home, away, IngestConfig())]
+    click.echo("| moment | silences | median | 90 % | 99 % | longest | taken for a lost source |")
     click.echo("|---|---|---|---|---|---|---|")
     for moment in ("live", "clutch", "freeze", "break"):
-        of_moment = [gap for gap in found if gap.moment == moment]
-        seconds = sorted(gap.seconds for gap in of_moment) or [0]
+        of_moment = [one for one in found if one.moment == moment]
+        seconds = sorted(one.seconds for one in of_moment) or [0]
         cells = [f"{seconds[min(int(share * len(seconds)), len(seconds) - 1)]} s" for share in _SHARES]
-        taken = sum(gap.suspends and gap.priced for gap in of_moment)
+        taken = sum(one.suspends and one.priced for one in of_moment)
         click.echo(f"| {moment} | {len(of_moment)} | {' | '.join(cells)} | {taken} |")
 
 

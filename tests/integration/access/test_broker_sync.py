@@ -74,7 +74,7 @@ async def gets_in(url: str) -> bool:
         return False
 
 
-async def until_settled(store: Store) -> None:
+async def until_broker_synchronised(store: Store) -> None:
     async with asyncio.timeout(15):
         while True:
             async with store.reading() as tx:
@@ -95,10 +95,10 @@ async def test_revoking_closes_connections_and_reactivating_restores_access(
         async with asyncio.timeout(5):
             await ended.wait()
         await connection.close()
-        await until_settled(store)
+        await until_broker_synchronised(store)
         assert not await gets_in(url)
         await set_active(store, slug, True)
-        await until_settled(store)
+        await until_broker_synchronised(store)
         assert await gets_in(url)
 
 
@@ -109,7 +109,7 @@ async def test_a_web_process_alone_applies_it(
     url = await admin.provision_amqp(store, slug, broker, **BY)
     async with serving(settings):
         await set_active(store, slug, False)
-        await until_settled(store)
+        await until_broker_synchronised(store)
     assert not await gets_in(url)
 
 
@@ -126,7 +126,7 @@ async def test_a_revocation_outlives_an_outage_of_the_broker(
             await broker_sync.apply(store, away, pending, entry(broker))
     assert await gets_in(url)
     async with keeping(store, broker.management, broker):
-        await until_settled(store)
+        await until_broker_synchronised(store)
     assert not await gets_in(url)
 
 
@@ -167,7 +167,7 @@ async def test_a_tenant_revoked_while_being_provisioned_has_no_access(
     with pytest.raises(Conflict):
         await admin.provision_amqp(store, slug, broker, **BY)
     async with keeping(store, broker.management, broker):
-        await until_settled(store)
+        await until_broker_synchronised(store)
     assert not await gets_in(urls[0])
 
 
@@ -232,7 +232,7 @@ async def test_a_revoked_tenant_with_permissions_is_revoked_again(
     url = await admin.provision_amqp(store, slug, broker, **BY)
     await set_active(store, slug, False)
     async with keeping(store, broker.management, broker):
-        await until_settled(store)
+        await until_broker_synchronised(store)
     await tenant_access.restore(broker.management, slug, broker.exchange, broker.mode)
     assert await gets_in(url)
     assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]

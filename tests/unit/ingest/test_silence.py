@@ -7,7 +7,7 @@ import pytest
 from app.domain import facts as f
 from app.ingest import silence
 from app.ingest.config import IngestConfig
-from scripts.bench.silence import gaps
+from scripts.bench.silence import silences
 from tests.unit.domain.play import Server
 
 CONFIG = IngestConfig()
@@ -24,7 +24,7 @@ def server() -> Server:
 
 def test_a_round_in_play_may_be_silent_for_seconds_only(server: Server) -> None:
     last = server.match.last_fact_at
-    assert silence.moment(server.match) == "live"
+    assert silence.play_phase(server.match) == "live"
     assert not silence.is_silent(server.match, last + CONFIG.silence_live_millis, CONFIG)
     assert silence.is_silent(server.match, last + CONFIG.silence_live_millis + 1, CONFIG)
     assert CONFIG.silence_live_millis < 10_000
@@ -33,30 +33,30 @@ def test_a_round_in_play_may_be_silent_for_seconds_only(server: Server) -> None:
 def test_one_player_against_several_may_wait(server: Server) -> None:
     for victim in (1, 2, 3):
         server.kill("home", 0, victim)
-    assert silence.moment(server.match) == "clutch"
+    assert silence.play_phase(server.match) == "clutch"
 
 
 def test_freeze_time_and_the_seconds_after_a_round_have_a_bound_of_their_own(server: Server) -> None:
     server.win("home")
-    assert silence.moment(server.match) == "freeze"
+    assert silence.play_phase(server.match) == "freeze"
     server.freeze()
-    assert silence.moment(server.match) == "freeze"
+    assert silence.play_phase(server.match) == "freeze"
 
 
 def test_breaks_are_long(server: Server) -> None:
-    assert silence.moment(server.match) == "live"
+    assert silence.play_phase(server.match) == "live"
     server.report(f.Paused(at=server.later(), reason="timeout"))
-    assert silence.moment(server.match) == "break"
+    assert silence.play_phase(server.match) == "break"
 
 
 def test_half_time_and_the_time_before_a_map_are_breaks() -> None:
     server = Server()
-    assert silence.moment(server.match) == "break"
+    assert silence.play_phase(server.match) == "break"
     server.start_map()
-    assert silence.moment(server.match) == "break"
+    assert silence.play_phase(server.match) == "break"
     server.rounds(*["home"] * 11)
     server.round("home")
-    assert silence.moment(server.match) == "break"
+    assert silence.play_phase(server.match) == "break"
 
 
 def test_a_real_server_is_never_considered_lost(data: Path, real_log: str) -> None:
@@ -68,6 +68,6 @@ def test_a_real_server_is_never_considered_lost(data: Path, real_log: str) -> No
         silence_clutch_millis=CONFIG.silence_clutch_millis - 2000,
         silence_freeze_millis=CONFIG.silence_freeze_millis - 2000,
     )
-    found = list(gaps(log, "rvls test team 1", "rvls test 2", lenient))
+    found = list(silences(log, "rvls test team 1", "rvls test 2", lenient))
     assert sum(gap.moment == "live" for gap in found) > 200
     assert [gap for gap in found if gap.priced and gap.suspends] == []

@@ -119,7 +119,7 @@ class Bettor:
             self.book.due.set()
 
     @property
-    def settled(self) -> bool:
+    def idle(self) -> bool:
         """Nothing is due and nothing is waited for."""
         return not self.book.due.is_set() and not self.book.request
 

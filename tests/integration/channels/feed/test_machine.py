@@ -203,7 +203,7 @@ class Machine(RuleBasedStateMachine):
                 for urn, code in expected[2].items()
             }
             state = _of(expected[2], book.offered), _of(expected[2], book.results), statuses
-            return state if self.bettor.settled else ({}, {}, {})
+            return state if self.bettor.idle else ({}, {}, {})
 
         async def different() -> list[tuple[Any, Any]]:
             pairs = zip(await seen(), expected, strict=True)

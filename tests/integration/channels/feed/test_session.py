@@ -85,11 +85,11 @@ async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, f
         await until("published", lambda: len(consumer.alives) > 1)
         assert [b'subscribed="0"' in each.body for each in consumer.alives[:2]] == [True, False]
 
-        async def settled() -> bool:
+        async def notified() -> bool:
             async with rig.store.reading() as tx:
                 return not await tx.value("SELECT owed FROM tenant_cursor")
 
-        await until_async("nothing is owed any more", settled)
+        await until_async("nothing is owed any more", notified)
 
 
 async def test_a_new_tenant_is_served_from_then_on_without_a_restart(rig: Rig, feed: Running) -> None:
