@@ -1,4 +1,4 @@
-"""How long a game server may be silent before its silence is unusual for that moment of play.
+"""How long a game server may be silent before its silence is unusual for that phase of play.
 
 A server writes a line when something happens: several a second while ten players fight, none for half a
 minute in a pause. The bounds are settings; `scripts/bench/silence.py` measures the intervals between the

@@ -101,7 +101,7 @@ class RecoveryRunner:
             count = await self._replay(job, slug)
             done = await retry_while_unavailable("completing a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(RecoveryState.COMPLETED.value).inc()
-            bound.info("recovery completed", kind=request.kind.value, envelopes=count, ours=done)
+            bound.info("recovery completed", kind=request.kind.value, envelopes=count, still_held=done)
         except Exception as error:  # whatever it is, one job must not stop the others
             await self._fail(bound, job, error)
         finally:

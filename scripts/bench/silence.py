@@ -1,10 +1,10 @@
-"""How long a real server is silent, by the moment of play: what the settings SILENCE_… are chosen by.
+"""How long a real server is silent, by the phase of play: what the settings SILENCE_… are chosen by.
 
     python -m scripts.bench.silence LOG... --home NAME --away NAME
 
-Reads server logs (plain or gzip) in bodies of one second, as a server sends them, and prints for each moment
+Reads server logs (plain or gzip) in bodies of one second, as a server sends them, and prints for each phase
 (`app.ingest.silence`) how many silences between bodies there are and how long they last, and how many of them
-the default settings would take for a lost source while play counts and is not paused. A log's stamps are
+would suspend the match under the default settings while play counts and is not paused. A log's stamps are
 whole seconds, so that a silence may be a second longer or shorter.
 """
 
@@ -26,9 +26,9 @@ _SHARES = (0.5, 0.9, 0.99, 1.0)
 
 
 class Silence(msgspec.Struct, frozen=True):
-    """A silence: what moment it began in, its seconds, and whether prices could have been open in it."""
+    """A silence: what phase of play it began in, how many seconds it lasted, whether prices could be open."""
 
-    moment: silence.PlayPhase
+    phase: silence.PlayPhase
     seconds: int
     priced: bool
     suspends: bool
@@ -57,14 +57,14 @@ def _priced(match: Match) -> bool:
 @click.option("--away", required=True, help="The other's.")
 def main(logs: tuple[Path, ...], home: str, away: str) -> None:
     found = [one for path in logs for one in silences(path, home, away, IngestConfig())]
-    click.echo("| moment | silences | median | 90 % | 99 % | longest | taken for a lost source |")
+    click.echo("| phase | silences | median | 90 % | 99 % | longest | that would suspend |")
     click.echo("|---|---|---|---|---|---|---|")
-    for moment in ("live", "clutch", "freeze", "break"):
-        of_moment = [one for one in found if one.moment == moment]
-        seconds = sorted(one.seconds for one in of_moment) or [0]
+    for phase in ("live", "clutch", "freeze", "break"):
+        of_phase = [one for one in found if one.phase == phase]
+        seconds = sorted(one.seconds for one in of_phase) or [0]
         cells = [f"{seconds[min(int(share * len(seconds)), len(seconds) - 1)]} s" for share in _SHARES]
-        taken = sum(one.suspends and one.priced for one in of_moment)
-        click.echo(f"| {moment} | {len(of_moment)} | {' | '.join(cells)} | {taken} |")
+        taken = sum(one.suspends and one.priced for one in of_phase)
+        click.echo(f"| {phase} | {len(of_phase)} | {' | '.join(cells)} | {taken} |")
 
 
 if __name__ == "__main__":

@@ -69,5 +69,5 @@ def test_a_real_server_is_never_considered_lost(data: Path, real_log: str) -> No
         silence_freeze_millis=CONFIG.silence_freeze_millis - 2000,
     )
     found = list(silences(log, "rvls test team 1", "rvls test 2", lenient))
-    assert sum(gap.moment == "live" for gap in found) > 200
-    assert [gap for gap in found if gap.priced and gap.suspends] == []
+    assert sum(one.phase == "live" for one in found) > 200
+    assert [one for one in found if one.priced and one.suspends] == []

@@ -222,7 +222,9 @@ async def test_a_tenant_that_has_bound_nothing_costs_no_message(rig: Rig, feed: 
                 assert consumer.downs == 0, "it has missed nothing that it was bound for"
 
 
-async def test_a_feed_process_that_is_killed_in_the_gap_does_not_take_the_notice_with_it(rig: Rig) -> None:
+async def test_the_notice_survives_a_feed_process_that_is_killed_while_no_queue_is_bound(
+    rig: Rig,
+) -> None:
     tenant, url = await rig.tenant()
     match = await rig.match()
     process = await rig.feed(ALIVE_SECONDS="1")
@@ -239,7 +241,7 @@ async def test_a_feed_process_that_is_killed_in_the_gap_does_not_take_the_notice
         check_notice(second, missed)
 
 
-async def test_queues_of_other_names_than_the_dead_process_knew_are_a_gap(rig: Rig) -> None:
+async def test_queues_of_other_names_than_the_dead_process_knew_are_an_unbound_loss(rig: Rig) -> None:
     """Killed before the cut: no process saw what was lost with the queue, so a loss is assumed."""
     _, url = await rig.tenant()
     match = await rig.match()
