@@ -15,7 +15,9 @@ from app.store.transaction import Tx
 
 _CREATE_MISSING = f"""
 INSERT INTO tenant_cursor (tenant_id, seq, said_at)
-SELECT id, (SELECT coalesce(max(seq), 0) FROM change), {NOW} FROM tenant WHERE amqp AND active
+SELECT t.id, (SELECT coalesce(max(seq), 0) FROM change), {NOW} FROM tenant t
+WHERE t.amqp AND t.active AND NOT EXISTS (SELECT FROM tenant_cursor c WHERE c.tenant_id = t.id)
+ORDER BY t.id  -- two processes that insert the same rows in different orders would deadlock
 ON CONFLICT (tenant_id) DO NOTHING
 """
 _ACQUIRE = f"""
