@@ -1,6 +1,7 @@
 """The broker ends, dies, or takes nothing any more: the outbox waits, `alive` too, and all comes after."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tests.support.story import Story
 pytestmark = pytest.mark.anyio
 ALIVE = 1
 TENANTS = 2
+Fault = Callable[[Rig, PrivateBroker, Sequence[Consumer]], Awaitable[int]]
 
 
 @pytest.fixture
@@ -42,41 +44,48 @@ async def well(rig: Rig) -> bool:
     return await health.feed_state(rig.store, system_clock, ALIVE) == health.OK
 
 
+def missing_for(consumer: Consumer) -> float:
+    """For how many seconds the consumer has received no `alive`."""
+    return time.monotonic() - consumer.alives[-1].at
+
+
 async def ill(rig: Rig) -> bool:
     return not await well(rig)
 
 
-async def red(rig: Rig) -> int:
-    """Wait until health is red; the newest change by then."""
+async def red(rig: Rig, consumers: Sequence[Consumer]) -> int:
+    """Wait until health is red and every client considers us down; the newest change by then. Health knows
+    when `alive` was last published as of the last report only, and may be red sooner."""
     await until_async("health is red", lambda: ill(rig))
+    await until("alive is missing", lambda: all(missing_for(each) > 2 * ALIVE for each in consumers))
     async with rig.store.reading() as tx:
         return await changes.head(tx)
 
 
-async def stop_and_start(rig: Rig, broker: PrivateBroker) -> int:
+async def stop_and_start(rig: Rig, broker: PrivateBroker, consumers: Sequence[Consumer]) -> int:
     await broker.stop()
-    head = await red(rig)
+    head = await red(rig, consumers)
     await broker.start()
     return head
 
 
-async def kill_and_start(rig: Rig, broker: PrivateBroker) -> int:
+async def kill_and_start(rig: Rig, broker: PrivateBroker, consumers: Sequence[Consumer]) -> int:
     await broker.kill()
-    head = await red(rig)
+    head = await red(rig, consumers)
     await broker.start()
     return head
 
 
-async def starve_and_feed(rig: Rig, broker: PrivateBroker) -> int:
+async def starve_and_feed(rig: Rig, broker: PrivateBroker, consumers: Sequence[Consumer]) -> int:
     await broker.starve()
-    head = await red(rig)
+    head = await red(rig, consumers)
     await broker.feed()
     return head
 
 
 @pytest.mark.parametrize("fault", short_then_long([kill_and_start, starve_and_feed, stop_and_start], 2))
 async def test_nothing_is_lost_and_every_tenant_is_notified_once(
-    rig: Rig, broker: PrivateBroker, fault: Callable[[Rig, PrivateBroker], Awaitable[int]]
+    rig: Rig, broker: PrivateBroker, fault: Fault
 ) -> None:
     async with AsyncExitStack() as stack:
         consumers = await listening(rig, stack)
@@ -86,7 +95,7 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
         await living.more(20)
         downs = [each.downs for each in consumers]
         counts = [len(each.got) for each in consumers]
-        head = await fault(rig, broker)
+        head = await fault(rig, broker, consumers)
         await living.more(20)
         await until_async("health is green", lambda: well(rig), 60)
         await living.end()
