@@ -10,6 +10,7 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ GATE = 4
 SPORTS = ("cs2", "soccer")
 ODDS = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 RATE = 1_000_000
+_ADDRESSES = count(1)  #: each run has one of its own: what is refused to one costs the next nothing
 pytestmark = [
     pytest.mark.timeout(4 * 3600 if EXAMPLES in os.environ else 240),
 ]
@@ -73,6 +75,7 @@ async def _served(services: Services, template: str, place: Path) -> AsyncIterat
         await world.made(store)
         issue = issuing(store, settings.secret_key)
         operator = await issue("house", bundles=("cs2.operator",), sports=SPORTS, rate_limit_rpm=RATE)
+        settings = msgspec.structs.replace(settings, trusted_proxies="127.0.0.1")
         async with started("serve", settings, place, "--port", str(port)) as process:
             await eventually(lambda: _answers(client), seconds=60)
             yield Served(address, operator, settings, process.log)
@@ -101,13 +104,14 @@ async def tried(
     """The output of schemathesis, which must find nothing; fails with it otherwise. `disposable`
     names the tenant whose vhost operators make anew."""
     config = Path(__file__).with_name("operators.toml" if document.startswith("/ops/") else "public.toml")
-    count = os.environ.get(EXAMPLES)
+    number = os.environ.get(EXAMPLES)
     examples = (
-        ("--max-examples", count) if count else ("--max-examples", str(GATE), "--generation-deterministic")
+        ("--max-examples", number) if number else ("--max-examples", str(GATE), "--generation-deterministic")
     )
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"),
-        *(served.address + document, "--header", f"X-API-Key: {key}", "--checks", "all", "--no-color"),
+        *(served.address + document, "--checks", "all", "--no-color"),
+        *("--header", f"X-API-Key: {key}", "--header", f"X-Forwarded-For: 192.0.2.{next(_ADDRESSES)}"),
         *examples,
         *options,
         cwd=tmp_path,
