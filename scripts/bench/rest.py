@@ -16,6 +16,7 @@ import asyncio
 import multiprocessing
 import statistics
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from litestar import Litestar
 from app import settings as configuration
 from app.access import admin
 from app.access.properties import KeyProperties
-from app.http.protocol import HttpProtocol
+from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
@@ -102,7 +103,8 @@ async def _serve(settings: Settings, models: Any, ports: "multiprocessing.Queue[
         create_app(msgspec.structs.replace(settings, kept_bytes=0)),
         application(settings.database_url, settings.secret_key, models),
     ]
-    options: dict[str, Any] = {"access_log": False, "log_config": None, "http": HttpProtocol}
+    http = partial(HttpProtocol, limits=ConnectionLimits())
+    options: dict[str, Any] = {"access_log": False, "log_config": None, "http": http}
     options["timeout_keep_alive"] = 3600  # each waits while the others are measured
     servers = [uvicorn.Server(uvicorn.Config(app, port=0, **options)) for app in apps]
     running = [asyncio.create_task(server.serve()) for server in servers]
