@@ -102,7 +102,7 @@ async def test_a_tenant_that_lags_too_far_is_moved_to_the_present_and_notified(
         match = await rig.match()
         await rig.write_changes(match, 20)
         async with rig.store.transaction() as tx:
-            await tx.execute("UPDATE change SET at = at - 60001")
+            await tx.execute("UPDATE change SET at = at - 61000")
         young = await rig.write_changes(match, 3)
         await stack.enter_async_context(feed(alive_seconds=ALIVE, lag_millis=60_000))
         await until("notified", lambda: consumer.downs)
@@ -160,7 +160,7 @@ async def test_old_changes_are_pruned_and_lagging_tenants_still_receive_the_rest
         match = await rig.match()
         old = await rig.write_changes(match, 20)
         async with rig.store.transaction() as tx:
-            await tx.execute("UPDATE change SET at = at - 60001")
+            await tx.execute("UPDATE change SET at = at - 61000")
         young = await rig.write_changes(match, 3)
         config = retention.RetentionConfig(changes=60_000, window=60_000)
         assert await retention.prune(rig.store, config, system_clock()) == 2 * len(old)
