@@ -196,7 +196,7 @@ async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: s
     The URL contains the password and is stored nowhere; connections made with an earlier one are closed.
     Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is down.
     """
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         _active(await tenants.by_slug(tx, slug))
     url = await provisioning.provision(
         broker.management,

@@ -52,7 +52,7 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
 async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
     """Correct the permissions and limits of every tenant for which the broker has others; the slugs of those
     tenants. Their connections are closed, since a connection caches permissions. Raises `Unavailable`."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
     present = await _broker_permissions(management)
     differing = [tenant for tenant in provisioned if present.of(tenant) != _expected(tenant, config)]
@@ -131,7 +131,7 @@ async def _try_repair(store: Store, management: Management, config: BrokerAccess
 async def _apply_pending(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
     """Apply every pending change to the broker; whether all succeeded."""
     try:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             pending = await tenants.admission_pending(tx)
     except Unavailable as error:
         log.warning("pending tenant access could not be read", error=error.detail)

@@ -39,7 +39,7 @@ class TenantStatus(msgspec.Struct, frozen=True):
 
 async def tenant_statuses(store: Store, management: Management) -> list[TenantStatus]:
     """Every tenant with a vhost, by slug. Raises `Unavailable` without the database."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         statuses = await cursors.statuses(tx)
     try:
         queues: list[QueueCounts] | None = await management.queues()

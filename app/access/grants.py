@@ -94,7 +94,7 @@ class Grants:
 
     async def no_longer_valid(self, presented: Collection[PresentedKey]) -> list[PresentedKey]:
         """Those whose key would be refused now, or has fewer or other rights. Raises `Unavailable`."""
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             holders = await keys.by_ids(tx, {one.grant.key_id for one in presented})
         current = {holder.key.id: holder for holder in holders}
         return [one for one in presented if not _still_valid(one, current.get(one.grant.key_id))]
@@ -114,7 +114,7 @@ class Grants:
 
     async def _read(self, hashed: bytes) -> _CachedKey | None:
         generation = self._generation
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             holder = await keys.by_hash(tx, hashed)
         if holder is None or not hmac.compare_digest(holder.hash, hashed):
             self._valid.pop(hashed, None)

@@ -65,7 +65,7 @@ class Relay:
 
     async def start(self) -> None:
         """Begin a little before the present, where the log is not pruned; raises `Unavailable`."""
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             self._pruned_to = await changes.tail(tx) - 1
             self._recent = RecentEnvelopes(max(0, self._pruned_to, await changes.head(tx) - _READ_BACK))
 
@@ -154,7 +154,7 @@ class Relay:
         }
         if not checkpoints:
             return
-        async with self.lock, self._store.reading() as tx:  # a single statement is atomic
+        async with self.lock, self._store.autocommit() as tx:  # a single statement is atomic
             saved = await cursors.checkpoint(tx, self._holder, checkpoints)
         for publisher in moved:
             if publisher.tenant_id in saved:
@@ -175,7 +175,7 @@ class Relay:
 
     async def _read_page(self) -> bool:
         """Read one page; whether there may be more."""
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             rows = await changes.read(tx, self._recent.head, _PAGE)
         if rows:
             self._recent.extend(self._renderer.envelopes(rows), rows[-1].seq)
@@ -185,7 +185,7 @@ class Relay:
 
     async def _read_backlog(self, publisher: TenantPublisher) -> None:
         after = publisher.sent
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             rows = await changes.read(tx, after, _PAGE)
             oldest = await changes.tail(tx)
         if oldest and after < oldest - 1:

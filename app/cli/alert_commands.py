@@ -21,7 +21,7 @@ from app.store.transaction import Tx
 async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int) -> None:
     """Alerts for operators, newest first: since when, of which kind, about what, and the detail."""
     kinds = [AlertKind(value) for value in kind] or list(AlertKind)
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         match_id = (await matches.by_ref(tx, ref)).id if ref else None
         found = await stored_alerts.listing(
             tx, kinds=kinds, match_id=match_id, ended=None if ended else False, limit=limit

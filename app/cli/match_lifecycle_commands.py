@@ -87,7 +87,7 @@ async def match_create(
 async def match_list(status: tuple[str, ...], limit: int) -> None:
     """Matches, newest first."""
     statuses = [Status(value) for value in status] or list(Status)
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         print_json(
             [
                 _match_view(each)
@@ -105,7 +105,7 @@ async def match_list(status: tuple[str, ...], limit: int) -> None:
 async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> None:
     """Send the log FILE (plain or .gz) to a match as its game server would, SPEED times as fast."""
     settings = load_settings()
-    async with command_store(settings) as store, store.reading() as tx:
+    async with command_store(settings) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, ref)
     lines = list(read_log(file))
     url = log_tokens.address(settings.secret_key, base_url or settings.public_url, found)

@@ -45,7 +45,7 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
         after = await execution.execute(
             store, match, order, by=actor(), now=system_clock(), margin=settings.margin
         )
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             book = await markets.book(tx, after.id) if isinstance(order, OnMarket) else {}
     click.echo(escape_control_characters(_match_line(after)))
     if isinstance(order, OnMarket):
@@ -94,7 +94,7 @@ def _command(fields: dict[str, Any]) -> AnyCommand:
 @async_command
 async def match_record(match: str, limit: int) -> None:
     """The record of operators' commands on MATCH, newest first."""
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await records.about(tx, str((await matches.by_ref(tx, match)).id), limit)
     print_json([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
 
@@ -107,7 +107,7 @@ async def match_sources(match: str) -> None:
 
     `matchfeed match order MATCH follow_source source=NAME` makes it follow another.
     """
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, match)
         known = await senders.listing(tx, found.id)
     print_json([msgspec.to_builtins(source_view(found, each)) for each in known])
@@ -119,7 +119,7 @@ async def match_sources(match: str) -> None:
 async def audit(match: str) -> None:
     """Recompute every settlement of MATCH from its stored facts; print differences, and fail if there are
     any."""
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, match)
         ledger = await history.ledger(tx, found.id)
         facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)

@@ -46,7 +46,7 @@ async def tenant_create(slug: str, name: str | None) -> None:
 @async_command
 async def tenant_list() -> None:
     """All tenants."""
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         print_json(msgspec.to_builtins(await tenants.listing(tx)))
 
 
@@ -86,7 +86,7 @@ async def tenant_reactivate(slug: str) -> None:
 @async_command
 async def tenant_audit(slug: str, limit: int) -> None:
     """The audit records of the tenant SLUG, its keys and bookings, newest first."""
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         owner = await tenants.by_slug(tx, slug)
         records = await audit.listing(tx, owner.id, limit)
     print_json([msgspec.to_builtins(record) | {"at": iso_seconds(record.at)} for record in records])
@@ -183,7 +183,7 @@ async def key_alter(
 @async_command
 async def key_list(slug: str) -> None:
     """The keys of the tenant SLUG."""
-    async with command_store(load_settings()) as store, store.reading() as tx:
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
         owner = await tenants.by_slug(tx, slug)
         print_json([_key_view(each) for each in await keys.listing(tx, owner.id)])
 

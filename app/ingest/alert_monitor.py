@@ -79,6 +79,6 @@ def _missed(loss: MessageLoss) -> str:
 
 async def alerts_state(store: Store) -> str:
     """`ok`, or which kinds of alerts are open, and how many; names no match and no tenant."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         count = await alerts.open_count(tx)
     return ", ".join(f"{kind}: {count[kind]}" for kind in AlertKind if kind in count) or OK

@@ -19,7 +19,7 @@ async def queues_answer(queues: IngestQueues) -> str:
 
 async def worker_beats(store: Store, clock: Clock, dead_seconds: int) -> str:
     """Whether an ingest worker has sent a heartbeat within `dead_seconds`."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         newest = await heartbeats.latest(tx, heartbeats.INGEST)
     alive = clock() - newest < dead_seconds * 1000
     return OK if alive else f"no ingest worker has been alive for {dead_seconds} s"
@@ -27,6 +27,6 @@ async def worker_beats(store: Store, clock: Clock, dead_seconds: int) -> str:
 
 async def nothing_parked(store: Store) -> str:
     """Whether every log batch could be applied."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         count = await log_state.parked_count(tx)
     return f"{count} log batches could not be applied" if count else OK

@@ -29,7 +29,7 @@ log = get_logger(__name__)
 
 async def suspend_silent(store: Store, now: int, config: IngestConfig) -> int:
     """Suspend live matches with open markets whose source is silent for longer than usual; how many."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         quiet = await matches.quiet(tx, now - silence.shortest(config))
     silent = [match.id for match in quiet if silence.is_silent(match, now, config)]
 
@@ -46,7 +46,7 @@ async def suspend_everything(store: Store, now: int) -> int:
     The feed process calls it when no ingest worker is alive. A worker that returns lifts it: before play at
     once (`lift`), in play with the next fresh lines.
     """
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         offered = await markets.matches_with_open(tx)
 
     async def suspend(tx: Tx, match: Match) -> None:
@@ -57,7 +57,7 @@ async def suspend_everything(store: Store, now: int) -> int:
 
 async def lift(store: Store, now: int, config: IngestConfig) -> int:
     """Offer matches that have not begun again after `suspend_everything`; how many."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         waiting = await log_state.suspended_before_play(tx, PROCESSING_STOPPED)
 
     async def resume(tx: Tx, match: Match) -> None:
@@ -72,7 +72,7 @@ async def lift(store: Store, now: int, config: IngestConfig) -> int:
 async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     """Lift the suspension of matches whose rival sources have been silent for long; how many."""
     before = now - config.takeover_millis
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         waiting = await match_sources.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
@@ -86,7 +86,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
 
 async def close_gaps(store: Store, now: int, config: IngestConfig) -> int:
     """Continue after missing ranges that have not come in time; how many matches."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         overdue = await log_state.overdue(tx, now - config.gap_millis)
 
     async def close(tx: Tx, match: Match) -> None:

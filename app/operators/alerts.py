@@ -42,7 +42,7 @@ async def show_alerts(
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Single[list[AlertView]]:
     """Open and ended alerts, newest first."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         found = await alerts.listing(
             tx,
             kinds=[AlertKind(kind)] if kind else tuple(AlertKind),

@@ -44,7 +44,7 @@ async def issue_key(
 @get(_KEYS, opt=OPERATOR)
 async def list_keys(ops: NamedDependency[OperatorDependencies], slug: FromPath[str]) -> Many[KeyView]:
     """A tenant's keys, revoked ones too, oldest first."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
         return many([key_view(key) for key in await keys.listing(tx, tenant.id)])
 

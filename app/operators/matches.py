@@ -116,7 +116,7 @@ async def create_match(
 @get("/ops/v1/matches/{match_id:str}", opt=OPERATOR)
 async def show_match(ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]) -> Single[Created]:
     """A match and the address for its game server's log."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
     return Single(_created(ops, match))
 
@@ -164,7 +164,7 @@ async def show_record(
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Single[list[Recorded]]:
     """What operators did to the match, newest first."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
         records = await audit.about(tx, str(match.id), limit)
     return Single([_shown(record) for record in records])
@@ -175,7 +175,7 @@ async def show_sources(
     ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
 ) -> Single[list[SourceView]]:
     """The senders of the match's log, in order of their first request; at most one is followed."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
         known = await match_sources.listing(tx, match.id)
     return Single([source_view(match, each) for each in known])

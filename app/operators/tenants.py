@@ -89,13 +89,13 @@ async def create_tenant(
 @get(_TENANTS, opt=OPERATOR)
 async def list_tenants(ops: NamedDependency[OperatorDependencies]) -> Many[TenantView]:
     """Every tenant, by slug."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         return many([tenant_view(tenant) for tenant in await tenants.listing(tx)])
 
 
 @get(TENANT, opt=OPERATOR)
 async def show_tenant(ops: NamedDependency[OperatorDependencies], slug: FromPath[str]) -> Single[TenantView]:
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         return Single(tenant_view(await tenants.by_slug(tx, slug)))
 
 
@@ -131,7 +131,7 @@ async def show_audit(
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Many[RecordView]:
     """Changes of a tenant, its keys and its bookings, newest first."""
-    async with ops.store.reading() as tx:
+    async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
         return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
 

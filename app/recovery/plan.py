@@ -63,7 +63,7 @@ class RecoveryPlan:
         if request.match_id is not None:
             phase = Phase.ODDS if request.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
             return [Step(phase, (request.match_id,))]
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             present = await recovery_queries.open_matches(tx, self._tenant_id)
             ended = (
                 await recovery_queries.ended_matches(tx, self._tenant_id, request.after)
@@ -85,7 +85,7 @@ class RecoveryPlan:
                 return await self._transitions(step.match_ids, REOPENED)
 
     async def _fixtures(self) -> list[MatchMessage]:
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             found = await recovery_queries.fixture_changes(tx, self._tenant_id, self._request.after)
         return [
             MatchMessage(

@@ -75,7 +75,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
 
     async def find(self, tenant: Tenant, request_id: str, node_id: str | None = None) -> RecoveryJob:
         """The tenant's newest recovery with that request id; raises `NotFound`."""
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             job = await recovery_jobs.find(tx, tenant.id, request_id, node_id)
         if job is None:
             raise NotFound(f"There is no recovery {request_id!r}.")

@@ -149,7 +149,7 @@ class RecoveryRunner:
 
     async def _record_progress(self, job: RecoveryJob, steps: int, done: int, envelopes: int) -> None:
         async def record() -> bool:
-            async with self._store.reading() as tx:  # a single statement is atomic
+            async with self._store.autocommit() as tx:  # a single statement is atomic
                 return await recovery_jobs.progress(tx, job, steps, done, envelopes)
 
         if not await retry_while_unavailable("recording a recovery's progress", record):
@@ -163,7 +163,7 @@ class RecoveryRunner:
         """Whether the job has used up its attempts and no longer holds its slot."""
         if job.attempts <= MAX_ATTEMPTS:
             return False
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             return not await recovery_jobs.holds_slot(tx, job)
 
     async def _fail(self, bound: Any, job: RecoveryJob, error: Exception) -> None:

@@ -129,7 +129,7 @@ async def reorder_messages(target: FaultTarget) -> None:
 
 async def duplicate_messages(target: FaultTarget) -> None:
     async with _store(target) as store:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             tenant = await tenants.by_slug(tx, target.tenant)
             newest = await changes.head(tx)
         envelopes = await _envelopes(target, store, tenant, max(0, newest - 1_000), newest)
@@ -209,7 +209,7 @@ async def _withhold(target: FaultTarget, publish: Callable[[list[Envelope]], lis
     await asyncio.sleep(max(_WITHHELD_SECONDS, _LEASE_SECONDS))
     try:
         async with _store(target) as store:
-            async with store.reading() as tx:
+            async with store.autocommit() as tx:
                 tenant = await tenants.by_slug(tx, target.tenant)
                 cursor = await demo_cursors.position(tx, tenant.id)
                 newest = await changes.head(tx)
@@ -226,7 +226,7 @@ async def _envelopes(
     target: FaultTarget, store: Store, tenant: Tenant, after: int, upto: int
 ) -> list[Envelope]:
     """The tenant's envelopes of these changes, in order."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = [row for row in await changes.read(tx, after, 5_000) if row.seq <= upto]
         booked = await tenants.booked(tx, tenant.id, {row.match_id for row in rows})
     renderer = EnvelopeRenderer(target.exchange, target.producer_id)

@@ -84,21 +84,20 @@ class Store:
         Raises `Unavailable` when the database is down, on a lock timeout, and on errors that call for a
         retry.
         """
-        async with self.reading() as tx, _atomic(tx):
+        async with self.autocommit() as tx, _atomic(tx):
             yield tx
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Tx]:
         """A read-only transaction in which every statement sees the same moment."""
-        async with self.reading() as tx, _atomic(tx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+        async with self.autocommit() as tx, _atomic(tx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield tx
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[Tx]:
-        """A pooled connection without a transaction.
+    async def autocommit(self) -> AsyncIterator[Tx]:
+        """A pooled connection on which every statement, a read or a write, is a transaction of its own.
 
-        Every statement is a transaction of its own: it sees the present, and may write, too. A process that
-        is suspended after such a write holds no lock.
+        Each sees the present. A process that is suspended between two of them holds no lock.
         """
         connection = await call_translated(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
         tx = Tx(connection)
@@ -110,7 +109,7 @@ class Store:
 
     async def check(self) -> None:
         """Run a query; raises `Unavailable` when the database does not respond."""
-        async with self.reading() as tx:
+        async with self.autocommit() as tx:
             await tx.value("SELECT 1")
 
     async def dedicated(self) -> asyncpg.Connection:

@@ -46,7 +46,7 @@ class Write(NamedTuple):
 
 
 class Tx:
-    """Statements on one connection; a transaction around them unless it came from `Store.reading`.
+    """Statements on one connection; a transaction around them unless it came from `Store.autocommit`.
 
     Arguments are PostgreSQL's `$1`, `$2`, …; `json` values are bytes, `uuid` values `UUID`.
     """

@@ -216,7 +216,7 @@ async def provisioned(
 
 async def _tenant(settings: Settings, store: Store, management: Management, stack: AsyncExitStack) -> Tenant:
     slug, _ = await provisioned(settings, store, management, stack)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await tenants.by_slug(tx, slug)
 
 

@@ -42,10 +42,10 @@ async def ledger(store: Store) -> Verdict:
     """Audit every match, as `matchfeed audit` does one."""
     wrong: list[str] = []
     finished = entries = 0
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         ids = [row["id"] for row in await tx.fetch("SELECT id FROM match ORDER BY number")]
     for match_id in ids:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             match = await matches.get(tx, match_id)
             assert match, "matches stay"
             entries_of_match = await history.ledger(tx, match_id)

@@ -43,7 +43,7 @@ async def test_everything_served_about_the_real_match_is_true(
         listed = await match.get("/settlements?limit=1000")
     true = truth.derive(real_log)
     check_match(seen, true)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, UUID(match.id))
         ledger = await history.ledger(tx, UUID(match.id))
     check_settlements(book, ledger, true)

@@ -65,7 +65,7 @@ def outcome_of(tag: str, market: Any) -> str:
 
 async def ledger_of(store: Store) -> Ledger:
     """The latest state of each market in the store's ledger."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await tx.fetch(
             "SELECT m.number, e.body FROM ledger_entry e JOIN match m ON m.id = e.match_id ORDER BY e.id"
         )
@@ -93,7 +93,7 @@ def _outcome(entry: LedgerEntry) -> str:
 
 async def everything(store: Store) -> set[int]:
     """The numbers of all envelopes that there are to publish."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await tx.fetch("SELECT DISTINCT envelope_seq FROM change WHERE message <> ''")
     return {row["envelope_seq"] for row in rows}
 

@@ -58,7 +58,7 @@ async def red(rig: Rig, consumers: Sequence[Consumer]) -> int:
     when `alive` was last published as of the last report only, and may be red sooner."""
     await until_async("health is red", lambda: ill(rig))
     await until("alive is missing", lambda: all(missing_for(each) > 2 * ALIVE for each in consumers))
-    async with rig.store.reading() as tx:
+    async with rig.store.autocommit() as tx:
         return await changes.head(tx)
 
 

@@ -76,7 +76,7 @@ async def test_it_is_notified_of_its_loss_and_recovers_it(rig: Rig, pause: float
         await until("the other has all", lambda: other.seqs == everything)
 
         async def noticed() -> bool:
-            async with rig.store.reading() as tx:
+            async with rig.store.autocommit() as tx:
                 return any(each.dropped for each in await cursors.statuses(tx))
 
         await until_async("the losses are counted", noticed)

@@ -31,7 +31,7 @@ CREATE TRIGGER no_room BEFORE INSERT ON change EXECUTE FUNCTION no_room();
 
 async def break_off(store: Store) -> None:
     """End every other session on this test's database."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         await tx.fetch(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"

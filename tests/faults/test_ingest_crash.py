@@ -57,7 +57,7 @@ async def played_to_the_middle(match: RealMatch) -> None:
 async def check_all(match: RealMatch, store: Store, log: str) -> None:
     seen, true = await match.finished(), truth.derive(log)
     check_match(seen, true)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, UUID(match.id))
         ledger = await history.ledger(tx, UUID(match.id))
     check_settlements(book, ledger, true)

@@ -100,7 +100,7 @@ async def test_kills_of_ingest(
             await match.send()
             seen, true = await match.finished(), truth.derive(real_log)
         check_match(seen, true)
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             book = await markets.book(tx, UUID(match.id))
             ledger = await history.ledger(tx, UUID(match.id))
         check_settlements(book, ledger, true)

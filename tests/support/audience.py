@@ -36,7 +36,7 @@ class Service:
         self.names = count()
 
     async def head(self) -> int:
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             return await changes.head(tx)
 
     async def rest(self, key: str, path: str) -> tuple[int, Any]:

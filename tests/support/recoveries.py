@@ -30,7 +30,7 @@ async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
     """The job once it has come to an end."""
 
     async def look() -> RecoveryJob:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             found = await recovery_jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
         assert found
         return found

@@ -80,7 +80,7 @@ class Story:
         self, match: Match, window: VoidWindow, *offers: Market, rolled_back: bool = False
     ) -> None:
         """Void the bets of a window on these markets, or roll that back; the markets stay as they are."""
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             book = await markets.book(tx, match.id)
         about = [book[offered.key] for offered in offers]
         entries = [
@@ -107,7 +107,7 @@ class Story:
     async def _move(
         self, match: Match, offers: Sequence[Market], to: LedgerStatus, result: Result | None
     ) -> None:
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             book = await markets.book(tx, match.id)
         ended, entries = [], []
         for offered in offers:

@@ -73,7 +73,7 @@ async def made(store: Store) -> World:
 
 
 async def _present(store: Store, match: Match) -> Match:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found = await matches.get(tx, match.id)
     assert found
     return found

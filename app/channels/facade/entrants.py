@@ -60,7 +60,7 @@ async def sport_tournaments(
 
 
 async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournament]:
-    async with facade.store.reading() as tx:
+    async with facade.store.autocommit() as tx:
         return await stored_entrants.listing(
             tx, stored_entrants.TOURNAMENTS, after=0, limit=_EVERY, finished_only=grant.finished_only
         )

@@ -121,7 +121,7 @@ async def changes(
     parse_locale(locale)
     since = facade.clock() - _RECENT_MILLIS if after is None else after
     grant = request.auth
-    async with facade.store.reading() as tx:
+    async with facade.store.autocommit() as tx:
         found = await schedules.fixture_changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )

@@ -15,14 +15,14 @@ def _alive(newest: int, clock: Clock) -> bool:
 
 async def process_state(store: Store, clock: Clock) -> str:
     """Whether a feed process is alive, with or without tenants."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         newest = await heartbeats.latest(tx, heartbeats.FEED)
     return OK if _alive(newest, clock) else NO_PROCESS
 
 
 async def feed_state(store: Store, clock: Clock, alive_seconds: int) -> str:
     """Whether `alive` was published to every tenant lately: while it is withheld, the feed is unhealthy."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         silent, tenants = await cursors.silent_count(tx, 2 * alive_seconds * 1000)
         newest = await heartbeats.latest(tx, heartbeats.FEED)
     if tenants and not _alive(newest, clock):

@@ -41,7 +41,7 @@ class IngestWatchdog:
 
     async def check(self) -> None:
         """Check once; raises `Unavailable`. Before the first heartbeat, time counts from our own start."""
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             newest = await heartbeats.latest(tx, heartbeats.INGEST)
         dead = self._clock() - max(newest, self._since) > self._dead_millis
         if dead:

@@ -267,7 +267,7 @@ class Session:
         """Record in the store that the tenant has lost something; raises `Unavailable` if another process
         holds the tenant and must count it."""
         publisher.notice.withheld = True
-        async with self.relay.lock, self._store.reading() as tx:
+        async with self.relay.lock, self._store.autocommit() as tx:
             saved = await cursors.save_reports(tx, self.holder, {publisher.tenant_id: publisher.report})
         if not saved or not self._lease.held:
             raise Unavailable("Another process has the tenant.")

@@ -30,7 +30,7 @@ async def competitors(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
-    async with rest.store.reading() as tx:
+    async with rest.store.autocommit() as tx:
         found = await entrants.listing(tx, SOCCER_COMPETITORS, after=after_cursor(cursor), limit=limit + 1)
     return page(found, limit, lambda one: competitor_view(one, rest.soccer_prefix))
 
@@ -41,7 +41,7 @@ async def competitor(
 ) -> Single[SoccerCompetitorView]:
     """A club or a national team."""
     number = parse_reference("competitor", competitor_id, "competitor")
-    async with rest.store.reading() as tx:
+    async with rest.store.autocommit() as tx:
         found = found_or_404(await entrants.get(tx, SOCCER_COMPETITORS, number), "competitor", competitor_id)
     return Single(competitor_view(found, rest.soccer_prefix))
 
@@ -51,7 +51,7 @@ async def tournaments(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
-    async with rest.store.reading() as tx:
+    async with rest.store.autocommit() as tx:
         found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=after_cursor(cursor), limit=limit + 1)
     return page(found, limit, lambda one: tournament_view(one, rest.soccer_prefix))
 

@@ -166,7 +166,7 @@ class StreamServer:
 
     async def _match(self, grant: Grant, ref: str) -> UUID:
         """The match that `ref` names, if this key may see it; else `NotFound`, as on REST."""
-        async with self._store.reading() as tx:
+        async with self._store.autocommit() as tx:
             return (await matches.by_ref(tx, ref, finished_only=grant.finished_only)).id
 
     @contextmanager

@@ -61,7 +61,7 @@ async def played(store: Store) -> dict[Status, list[Match]]:
     upcoming = [await create(store, pair, f"Cup {pair}", now + pair * HOUR) for pair in range(3, 7)]
     discovered = await create(store, 0, "Autumn Cup", None)
     unlinked = [await story.match(status) for status in (Status.UPCOMING, Status.LIVE)]
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found = {match.id: match for match in await matches.listing(tx, statuses=tuple(Status), limit=100)}
     assert found[finished.id].status is Status.FINISHED
     assert found[live.id].status is Status.LIVE
@@ -127,7 +127,7 @@ async def _recoveries_replay_nothing_else(
     for node, path in enumerate(sorted(requests), start=1):
         answer = await client.post(f"{path}&node_id={node}", headers=key)
         request_id = document(answer, "response", 202).get("request_id")
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             job = await recovery_jobs.find(tx, tenant.id, request_id, str(node))
         assert job
         replay = RecoveryPlan(store, job)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 async def actions(store: Store) -> list[str]:
     """What was done about tenant `acme`, in order."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, "acme")
         return [record.action for record in reversed(await audit.listing(tx, tenant.id, 100))]
 

@@ -77,7 +77,7 @@ async def gets_in(url: str) -> bool:
 async def until_broker_synchronised(store: Store) -> None:
     async with asyncio.timeout(15):
         while True:
-            async with store.reading() as tx:
+            async with store.autocommit() as tx:
                 if not await tenants.admission_pending(tx):
                     return
             await asyncio.sleep(0.02)
@@ -120,7 +120,7 @@ async def test_a_revocation_outlives_an_outage_of_the_broker(
     async with Management("http://guest:guest@127.0.0.1:1") as away:
         async with keeping(store, away, broker):
             await set_active(store, slug, False)
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             (pending,) = await tenants.admission_pending(tx)
         with pytest.raises(Unavailable):
             await broker_sync.apply(store, away, pending, entry(broker))

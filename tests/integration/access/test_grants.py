@@ -68,7 +68,7 @@ async def test_every_refusal_has_the_same_text(store: Store, grants: Grants, iss
 
 async def test_a_key_is_stored_as_a_hash_only(store: Store, issue: Issue) -> None:
     issued = await issue()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         stored = str(await tx.fetch("SELECT * FROM api_key, audit"))
     assert issued.raw not in stored
     assert issued.raw[4:20] not in stored
@@ -140,12 +140,12 @@ async def test_a_key_read_before_a_change_is_not_cached_after_it(
 ) -> None:
     """The read that races the revocation: it may answer once, it must not stay."""
     issued = await issue()
-    reading = store.reading
+    autocommit = store.autocommit
     read, go_on = asyncio.Event(), asyncio.Event()
 
     class Slow:
         async def __aenter__(self) -> object:
-            self.inner = reading()
+            self.inner = autocommit()
             return await self.inner.__aenter__()
 
         async def __aexit__(self, *error: object) -> None:
@@ -153,7 +153,7 @@ async def test_a_key_read_before_a_change_is_not_cached_after_it(
             read.set()
             await go_on.wait()
 
-    monkeypatch.setattr(store, "reading", Slow)
+    monkeypatch.setattr(store, "autocommit", Slow)
     racing = asyncio.create_task(grants.authorise(issued.raw))
     await read.wait()
     monkeypatch.undo()
@@ -200,13 +200,13 @@ async def test_the_last_use_is_saved(store: Store, issue: Issue) -> None:
     grants = Grants(store, SECRET, clock=lambda: 777)
     await grants.authorise(issued.raw)
     await grants.save_last_used()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         (key,) = await listing(tx, issued.key.tenant_id)
     assert key.last_used_at == 777
 
 
 async def end_listening(store: Store) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         await tx.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"

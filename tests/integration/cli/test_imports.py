@@ -34,7 +34,7 @@ def shelf(settings: Settings) -> Callable[[EntrantTable[Any]], list[Any]]:
     """Everything that lies on a shelf."""
 
     async def read(shelf: EntrantTable[Any]) -> list[Any]:
-        async with await open_store(settings.database_url, 1) as store, store.reading() as tx:
+        async with await open_store(settings.database_url, 1) as store, store.autocommit() as tx:
             return await entrants.listing(tx, shelf, after=0, limit=1000)
 
     return lambda wanted: asyncio.run(read(wanted))

@@ -91,7 +91,7 @@ def test_the_audit_finds_what_the_facts_do_not_bear_out(run: Run, settings: Sett
 async def _play(settings: Settings) -> None:
     lines = (*logs.kick_off(), *logs.live(), *logs.ct_win(1, 0), *logs.freeze(1, 0))
     async with await open_store(settings.database_url, 2) as store:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             match = await matches.find(tx, MATCH)
         assert match is not None
         now = system_clock()

@@ -44,7 +44,7 @@ async def test_a_reference_stands_for_one_match_only(store: Store) -> None:
 async def test_a_new_match_is_in_the_change_log(store: Store) -> None:
     match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
     assert match.status is Status.UPCOMING
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         first = (await changes.read(tx, 0, 1))[0]
     assert (first.entity, first.frame, first.message) == ("match", "match.created", "odds_change")
     assert (first.match_id, first.number) == (match.id, match.number)
@@ -58,7 +58,7 @@ async def test_a_match_is_cancelled_once(store: Store) -> None:
     assert cancelled.status is Status.CANCELLED
     with pytest.raises(Conflict, match="cancelled"):
         await execution.execute(store, str(match.id), Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         messages = [row.message for row in await changes.read(tx, 0, 100)]
     assert messages.count("fixture_change") == 1
 

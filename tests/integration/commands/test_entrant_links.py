@@ -33,7 +33,7 @@ async def test_unknown_names_get_stable_ids(store: Store) -> None:
     assert len({first.home_id, first.away_id, again.away_id}) == 3
     assert min(first.home_id, first.away_id, again.away_id, first.tournament_id) > MAX_FILE_NUMBER
     assert (again.home_id, again.tournament_id) == (first.away_id, first.tournament_id)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         teams = await entrants.by_ids(tx, TEAMS, [first.home_id, first.away_id, again.away_id])
         tournament = await entrants.get(tx, TOURNAMENTS, first.tournament_id)
     assert [team.name for team in teams] == ["Northwind", "Harbour", "north  wind"]
@@ -43,7 +43,7 @@ async def test_unknown_names_get_stable_ids(store: Store) -> None:
 async def test_matches_that_are_created_at_once_agree(store: Store) -> None:
     made = await asyncio.gather(*(create(store) for _ in range(4)))
     assert len({(match.home_id, match.away_id, match.tournament_id) for match in made}) == 1
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert len(await entrants.listing(tx, TEAMS, after=0, limit=10)) == 2
 
 
@@ -84,7 +84,7 @@ async def test_an_unknown_id_is_refused_by_field(
     with pytest.raises(Invalid) as refused:
         await create(store, **fields)
     assert field(refused) == named
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM match") == 0
         assert await entrants.next_own(tx, TEAMS) == MAX_FILE_NUMBER + 1
 
@@ -138,7 +138,7 @@ async def test_players_are_recorded_when_the_match_is_over(store: Store, server:
     await server.send(*logs.freeze(1, 0))
     award = c.AwardMatch(winner="team_a")
     match = await execution.execute(store, str(server.match.id), award, by="t", now=NOW, margin=CONFIG.margin)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found = await entrants.of_accounts(tx, range(101, 206))
     assert found[0] == known
     assert {(one.name, one.account, one.team_id) for one in found[1:]} == {
@@ -149,7 +149,7 @@ async def test_players_are_recorded_when_the_match_is_over(store: Store, server:
     async with store.transaction() as tx:
         await entrant_links.record_players(tx, moved)
     await execution.execute(store, str(match.id), c.Describe(), by="t", now=NOW, margin=CONFIG.margin)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         (player,) = await entrants.of_accounts(tx, [201])
     assert (player.name, player.team_id) == ("Moved", 1)
 

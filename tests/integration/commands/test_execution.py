@@ -33,12 +33,12 @@ def execute(store: Store, match: Match) -> Any:
 
 
 async def book(store: Store, match: Match) -> dict[tuple[int, str], Market]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await markets.book(tx, match.id)
 
 
 async def ledger(store: Store, match: Match, key: tuple[int, str]) -> list[tuple[str, str, str]]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         entries = await history.ledger(tx, match.id)
     return [
         (entry.previous_status, entry.new_status, entry.settled_by) for entry in entries if entry.key == key
@@ -46,7 +46,7 @@ async def ledger(store: Store, match: Match, key: tuple[int, str]) -> list[tuple
 
 
 async def head(store: Store) -> int:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await changes.head(tx)
 
 
@@ -69,7 +69,7 @@ async def test_a_command_is_on_record_and_a_refused_one_is_not(
         await execute(c.SetTeams(team_a="Same", team_b="Same", request_id="b"))
     assert refused.value.fields[0].loc == ("body", "team_b")
     await execute(c.SetTeams(team_a="Same", team_b="Other", request_id="b"))
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         records = await audit.about(tx, str(match.id), 10)
     assert [(record.actor, record.action, record.at) for record in records] == [
         ("tester", "match.set_teams", NOW),
@@ -177,7 +177,7 @@ async def test_what_an_award_voids_is_one_envelope(store: Store, server: Server,
     await server.begin()
     before = await head(store)
     await execute(c.AwardMap(winner="team_b"))
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await changes.read(tx, before, 10_000)
     voided = [row for row in rows if row.message == "bet_cancel"]
     assert len({row.at for row in voided}) == len({row.envelope_seq for row in voided}) == 1
@@ -208,7 +208,7 @@ async def test_bets_of_a_window_are_voided_and_restored(store: Store, server: Se
     with pytest.raises(Conflict, match="not void"):
         await execute(c.RollBackMarket(**about, **window))
     assert (await book(store, server.match))[FIRST] == before, "the market goes on as it was"
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         entries = [entry for entry in await history.ledger(tx, server.match.id) if entry.key == FIRST]
     decisions = [(entry.message, entry.new_status, entry.void_window, entry.settled_by) for entry in entries]
     assert decisions == [

@@ -64,7 +64,7 @@ class Server:
         await self.send(logs.kill(logs.CT[0], logs.T[0]))
 
     async def state(self) -> Match:
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             found = await matches.get(tx, self.match.id)
         assert found is not None
         return found

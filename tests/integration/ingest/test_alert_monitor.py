@@ -40,7 +40,7 @@ def monitor(store: Store, clock: Clock) -> AlertMonitor:
 
 
 async def subjects(store: Store, kind: AlertKind) -> list[str]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return sorted(str(one.match_id or one.subject) for one in await _open(tx, kind))
 
 
@@ -103,7 +103,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
         tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
         await cursors.save_reports(tx, "feed", {tenant_id: TenantReport("", 0, dropped, -1, owed, bound)})
     await AlertMonitor(store, Clock(), dead_seconds=DEAD).update()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
 
 
@@ -166,7 +166,7 @@ async def test_operators_list_alerts_newest_first(
 
 
 async def _all(store: Store, kind: AlertKind) -> list[alerts.Alert]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await alerts.listing(tx, kinds=[kind])
 
 

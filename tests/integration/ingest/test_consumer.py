@@ -45,7 +45,7 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     poison = server.cut(POISON.decode())
     await consumer.handle(poison)
     assert reads.count(poison.body) == ATTEMPTS
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         (parked,) = await tx.fetch("SELECT message, body, error FROM log_parked")
     assert tuple(parked.values()) == (poison.id, poison.body, "RuntimeError('bitten')")
     assert (await server.state()).suspended == GAP
@@ -72,7 +72,7 @@ async def test_other_matches_go_on(store: Store, server: Server, reads: list[byt
     consumer = Consumer(store, CONFIG, lambda: server.now)
     gone = replace(server.cut("x"), match_id=server.match.id.__class__(int=1))
     await consumer.handle(gone)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await log_state.parked_count(tx) == 0
 
 
@@ -83,7 +83,7 @@ async def test_a_database_that_is_away_costs_no_line(store: Store, server: Serve
     await Consumer(flaky, CONFIG, lambda: server.now).handle(shot)
     assert flaky.failures == 0
     assert await applying.apply(store, shot, server.now, CONFIG) == "repeat"
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await log_state.parked_count(tx) == 0
 
 
@@ -113,6 +113,6 @@ class Flaky(Store):
             yield tx
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[Tx]:
-        async with self._store.reading() as tx:
+    async def autocommit(self) -> AsyncIterator[Tx]:
+        async with self._store.autocommit() as tx:
             yield tx

@@ -20,13 +20,13 @@ ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
 
 
 async def offered(store: Store, match: Match) -> set[tuple[int, str]]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found = await markets.active(tx, match.id)
     return {market.key for market in found if market.status is MarketStatus.ACTIVE}
 
 
 async def open_alerts(store: Store) -> list[AlertSubject]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return [alert.about for alert in await alerts.listing(tx, ended=False)]
 
 
@@ -56,7 +56,7 @@ async def test_every_type_is_on_offer_again_after_a_change_before_play(
         await server.send(ROUNDS_30)
     after = await offered(store, server.match)
     assert {key[0] for key in after} == {key[0] for key in before} - {23}
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         ledger = await history.ledger(tx, server.match.id)
     voided = {entry.key for entry in ledger if entry.void_window is None}
     assert not voided & after
@@ -120,12 +120,12 @@ async def test_a_market_that_waits_for_its_format_is_settled_after_the_match(
     for ct_score in range(1, 17):
         await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
     await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, server.match.id)
     assert book[6, "map=1|team=home"].status is MarketStatus.SETTLED
     assert book[12, "map=1|team=home|half=2"].open
     await set_rounds(store, server.match, 30)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, server.match.id)
     assert "round 16" in book[12, "map=1|team=home|half=2"].reason
     assert not [market for market in book.values() if market.open]

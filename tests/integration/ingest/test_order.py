@@ -15,7 +15,7 @@ SHOT = logs.kill(logs.CT[0], logs.T[0])
 
 
 async def kills(store: Store, match: Match) -> int:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return len([event for event in await history.timeline(tx, match.id) if event.type == "kill"])
 
 
@@ -43,7 +43,7 @@ async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Ser
     assert await kills(store, server.match) == 4
     state = await server.state()
     assert state.suspended == ""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await log_state.pending(tx, state.id) == []
 
 
@@ -154,7 +154,7 @@ async def test_times_never_go_back(store: Store, server: Server) -> None:
             id=str(arrival), match_id=server.match.id, number=1, arrived_at=arrival, body=text, instance=""
         )
         await server.deliver(batch)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         times = [event.at for event in await history.timeline(tx, server.match.id)]
         (played,) = await history.rounds(tx, server.match.id)
     assert times == sorted(times) and len(times) == 5
@@ -173,7 +173,7 @@ def bare(batch: Batch) -> Batch:
 
 async def test_what_follows_from_a_log_carries_its_arrival(store: Store, server: Server) -> None:
     await server.begin()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await changes.read(tx, 0, 10_000)
     created = [row for row in rows if row.at <= NOW]
     played = {row.arrived_at for row in rows if row.message and row not in created}

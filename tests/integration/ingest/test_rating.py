@@ -33,7 +33,7 @@ async def import_team(store: Store, name: str, strength: float) -> None:
 
 
 async def book(store: Store, match: Match) -> dict[tuple[int, str], Market]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await markets.book(tx, match.id)
 
 
@@ -42,7 +42,7 @@ async def on_sale(store: Store, match: Match) -> bool:
 
 
 async def open_alerts(store: Store, match: Match) -> list[Alert]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await alerts.listing(tx, kinds=[AlertKind.UNRATED_MATCH], match_id=match.id, ended=False)
 
 

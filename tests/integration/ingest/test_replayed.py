@@ -32,12 +32,12 @@ async def restored(server: Server) -> Server:
 
 
 async def ledger(store: Store, match: Match) -> list[LedgerEntry]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await history.ledger(tx, match.id)
 
 
 async def envelopes(store: Store, match: Match) -> list[etree._Element]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await changes.read(tx, 0, 100_000)
     press = EnvelopeRenderer("oddsfeed", 2)
     return [etree.fromstring(one.message.body) for one in press.envelopes(rows) if one.match_id == match.id]
@@ -88,7 +88,7 @@ async def test_one_envelope_for_all_bets_of_a_window(restored: Server, store: St
 
 async def test_the_audit_agrees_and_sees_a_wrong_window(restored: Server, store: Store, match: Match) -> None:
     present = await restored.state()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
         entries = await history.ledger(tx, match.id)
     assert audit(present, rounds, events, entries) == []
@@ -103,7 +103,7 @@ async def test_the_audit_agrees_and_sees_a_wrong_window(restored: Server, store:
 async def test_a_market_is_kept_with_the_moment_at_which_it_went_off_offer(
     restored: Server, store: Store, match: Match
 ) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, match.id)
     gone = book[13, "map=1|round=1|team=home"]
     assert gone.priced_at < gone.offered_until <= restored.now

@@ -205,7 +205,7 @@ async def test_bookings(client: httpx.AsyncClient, operator: Headers, issue: Iss
     for booked in (False, True):
         answer = await client.put(path, headers=operator, json={"booked": booked})
         assert answer.json() == {"data": {"booked": booked}}
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             assert bool(await tenants.unbooked(tx)) is not booked
     unknown = "/ops/v1/tenants/nobody/bookings/" + made["id"]
     assert (await client.put(unknown, headers=operator, json={"booked": True})).status_code == 404
@@ -234,7 +234,7 @@ async def test_trimming_keeps_the_newest_and_what_is_not_over(
         (await client.get(f"/cs2/v1/matches/{one['id']}", headers=operator)).status_code for one in made
     ]
     assert states == [404, 404, 200, 200]
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         trimmed = [(await audit.about(tx, one["id"], 1))[0] for one in made]
     assert [record.action for record in trimmed] == [
         "match.trim",

@@ -63,14 +63,14 @@ async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncC
 
 
 async def open_rivals(store: Store) -> list[str]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found = await alerts.listing(tx, kinds=[AlertKind.RIVAL_SOURCE], ended=False)
     return [alert.subject for alert in found]
 
 
 async def taken_back(store: Store, server: Server) -> int:
     """Rounds that were counted and are void now."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return sum(played.void for played in await history.rounds(tx, server.match.id))
 
 

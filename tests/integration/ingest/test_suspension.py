@@ -20,7 +20,7 @@ from tests.support import logs
 
 
 async def on_offer(store: Store, server: Server) -> list[Market]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found = await markets.active(tx, server.match.id)
     return [market for market in found if market.status is MarketStatus.ACTIVE]
 
@@ -69,12 +69,12 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
     quiet_at = server.now + CONFIG.silence_live_millis + 1
     for now in (quiet_at, quiet_at + 1000):
         await worker.tick(store, PartitionAssignment("w1"), now, CONFIG)
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             (alert,) = await alerts.listing(tx, ended=False)
         assert (alert.about, alert.since, alert.detail) == (about, quiet_at, SERVER_SILENT)
     server.now = quiet_at + 2000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         (alert,) = await alerts.listing(tx)
     assert alert.ended_at == server.now
 
@@ -90,7 +90,7 @@ async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -
         now=server.now + 61_000,
         margin=CONFIG.margin,
     )
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await alerts.listing(tx, ended=False) == []
         assert len(await alerts.listing(tx)) == 1
 
@@ -101,7 +101,7 @@ async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: St
     end, next_round = server.cut(*logs.ct_win(1, 0)), server.cut(*logs.freeze(1, 0))
     assert await server.deliver(end, next_round, late=late) == ["applied", "applied"]
     assert await on_offer(store, server) == []
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, server.match.id)
     assert book[13, "map=1|round=1|team=home"].status is MarketStatus.SETTLED
     assert (13, "map=1|round=3|team=home") not in book
@@ -154,7 +154,7 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
         assert await suspension.suspend_silent(store, quiet, CONFIG) == 1
     else:
         assert await suspension.suspend_everything(store, quiet) == 1
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         offered = await markets.book(tx, server.match.id)
     following = (
         server.cut(*logs.freeze(1, 0)),
@@ -164,7 +164,7 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     state = await server.state()
     assert not any(played.gap for played in state.maps[0].rounds)
     assert state.current is not None and not state.current.gap
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, server.match.id)
     of_round = [key for key in offered if "round=2|" in f"{key[1]}|"]
     assert len(of_round) > 10
@@ -183,7 +183,7 @@ async def test_a_round_that_begins_after_a_gap_settles_as_any_other(store: Store
     assert state.current is not None and not state.current.gap
     assert (14, "map=1|round=2|team=home") in {market.key for market in await on_offer(store, server)}
     await server.send(*logs.live(), *logs.ct_win(2, 0))
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         book = await markets.book(tx, server.match.id)
     assert book[14, "map=1|round=2|team=home"].status is MarketStatus.SETTLED
 
@@ -207,11 +207,11 @@ async def test_everything_is_suspended_in_play_and_before(store: Store, server: 
 
 async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -> None:
     await server.begin()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         head = await changes.head(tx)
     open_before = len(await on_offer(store, server))
     await suspension.suspend_everything(store, server.now)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await changes.read(tx, head, 1000)
     assert len({row.envelope_seq for row in rows}) == 1
     assert [row.frame for row in rows] == ["match.updated", *["market.suspended"] * open_before]
@@ -222,7 +222,7 @@ async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store,
     await suspension.suspend_everything(store, NOW)
     await worker.tick(store, PartitionAssignment("w1"), NOW + 5000, CONFIG)
     assert await on_offer(store, server)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await heartbeats.latest(tx, heartbeats.INGEST) == NOW + 5000
 
 

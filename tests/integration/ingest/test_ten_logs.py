@@ -176,7 +176,7 @@ async def test_a_log_ends_with_the_right_rounds_or_an_alert(
 ) -> None:
     end = await story(GameServer(server, "run"))
     state = await server.state()
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rounds = await history.rounds(tx, state.id)
         opened = await alerts.listing(tx, match_id=state.id, ended=False)
     assert score(state) == end.score

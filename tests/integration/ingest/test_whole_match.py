@@ -24,7 +24,7 @@ def plan() -> MatchPlan:
 
 async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, plan: MatchPlan) -> None:
     match, _, truth = await play(store, plan, "Cup")
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         home = await statistics.of_team(tx, match.home_id, limit=10)
         away = await statistics.of_team(tx, match.away_id, limit=10)
         accounts = [gamer.account for gamer in plan.home.players]
@@ -51,7 +51,7 @@ async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(
     match, _, truth = await play(store, replace(plan, best_of=best_of), "Cup")
     rename = match_commands.RenameTeam(team="team_a", name="Other Name")
     await execution.execute(store, str(match.id), rename, by="tester", now=NOW, margin=CONFIG.margin)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert len(await statistics.of_team(tx, match.home_id, limit=10)) == len(truth.maps)
 
 

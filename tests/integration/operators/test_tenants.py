@@ -145,7 +145,7 @@ async def test_everything_is_audited_and_no_secret_is(api: OperatorClient, store
     assert done == ["key.alter", "key.rotate", "key.issue", "tenant.create"]
     assert {record["actor"].split("/")[0] for record in records} == {"key:house"}
     assert len(await api.request("GET", "/beta/audit?limit=2", 200)) == 2
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         kept = str(await tx.fetch("SELECT * FROM audit, api_key"))
     for raw in (issued["api_key"], new["api_key"]):
         assert raw[12:] not in kept

@@ -44,7 +44,7 @@ class Played:
         self.ended: dict[int, set[int]] = {}
 
     async def play(self, acts: Sequence[Act]) -> list[Envelope]:
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             head = await changes.head(tx)
         for _ in range(MATCHES):
             self.matches.append(await self.story.announce(Status.LIVE))
@@ -52,7 +52,7 @@ class Played:
         self.ended = {match.number: set() for match in self.matches}
         for act in acts:
             await self.act(*act)
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             return list(EnvelopeRenderer("feed", PRODUCT).envelopes(await changes.read(tx, head, 10_000)))
 
     async def act(self, what: str, which: int, number: int, late: int) -> None:
@@ -82,7 +82,7 @@ class Played:
         await self.story.happen(match, status=status, finished_at=finished_at)
 
     async def _status(self, match: Match) -> Status:
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             found = await matches.get(tx, match.id)
         assert found
         return found.status
@@ -92,7 +92,7 @@ class Played:
         offered: dict[Key, str] = {}
         results: dict[Key, str] = {}
         statuses: dict[str, str] = {}
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             for match in self.matches:
                 urn = match_urn(match.number)
                 statuses[urn] = str((await self._status(match)).code)
@@ -161,7 +161,7 @@ async def no_more_than_since(
 ) -> None:
     """What was over by `after` is replayed only if a result of it changed since."""
     over = {urn for urn, at in closed(envelopes).items() if at <= after}
-    async with played.store.reading() as tx:
+    async with played.store.autocommit() as tx:
         rows: list[Any] = await tx.fetch(
             "SELECT m.number FROM ledger_entry e JOIN match m ON m.id = e.match_id WHERE e.at > $1", after
         )

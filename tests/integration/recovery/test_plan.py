@@ -66,7 +66,7 @@ async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
 ) -> None:
     match = await story.match()
     await story.offer(match, offer(1))
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         before = await matches.get(tx, match.id)
     assert before
     (first,) = await told(store, job(tenant), now=0)

@@ -145,7 +145,7 @@ async def test_after_its_attempts_a_job_has_failed(store: Store, tenant: Tenant)
         states.append(await fail(store, job))
     assert states == [RecoveryState.SCHEDULED] * (MAX_ATTEMPTS - 1) + [RecoveryState.FAILED]
     assert await take(store, tenant.id) is None
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         seen = await recovery_jobs.find(tx, tenant.id, "7")
     assert seen and (seen.state, seen.error) == (RecoveryState.FAILED, "the reason")
     await accepted(store, tenant.id, request("8"))

@@ -141,7 +141,7 @@ async def listeners(store: Store) -> int:
     query = """
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%grants%'
     """
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         found: int = await tx.value(query)
     return found
 

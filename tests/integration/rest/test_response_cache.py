@@ -53,7 +53,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, name: str) -> Reads:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     """How often a connection to the database was acquired."""
-    return counting(monkeypatch, "reading")
+    return counting(monkeypatch, "autocommit")
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ async def test_changes_during_a_lost_connection_are_seen(
     """The LISTEN connection is cut off; what changes meanwhile is seen."""
     path = f"/cs2/v1/matches/{live.id}/markets"
     await warm(client, path, basic, reads)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         ended = await tx.value(
             """
             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity

@@ -115,7 +115,7 @@ async def test_a_late_commit_is_not_passed_by(store: Store, story: Story, read: 
     async with store.transaction() as tx:
         first = await append_entry(tx, slow)
         running = asyncio.create_task(second())
-        async with store.reading() as other:
+        async with store.autocommit() as other:
             await eventually(lambda: _waits(other))
         assert (done, await read()) == ([], [])
     await running

@@ -24,7 +24,7 @@ async def append(store: Store, match: Match, drafts: list[ChangeDraft], now: int
 
 
 async def read(store: Store, after: int = 0, limit: int = 1000) -> list[ChangeRow]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await changes.read(tx, after, limit)
 
 
@@ -78,7 +78,7 @@ async def test_a_settlement_reaches_the_ledger_with_its_number(
 ) -> None:
     match = await new_match()
     await append(store, match, [settlement, draft()])
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         (entry,) = await history.ledger(tx, match.id)
         ((of_match, number, same),) = await history.ledger_since(tx, 0, 10)
         assert await history.ledger_since(tx, entry.id, 10) == []
@@ -100,7 +100,7 @@ async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draf
 async def test_without_drafts_nothing_is_appended_or_notified(store: Store, new_match: NewMatch) -> None:
     match = await new_match()
     assert await append(store, match, []) == match
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await changes.head(tx) == 0
 
 
@@ -119,7 +119,7 @@ async def test_a_failed_transaction_leaves_nothing(
             await changes.append(tx, match, [settlement], 1000)
             raise ZeroDivisionError
     assert await read(store) == []
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await history.ledger(tx, match.id) == []
         assert (await matches.get(tx, match.id)) == match
 
@@ -189,7 +189,7 @@ async def test_two_transactions_on_one_match_take_turns(
 
     await asyncio.gather(*(write(turn) for turn in range(20)))
     rows = await read(store)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         present = await matches.get(tx, match.id)
     assert present is not None
     assert (present.score_home, len(rows)) == (20, 40)
@@ -237,6 +237,6 @@ async def test_one_prunes_at_a_time(store: Store, new_match: NewMatch, draft: Dr
 
 
 async def _until_waiting_for_the_log(store: Store) -> None:
-    async with store.reading() as tx, asyncio.timeout(5):
+    async with store.autocommit() as tx, asyncio.timeout(5):
         while not await tx.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
             await asyncio.sleep(0.01)

@@ -21,7 +21,7 @@ async def test_an_error_rolls_back_and_passes(store: Store) -> None:
         async with store.transaction() as tx:
             await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
             raise ConnectionResetError("of something else than the database")
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
 
 
@@ -29,7 +29,7 @@ async def test_a_session_ended_by_the_server_is_unavailable_and_replaced(store: 
     with pytest.raises(Unavailable):
         async with store.transaction() as tx:
             own = await tx.value("SELECT pg_backend_pid()")
-            async with store.reading() as other:
+            async with store.autocommit() as other:
                 await other.execute("SELECT pg_terminate_backend($1)", own)
             await tx.value("SELECT 1")
     async with store.transaction() as tx:
@@ -38,7 +38,7 @@ async def test_a_session_ended_by_the_server_is_unavailable_and_replaced(store: 
 
 async def test_an_idle_transaction_is_rolled_back(store: Store) -> None:
     """A stopped process must not keep its locks: the server ends its session."""
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await tx.value("SHOW idle_in_transaction_session_timeout") == "5s"
         assert await tx.value("SHOW lock_timeout") == "10s"
 
@@ -55,7 +55,7 @@ async def test_cancelling_frees_the_connection(store: Store) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
 
 
@@ -70,19 +70,19 @@ async def test_a_snapshot_sees_one_moment_and_writes_nothing(store: Store) -> No
 async def test_a_pooled_connection_costs_no_round_trip_of_its_own(store: Store) -> None:
     """A query between two uses of a connection would be a round trip more for every request."""
     queries: list[str] = []
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         tx.connection.add_query_logger(lambda record: queries.append(record.query))
         await tx.value("SELECT 1")
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         await tx.value("SELECT 2")
     assert queries == ["SELECT 1", "SELECT 2"]
 
 
 async def test_an_open_transaction_does_not_reach_the_next_user(store: Store) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         await tx.execute("BEGIN")
         await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
 
 
@@ -103,7 +103,7 @@ async def test_a_transaction_cancelled_as_it_begins_or_ends_is_rolled_back(store
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             assert not tx.connection.is_in_transaction()
     loop.set_exception_handler(None)
     assert complaints == []
@@ -122,7 +122,7 @@ async def test_statements_written_together_are_one_round_trip(store: Store) -> N
         await tx.write([Write(insert, ("i", "x", 9))])
         await tx.write([])
     assert len(queries) == 4, queries  # with the commit
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await tx.fetch("SELECT worker, kind, at FROM worker_beat ORDER BY worker")
     assert [tuple(row.values()) for row in rows] == [
         *(("a", "feed", 0), ("b", "feed", 1), ("c", "feed", 2), ("d", "ingest", 11)),
@@ -135,5 +135,5 @@ async def test_of_statements_written_together_all_count_or_none(store: Store) ->
     with pytest.raises(asyncpg.UniqueViolationError):
         async with store.transaction() as tx:
             await tx.write([insert, insert])
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0

@@ -12,7 +12,7 @@ from tests.integration.store.conftest import NewMatch
 
 
 async def page(store: Store, *statuses: Status, limit: int = 50) -> list[tuple[Match, ListPosition]]:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         return await listings.page(tx, statuses, limit=limit, window=Window())
 
 
@@ -42,7 +42,7 @@ async def test_an_unknown_start_comes_last(store: Store, new_match: NewMatch) ->
 
 async def test_totals_follow_every_write(store: Store, new_match: NewMatch) -> None:
     async def total(*statuses: Status) -> int:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             counted = await listings.total(tx, statuses, Window())
             assert counted == await listings.total(tx, statuses, Window(0, UNKNOWN_START - 1))
         return counted

@@ -32,7 +32,7 @@ async def test_the_whole_state_comes_back(store: Store, new_match: NewMatch) -> 
     play = MapPlay(number=1, name="de_dust2", status="live", rounds=(ROUND,), home_side="T")
     current = CurrentRound(map=1, number=2, phase="live", events=(KILL,))
     match = await new_match(maps=(play,), current=current, home_strength=0.25, pause="technical")
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await matches.get(tx, match.id) == match
         assert await matches.find(tx, str(match.id)) == match
         assert await matches.find(tx, str(match.id).upper()) == match
@@ -47,7 +47,7 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 @pytest.mark.parametrize("ref", ["", "od:match:0", "od:match:99999", "mf:match:1", "x' OR 1=1", UNKNOWN])
 async def test_what_names_no_match_finds_none(store: Store, ref: str) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await matches.find(tx, ref) is None
 
 
@@ -98,7 +98,7 @@ async def test_listing_by_state_in_order_of_time(store: Store, new_match: NewMat
     soon = await new_match(status=Status.UPCOMING, scheduled_at=100)
     live = await new_match()
     over = await new_match(status=Status.FINISHED, finished_at=50)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=9) == [soon, late]
         assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=1) == [soon]
         assert await matches.listing(tx, statuses=[Status.FINISHED], limit=9) == [over]

@@ -59,7 +59,7 @@ async def test_what_is_rolled_back_is_not_notified(store: Store, listener: Liste
 
 
 async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener: Listener) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         ended = await tx.value(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
             " AND datname = current_database()"
@@ -75,7 +75,7 @@ async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener
 async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: Listener) -> None:
     await listener.stop()
     assert listener.states[-1] is False
-    async with store.reading() as tx, asyncio.timeout(5):
+    async with store.autocommit() as tx, asyncio.timeout(5):
         while await tx.value(
             "SELECT count(*) FROM pg_stat_activity"
             " WHERE query ILIKE 'LISTEN%' AND datname = current_database()"

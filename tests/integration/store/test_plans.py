@@ -78,7 +78,7 @@ async def explained(store: Store) -> AsyncIterator[Explained]:
     async with store.transaction() as tx:
         for statement in _FILL:
             await tx.execute(statement)
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         yield Explained(tx.connection)
 
 

@@ -21,7 +21,7 @@ async def test_the_classes_describe_the_tables(store: Store) -> None:
         for table in APP_CONFIG.table_classes
         for column in table._meta.columns
     }
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await tx.fetch(
             "SELECT table_name, column_name, data_type, is_nullable = 'YES' AS nullable"
             " FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'migration'"
@@ -30,7 +30,7 @@ async def test_the_classes_describe_the_tables(store: Store) -> None:
 
 
 async def test_trimming_knows_every_table_that_names_a_match(store: Store) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         rows = await tx.fetch(
             "SELECT table_name FROM information_schema.columns WHERE column_name = 'match_id'"
         )
@@ -48,7 +48,7 @@ async def test_processes_that_migrate_at_once_take_turns(database_url: str) -> N
     try:
         await asyncio.gather(migrate(url), migrate(url))
         await migrate(url)
-        async with await open_store(url, 1) as store, store.reading() as tx:
+        async with await open_store(url, 1) as store, store.autocommit() as tx:
             assert await tx.value("SELECT count(*) FROM migration WHERE app_name = 'matchfeed'") >= 3
             assert await tx.value("SELECT count(*) - count(DISTINCT name) FROM migration") == 0
     finally:
@@ -62,12 +62,12 @@ async def test_a_failed_migration_raises_its_output(database_url: str) -> None:
     await administrator.execute(f"CREATE DATABASE {fresh}")
     await administrator.close()
     async with await open_store(url, 1) as store:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             await tx.execute("CREATE TABLE match (id integer)")
         try:
             with pytest.raises(RuntimeError, match="match"):
                 await migrate(url)
-            async with store.reading() as tx:
+            async with store.autocommit() as tx:
                 assert await tx.value("SELECT to_regclass('market')") is None
         finally:
             await store.close()

@@ -13,7 +13,7 @@ NAMES = (
 
 
 async def test_the_query_is_cut_as_the_names_are(store: Store) -> None:
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         for name in map(folded, NAMES):
             rows = await tx.fetch("SELECT piece FROM name_pieces($1) AS piece", name[:200])
             assert sorted(row["piece"] for row in rows) == search.trigrams(name[:200])[0]

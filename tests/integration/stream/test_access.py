@@ -255,7 +255,7 @@ async def test_keys_are_looked_up_while_notify_does_not_work(
     raw = await issue(bundles=("cs2.stats",))
 
     async def cut() -> int:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             return await tx.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE query LIKE 'LISTEN%' AND datname = current_database()"

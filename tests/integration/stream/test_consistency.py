@@ -209,7 +209,7 @@ class Life(RuleBasedStateMachine):
     async def _check_settlements(self, client: Client) -> None:
         """None is lost since the last snapshot."""
         wanted: set[int] = set()
-        async with self.service.store.reading() as tx:
+        async with self.service.store.autocommit() as tx:
             for match in self.matches:
                 if client.ref in ("", str(match.id)):
                     wanted |= {entry.id for entry in await history.ledger(tx, match.id)}

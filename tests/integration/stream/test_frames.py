@@ -67,7 +67,7 @@ async def test_the_stream_of_one_match_carries_no_other(host: str, raw: str, sto
 
 
 async def head(story: Story) -> int:
-    async with story.store.reading() as tx:
+    async with story.store.autocommit() as tx:
         newest: int = await tx.value("SELECT max(seq) FROM change")
     return newest
 

@@ -86,7 +86,7 @@ async def test_each_stream_scope_opens_its_frames(
     for one in ready:
         await one.wait()
     await everything_happens(story)
-    async with story.store.reading() as tx:
+    async with story.store.autocommit() as tx:
         head[0] = await tx.value("SELECT max(seq) FROM change")
     done.set()
     for chosen, task in zip(sets, listening, strict=True):

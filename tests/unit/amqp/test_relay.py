@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 class NoStore:
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[Any]:
+    async def autocommit(self) -> AsyncIterator[Any]:
         yield None
 
 

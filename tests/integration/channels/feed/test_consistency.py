@@ -41,7 +41,7 @@ def shown(book: Book) -> Open:
 
 async def truth(store: Store, published: list[Match]) -> Open:
     found: Open = {}
-    async with store.reading() as tx:
+    async with store.autocommit() as tx:
         for match in published:
             active = await markets.active(tx, match.id)
             if active:

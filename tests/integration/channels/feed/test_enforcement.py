@@ -44,7 +44,7 @@ class EnforcedTenant:
         return next(each for each in found if each.rule == rule)
 
     async def alerts(self) -> list[str]:
-        async with self.store.reading() as tx:
+        async with self.store.autocommit() as tx:
             return [alert.subject for alert in await alerts.listing(tx, ended=False)]
 
     async def queues(self) -> set[str]:

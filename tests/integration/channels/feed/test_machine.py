@@ -99,7 +99,7 @@ class Machine(RuleBasedStateMachine):
 
     async def _published(self) -> bool:
         publisher = self.world.session.relay.publishers.get(self.tenant.id)
-        async with self.world.rig.store.reading() as tx:
+        async with self.world.rig.store.autocommit() as tx:
             head = await changes.head(tx)
         return publisher is not None and publisher.healthy and publisher.cursor >= head
 

@@ -32,7 +32,7 @@ async def test_an_overflow_is_notified_once_and_publishing_continues(rig: Rig, f
         assert consumer.downs == 1
 
         async def noted() -> bool:
-            async with rig.store.reading() as tx:
+            async with rig.store.autocommit() as tx:
                 [standing] = await cursors.statuses(tx)
             return standing.dropped == 25 and not standing.state
 
@@ -49,7 +49,7 @@ async def test_a_loss_is_recorded_before_its_count_is_cleared(
     owed, purge = list[bool](), aio_pika.RobustQueue.purge
 
     async def cut_off(queue: aio_pika.RobustQueue, **options: object) -> None:
-        async with rig.store.reading() as tx:
+        async with rig.store.autocommit() as tx:
             owed.append(await tx.value("SELECT owed FROM tenant_cursor"))
         if emptied:
             await purge(queue)
@@ -164,7 +164,7 @@ async def test_old_changes_are_pruned_and_lagging_tenants_still_receive_the_rest
         young = await rig.write_changes(match, 3)
         config = retention.RetentionConfig(changes=60_000, window=60_000)
         assert await retention.prune(rig.store, config, system_clock()) == 2 * len(old)
-        async with rig.store.reading() as tx:
+        async with rig.store.autocommit() as tx:
             assert await changes.tail(tx) == old[-1] + 1
         await stack.enter_async_context(feed(alive_seconds=ALIVE))
         await until("the rest is published", lambda: consumer.seqs == set(young))

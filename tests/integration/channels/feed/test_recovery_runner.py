@@ -86,7 +86,7 @@ async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
 
 async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
     async def look() -> RecoveryJob:
-        async with store.reading() as tx:
+        async with store.autocommit() as tx:
             found = await recovery_jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
         assert found
         return found

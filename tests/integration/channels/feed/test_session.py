@@ -86,7 +86,7 @@ async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, f
         assert [b'subscribed="0"' in each.body for each in consumer.alives[:2]] == [True, False]
 
         async def notified() -> bool:
-            async with rig.store.reading() as tx:
+            async with rig.store.autocommit() as tx:
                 return not await tx.value("SELECT owed FROM tenant_cursor")
 
         await until_async("nothing is owed any more", notified)
@@ -220,12 +220,12 @@ async def test_cursors_are_saved_and_the_window_is_not_exceeded(rig: Rig, feed: 
         seqs = await rig.write_changes(match, 200)
 
         async def saved() -> bool:
-            async with rig.store.reading() as tx:
+            async with rig.store.autocommit() as tx:
                 cursor = await tx.value("SELECT seq FROM tenant_cursor WHERE tenant_id = $1", tenant_id)
                 return bool(cursor == seqs[-1])
 
         await until_async("saved", saved)
-        async with rig.store.reading() as tx:
+        async with rig.store.autocommit() as tx:
             [standing] = await cursors.statuses(tx)
         assert standing.behind == 0 and standing.oldest is None
         assert consumer.seqs == set(seqs)
@@ -280,7 +280,7 @@ async def test_a_tenant_is_served_though_the_reply_of_its_lease_was_lost(
 
 async def break_off(rig: Rig) -> None:
     """End every other session on this test's database."""
-    async with rig.store.reading() as tx:
+    async with rig.store.autocommit() as tx:
         await tx.fetch(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -41,7 +41,7 @@ async def passed_over(rig: Rig, slug: str, seq: int) -> None:
     """Wait until the tenant's cursor, as it is saved, is beyond a change."""
 
     async def skipped() -> bool:
-        async with rig.store.reading() as tx:
+        async with rig.store.autocommit() as tx:
             places = {each.slug: each.seq for each in await cursors.statuses(tx)}
         return places[slug] >= seq
 
@@ -251,7 +251,7 @@ async def test_queues_of_other_names_than_the_dead_process_knew_are_an_unbound_l
         await until("published", lambda: seq in first.seqs)
 
         async def noted() -> bool:
-            async with rig.store.reading() as tx:
+            async with rig.store.autocommit() as tx:
                 return bool(await tx.value("SELECT bound <> '' AND seq >= $1 FROM tenant_cursor", seq))
 
         await until_async("noted", noted)
