@@ -15,7 +15,7 @@ import msgspec
 from faststream import AckPolicy
 from faststream.rabbit import Channel, RabbitMessage
 
-from app.ingest import apply, suspension
+from app.ingest import apply, parked_batches
 from app.ingest.batch import Batch, from_message
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
@@ -69,7 +69,7 @@ class Consumer:
                 failures += await self._is_batch_at_fault()
                 log.exception("a log batch cannot be applied", failures=failures)
                 if failures == ATTEMPTS:
-                    await suspension.park_batch(self._store, batch, repr(error), self._clock())
+                    await parked_batches.park(self._store, batch, repr(error), self._clock())
                     return "parked"
                 await asyncio.sleep(_RETRY_SECONDS)
 

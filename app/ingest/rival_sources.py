@@ -12,10 +12,13 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, source_selection
 from app.ingest.batch import Batch
+from app.ingest.config import IngestConfig
+from app.ingest.match_checks import for_each_match
 from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
 from app.store import alerts, match_sources
 from app.store.alerts import AlertKind, AlertSubject
+from app.store.connections import Store
 from app.store.match_sources import MatchSource
 from app.store.transaction import Tx
 
@@ -44,7 +47,22 @@ def _rival(match_id: UUID, sender: MatchSource) -> AlertSubject:
     return AlertSubject(AlertKind.RIVAL_SOURCE, match_id=match_id, subject=sender.source)
 
 
-async def forget_rivals(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[Change]]:
+async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
+    """End the suspension of matches whose rival sources have been silent for long; how many."""
+    before = now - config.takeover_millis
+    async with store.autocommit() as tx:
+        waiting = await match_sources.rival_sources_gone(tx, before)
+
+    async def forget(tx: Tx, match: Match) -> None:
+        after, changes = await _without_claims(tx, match, before, now)
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, quoting=True, margin=config.margin
+        )
+
+    return await for_each_match(store, waiting, forget)
+
+
+async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[Change]]:
     """The match without the claims of senders that have been silent since `before` (ms)."""
     known = await match_sources.listing(tx, match.id)
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]

@@ -5,7 +5,7 @@ import os
 import socket
 from uuid import uuid4
 
-from app.ingest import consumer, suspension
+from app.ingest import consumer, missing_ranges, rival_sources, suspension
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues
@@ -44,10 +44,10 @@ async def tick(store: Store, assignment: PartitionAssignment, now: int, config: 
         async with store.transaction() as tx:
             await heartbeats.record(tx, assignment.name, heartbeats.INGEST, now)
             assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _DEAD_MILLIS))
-        await suspension.close_gaps(store, now, config)
+        await missing_ranges.skip_missing(store, now, config)
         await suspension.suspend_silent(store, now, config)
-        await suspension.lift(store, now, config)
-        await suspension.forget_rivals(store, now, config)
+        await suspension.end_after_restart(store, now, config)
+        await rival_sources.forget_rivals(store, now, config)
     except Unavailable as error:
         log.warning("the database is unavailable", error=error.detail)
 

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from app.access import admin
-from app.ingest import suspension
+from app.ingest import parked_batches
 from app.ingest.alert_monitor import AlertMonitor
 from app.settings import Settings
 from app.store import alerts, cursors, heartbeats
@@ -68,7 +68,7 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
     store: Store, monitor: AlertMonitor, server: Server
 ) -> None:
     await server.begin()
-    await suspension.park_batch(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
+    await parked_batches.park(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
     await monitor.update()
     (alert,) = await _all(store, AlertKind.PARKED_BATCH)
     assert (alert.match_id, alert.ended_at) == (server.match.id, None)

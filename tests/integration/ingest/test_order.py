@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.match import Match
-from app.ingest import suspension
+from app.ingest import missing_ranges
 from app.ingest.batch import Batch
 from app.ingest.log_update import GAP
 from app.store import changes, history, log_state
@@ -54,9 +54,9 @@ async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
     server.cut(logs.kill(logs.CT[0], logs.T[1]))  # never delivered
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     assert await server.deliver(late) == ["early"]
-    assert await suspension.close_gaps(store, late.arrived_at + 1999, CONFIG) == 0
+    assert await missing_ranges.skip_missing(store, late.arrived_at + 1999, CONFIG) == 0
     assert (await server.state()).suspended == ""
-    assert await suspension.close_gaps(store, late.arrived_at + 2001, CONFIG) == 1
+    assert await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert state.suspended == GAP
     assert await kills(store, server.match) == 2
@@ -69,7 +69,7 @@ async def test_a_complete_round_ends_the_suspension(store: Store, server: Server
     server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await suspension.close_gaps(store, late.arrived_at + 2001, CONFIG)
+    await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG)
     await server.send(*logs.ct_win(1, 0))
     assert (await server.state()).suspended == GAP
     await server.send(*logs.freeze(1, 0))
@@ -86,7 +86,7 @@ async def test_the_missing_range_that_comes_too_late_is_not_read_out_of_order(
     missing = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await suspension.close_gaps(store, late.arrived_at + 2001, CONFIG)
+    await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG)
     assert await server.deliver(missing) == ["repeat"]
     assert await kills(store, server.match) == 2
 
@@ -114,7 +114,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     server.instance = "moved"
     shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     assert await server.deliver(shot) == ["early"]
-    assert await suspension.close_gaps(store, shot.arrived_at + 2001, CONFIG) == 1
+    assert await missing_ranges.skip_missing(store, shot.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert (state.suspended, await kills(store, server.match)) == (GAP, 2)
     assert state.current is not None and state.current.gap
@@ -127,7 +127,7 @@ async def test_a_log_joined_before_play_waits_and_goes_on(store: Store, server: 
     server.offset = 1000
     begun = server.cut(*logs.kick_off()[:1])
     assert await server.deliver(begun) == ["early"]
-    assert await suspension.close_gaps(store, begun.arrived_at + 2001, CONFIG) == 1
+    assert await missing_ranges.skip_missing(store, begun.arrived_at + 2001, CONFIG) == 1
     assert (await server.state()).suspended == ""
     assert await server.deliver(server.cut(*logs.kick_off()[1:])) == ["applied"]
 

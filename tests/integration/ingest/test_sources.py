@@ -7,7 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import source_selection, suspension
+from app.ingest import rival_sources, source_selection
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.settings import Settings
@@ -103,8 +103,8 @@ async def test_a_rival_that_falls_silent_suspends_no_longer(
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
     limit = rival.now + CONFIG.takeover_millis
-    assert await suspension.forget_rivals(store, limit, CONFIG) == 0
-    assert await suspension.forget_rivals(store, limit + 1, CONFIG) == 1
+    assert await rival_sources.forget_rivals(store, limit, CONFIG) == 0
+    assert await rival_sources.forget_rivals(store, limit + 1, CONFIG) == 1
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
     rival.now = limit + 1000
     first.now = rival.now

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.match import Match
-from app.ingest import suspension
+from app.ingest import missing_ranges
 from app.ingest.batch import Batch
 from app.store import alerts, history
 from app.store.connections import Store
@@ -149,7 +149,7 @@ async def bytes_that_never_came(server: GameServer) -> End:
     server.cut(*logs.live(), *logs.ct_win(3, 0))
     late = server.cut(*logs.freeze(3, 0))
     assert await server.deliver(late) == ["early"]
-    await suspension.close_gaps(server.store, late.arrived_at + CONFIG.gap_millis + 1, CONFIG)
+    await missing_ranges.skip_missing(server.store, late.arrived_at + CONFIG.gap_millis + 1, CONFIG)
     await server.rounds((4, 0))
     return End((4, 0), (1, 2, 4))
 
