@@ -34,21 +34,21 @@ from app.channels.stream.routes import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.http import errors
 from app.http.headers import HeadRequests, add_common_headers
-from app.http.health import FEED_PROCESS, Health
+from app.http.health import FEED_PROCESS, Health, database_responds
 from app.http.listeners import ListenerFilter
 from app.http.request_body import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ViewResponse
 from app.http.response_cache import ResponseCache
 from app.http.upgrade import UpgradeRefusals
-from app.ingest import health
-from app.ingest.alert_monitor import AlertMonitor, alerts_state
+from app.ingest import health as ingest_health
 from app.ingest.queues import IngestQueues
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
 from app.kit import logging
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
+from app.operators.alert_monitor import AlertMonitor, alerts_state
 from app.operators.dependencies import OperatorDependencies
 from app.operators.routes import ROUTES as OPERATORS
 from app.recovery.request import RecoveryService
@@ -204,11 +204,11 @@ class Parts:
         dead = self._settings.ingest_dead_seconds
         return Health(
             {
-                "database": partial(health.database_answers, store),
-                "ingest_queues": partial(health.queues_answer, queues),
+                "database": partial(database_responds, store),
+                "ingest_queues": partial(ingest_health.queues_respond, queues),
                 "feed": partial(feed_health.feed_state, store, self._clock, self._settings.alive_seconds),
-                "ingest_worker": partial(health.worker_beats, store, self._clock, dead),
-                "log_batches": partial(health.nothing_parked, store),
+                "ingest_worker": partial(ingest_health.worker_beats, store, self._clock, dead),
+                "log_batches": partial(ingest_health.nothing_parked, store),
                 "rate_limits": partial(rate_state, self.counters),
                 ALERTS: partial(alerts_state, store),
             },

@@ -10,7 +10,7 @@ read for separately.
 `heartbeat` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
 queues (`queue_losses`) and from the times when none of its queues was bound (`binding_tracker`, which
 maintains the `tenant_bindings`). What is published through FastStream connects and closes by
-`broker_lifecycle`.
+`broker_lifecycle`. `delivery_status` reports, for operators, how delivery to each tenant stands.
 
 Invariants:
 - a cursor moves only past envelopes that the broker has confirmed, or that the tenant does not subscribe to,
@@ -21,6 +21,6 @@ Invariants:
   the former holder's connections are gone from the broker;
 - within a vhost, envelopes are published in the order of the change log.
 
-Imported by `recovery`, `channels.feed`, `workers` and `sandbox`; imports `broker`, `store`, `wire`, `domain`
-and `kit`.
+Imported by `recovery`, `channels.feed`, `operators`, `cli`, `workers` and `sandbox`; imports `broker`,
+`store`, `wire`, `domain` and `kit`.
 """

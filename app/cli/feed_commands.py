@@ -2,7 +2,7 @@
 
 import click
 
-from app.access.delivery_status import TenantStatus, tenant_statuses
+from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.cli.runtime import async_command, broker_config, command_store, load_settings
 from app.workers import run_feed
 

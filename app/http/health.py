@@ -4,11 +4,17 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from app.kit.errors import Refusal
 from app.kit.logging import get_logger
+from app.store.connections import Store
 
 OK = "ok"
 FEED_PROCESS = "feed_process"  #: whether any feed process is alive, whichever tenants it publishes to
 Check = Callable[[], Awaitable[str]]  #: returns `ok`, or one line on what is wrong
 log = get_logger(__name__)
+
+
+async def database_responds(store: Store) -> str:
+    await store.check()
+    return OK
 
 
 class Health:

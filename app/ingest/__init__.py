@@ -15,7 +15,7 @@ and settle, but suspend every active market and open none.
 Three modules act where no line does, on one match after the other (`match_checks`): `suspension` suspends
 matches whose source is silent, or all when no worker is alive, `missing_ranges` continues after bytes that
 never came, `parked_batches` stores what cannot be applied. `source_selection` decides which of several
-senders is followed, `rival_sources` records the others. `alert_monitor` updates the alerts that follow from stored state. `reference` imports reference data.
+senders is followed, `rival_sources` records the others. `reference` imports reference data.
 
 Ingest imports no channel; only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
 `commands`, `store`, `broker`, `access`, `http`, `domain` and `kit`.

@@ -1,4 +1,4 @@
-"""The health of ingest, as any process can see it."""
+"""Health checks of ingest: its queues, its workers, and whether they could apply everything."""
 
 from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock
@@ -8,12 +8,7 @@ from app.store.connections import Store
 OK = "ok"
 
 
-async def database_answers(store: Store) -> str:
-    await store.check()
-    return OK
-
-
-async def queues_answer(queues: IngestQueues) -> str:
+async def queues_respond(queues: IngestQueues) -> str:
     return OK if await queues.healthy() else "the broker of the internal queues does not answer"
 
 

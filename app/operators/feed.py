@@ -3,7 +3,7 @@
 from litestar import get
 from litestar.di import NamedDependency
 
-from app.access.delivery_status import TenantStatus, tenant_statuses
+from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR
 from app.wire.views.meta import ListMeta, Many

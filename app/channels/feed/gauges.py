@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from app.access.delivery_status import CONNECTED, TenantStatus, tenant_statuses
+from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
 from app.amqp.relay import Relay
 from app.broker.management import Management
 from app.kit import metrics

@@ -8,7 +8,7 @@ from prometheus_client import REGISTRY
 
 from app.access import admin
 from app.ingest import parked_batches
-from app.ingest.alert_monitor import AlertMonitor
+from app.operators.alert_monitor import AlertMonitor
 from app.settings import Settings
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject

@@ -8,7 +8,7 @@ from app.commands import creation, execution, match_commands
 from app.commands.creation import NewMatch
 from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
-from app.ingest.alert_monitor import AlertMonitor
+from app.operators.alert_monitor import AlertMonitor
 from app.store import alerts, history, markets, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
