@@ -36,9 +36,10 @@ def react(
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
-    `match` is the state after `changes`; `now` in Unix ms; `margin` as a fraction (0.06). Without `quoting`
-    every active market is suspended; markets are settled, but none is opened or priced. Markets that an
-    operator settled stay as they are until an operator rolls them back, held ones until they are released.
+    `match` is the state after `changes`, seen at `now` (Unix ms); `margin` as a fraction (0.06). Without
+    `quoting` every active market is suspended; markets are settled, but none is opened or priced. Markets
+    that an operator settled stay as they are until an operator rolls them back, held ones until they are
+    released.
     """
     facts = collect_facts(match, changes)
     after = dict(book)
@@ -126,7 +127,7 @@ def _apply_offers(facts: MatchFacts, after: Book, now: int, margin: float) -> No
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other.
     """
-    offers = priced_offers(facts, after, margin)
+    offers = priced_offers(facts, after, now, margin)
     _suspend(after, (offer.key for offer in offers), _OFF_OFFER)
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_map = [offer for offer in offers if not offer.specifiers.round]

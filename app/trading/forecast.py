@@ -32,16 +32,20 @@ class Branch(NamedTuple):
 
 
 class Forecast:
-    """The probabilities that follow from `facts`. Lives as long as one reaction.
+    """The probabilities that follow from `facts` at `now` (Unix ms). Lives as long as one reaction.
+
+    The current round is seen at `now`, not at its newest fact: clock and fuse have run on since. A clock that
+    is behind the newest fact counts as there.
 
     Skill is assumed to lie with equal probability at either end of its spread: the distributions of maps
     and match are the mean of both cases, so that two teams are not priced as even with more certainty than
     the rounds alone give.
     """
 
-    def __init__(self, facts: MatchFacts) -> None:
+    def __init__(self, facts: MatchFacts, now: int) -> None:
         self.facts = facts
         self.match = facts.match
+        self.now = max(now, self.match.last_fact_at)
         self._finals: dict[tuple[int, float | None], Finals] = {}
         self._map_parameters: dict[tuple[int, float], MapParameters] = {}
         self._states: dict[int, MapState] = {}
@@ -151,10 +155,10 @@ class Forecast:
 
     @cached_property
     def _bomb(self) -> float:
-        """What a planted bomb is worth to home, by how long it has ticked at the newest fact."""
+        """What a planted bomb is worth to home, by how long it has ticked."""
         if self._plant is None:
             return 0.0
-        return self.planter * kill_model.planted((self.match.last_fact_at - self._plant.at) / 1000)
+        return self.planter * kill_model.planted((self.now - self._plant.at) / 1000)
 
     @cached_property
     def match_finals(self) -> Finals:

@@ -32,9 +32,9 @@ class Offer(msgspec.Struct, frozen=True):
         return self.type_id, self.specifiers.text
 
 
-def priced_offers(facts: MatchFacts, book: Book, margin: float) -> list[Offer]:
-    """Every market that may be on offer now, with its price; closed ones are left out."""
-    forecast = Forecast(facts)
+def priced_offers(facts: MatchFacts, book: Book, now: int, margin: float) -> list[Offer]:
+    """Every market that may be on offer at `now` (Unix ms), with its price; closed ones are left out."""
+    forecast = Forecast(facts, now)
     groups: dict[str, list[tuple[int, Specifiers, float]]] = {}
     singles: list[list[tuple[int, Specifiers, float]]] = []
     for rule in RULES.values():

@@ -121,7 +121,7 @@ def _play(plan: MatchPlan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
 
 def _quotes(match: Match) -> Iterator[Quote]:
     facts = collect_facts(match, ())
-    forecast = Forecast(facts)
+    forecast = Forecast(facts, match.last_fact_at)
     for rule in RULES.values():
         for specifiers in rule.opens(facts):
             if settlement_of(rule, facts, specifiers) is None:

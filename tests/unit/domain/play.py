@@ -98,6 +98,9 @@ class Server:
             weapon=weapon,
         )
 
+    def plant(self, slot: Slot, player: int) -> tuple[Change, ...]:
+        return self.report(f.BombPlanted(at=self.later(20), player=TEAMS[slot][player], site="A"))
+
     def won_fact(self, slot: Slot, reason: WinReason = "kills") -> f.RoundWon:
         self.score[slot] += 1
         ct_score, t_score = self.by_side()
