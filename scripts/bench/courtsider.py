@@ -1,0 +1,191 @@
+"""What somebody wins who sees play before our log does.
+
+Somebody sees the true state of play N seconds before our log batch does, and bets one unit wherever our own
+model on the true state gives value. A bet counts only if the market is still on offer at the same price when
+the delay of 5 s is over. Bets are placed right after kills, plants, begun defuses and results, in the last
+seconds of the clock and of the fuse, and now and then between.
+
+    python -m scripts.bench.courtsider [--maps 2000] [--processes 2] [--rounds 0.2] [--log FILE]
+        [--plot docs/courtsider.svg]
+
+Played are simulated maps, of each a share of the rounds, and a real server's log at its own speed where it is
+there. Intervals are 95 %, over maps; one log has none.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+from uuid import UUID
+
+import click
+
+from app.domain.match import Match
+from app.ingest.cs2log.timestamps import split_timestamp
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
+from app.trading.registry import RULES
+from scripts.bench.courtsider_play import LEADS, Observation, Tallies, Tally, batches
+from scripts.bench.courtsider_plot import draw
+from scripts.bench.engine import recorded
+
+BEGIN = 1_790_000_000_000
+REAL_LOG = Path("../shared/data/cs2-server-inferno.log.gz")
+_GOAL_LEAD, _DEAREST = 2, 12
+_BATCH = 10  #: maps that a process takes at a time
+
+
+class Return(NamedTuple):
+    """The mean return of `bets` bets, and half the width of its interval."""
+
+    bets: int
+    mean: float
+    error: float
+
+
+Returns = dict[int, dict[int, Return]]  #: by market type and lead
+
+
+def simulated(seed: int, share: float) -> Tallies:
+    home, away = fictional_world().pair(Random(seed))
+    plan = MatchPlan(home, away, seed, BEGIN, brief=True, knife=False)
+    match = Match(
+        id=UUID(int=1),
+        number=1,
+        home=home.name,
+        away=away.name,
+        event="",
+        home_strength=home.points,
+        away_strength=away.points,
+    )
+    lines = ((line.at, line.text) for line in play(plan, new_truth(plan)))
+    return Observation(match, BEGIN, share, Random(f"rounds of {seed}")).run(batches(lines))
+
+
+def measure(seeds: Sequence[int], share: float) -> list[Tallies]:
+    return [simulated(seed, share) for seed in seeds]
+
+
+def recorded_tallies(path: Path) -> Tallies:
+    """A real log at its own speed, by its lines' own seconds."""
+    subject = recorded(path)
+    return Observation(subject.match, BEGIN, 1.0, Random(1)).run(batches(_timed(subject.text)))
+
+
+def _timed(text: str) -> Iterator[tuple[float, str]]:
+    first = latest = None
+    for line in text.split("\n"):
+        split = split_timestamp(line)
+        if split is None:
+            continue
+        first = split[0] if first is None else first
+        latest = split[0] if latest is None else max(latest, split[0])
+        yield (latest - first) / 1000, line
+
+
+def returns(maps: Sequence[Tallies]) -> Returns:
+    """Mean returns with intervals over maps (a ratio estimator's, since maps have different numbers)."""
+    found: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
+    for tallies in maps:
+        sums: dict[tuple[int, int], tuple[int, float]] = {}
+        for (type_id, lead, _), tally in tallies.items():
+            bets, returned = sums.get((type_id, lead), (0, 0.0))
+            sums[type_id, lead] = bets + tally.bets, returned + tally.returned
+        for key, of_map in sums.items():
+            found[key].append(of_map)
+    by_type: Returns = defaultdict(dict)
+    for (type_id, lead), counted in sorted(found.items()):
+        by_type[type_id][lead] = _return(counted)
+    return dict(by_type)
+
+
+def _return(counted: Sequence[tuple[int, float]]) -> Return:
+    bets = sum(count for count, _ in counted)
+    mean = sum(returned for _, returned in counted) / bets
+    spread = sum((returned - mean * count) ** 2 for count, returned in counted)
+    few = len(counted) / (len(counted) - 1) if len(counted) > 1 else math.inf
+    return Return(bets, mean, 1.96 * math.sqrt(spread * few) / bets if len(counted) > 1 else math.nan)
+
+
+def table(found: Returns) -> Iterator[str]:
+    yield "| type | bets at N = 2 | " + " | ".join(f"N = {lead}" for lead in LEADS) + " |"
+    yield "|---|---|" + "---|" * len(LEADS)
+    for type_id, by_lead in found.items():
+        bets = by_lead[_GOAL_LEAD].bets if _GOAL_LEAD in by_lead else 0
+        cells = (_cell(by_lead.get(lead)) for lead in LEADS)
+        yield f"| {type_id} {RULES[type_id].key} | {bets} | " + " | ".join(cells) + " |"
+
+
+def _cell(one: Return | None) -> str:
+    if one is None:
+        return "–"
+    return f"{one.mean:+.2f}" if math.isnan(one.error) else f"{one.mean:+.2f} ± {one.error:.2f}"
+
+
+def occasions(maps: Sequence[Tallies], lead: int) -> Iterator[str]:
+    """What had just happened, by its share of the winnings: where money is lost."""
+    sums: dict[str, Tally] = defaultdict(Tally)
+    for tallies in maps:
+        for (type_id, at, occasion), tally in tallies.items():
+            if at == lead:
+                one = sums[f"{occasion}, {type_id} {RULES[type_id].key}"]
+                one.bets, one.returned = one.bets + tally.bets, one.returned + tally.returned
+    dearest = sorted(sums.items(), key=lambda item: -item[1].returned)
+    for name, one in dearest[:_DEAREST]:
+        each, a_map = one.returned / one.bets, one.returned / len(maps)
+        yield f"- {name}: {one.bets} bets, {each:+.3f} each, {a_map:+.3f} a map"
+
+
+def play_maps(maps: int, processes: int, share: float) -> list[Tallies]:
+    seeds = [range(start, min(start + _BATCH, maps)) for start in range(0, maps, _BATCH)]
+    tallies: list[Tallies] = []
+    with (
+        ProcessPoolExecutor(processes) as pool,
+        click.progressbar(length=maps, label="maps") as progress,
+    ):
+        for found in pool.map(measure, seeds, [share] * len(seeds)):
+            tallies += found
+            progress.update(len(found))
+    return tallies
+
+
+def _report(title: str, maps: Sequence[Tallies]) -> Returns:
+    found = returns(maps)
+    click.echo(f"\n{title}\n")
+    click.echo("\n".join(table(found)))
+    click.echo(f"\nN = {_GOAL_LEAD}, what had just happened:\n")
+    click.echo("\n".join(occasions(maps, _GOAL_LEAD)))
+    return found
+
+
+@click.command()
+@click.option("--maps", default=2000, show_default=True, help="Simulated maps.")
+@click.option("--rounds", "share", default=0.2, show_default=True, help="The share of rounds watched.")
+@click.option("--processes", default=1, show_default=True)
+@click.option("--log", "path", default=REAL_LOG, show_default=True, type=click.Path(path_type=Path))
+@click.option("--plot", type=click.Path(path_type=Path), help="Write the picture here.")
+def main(maps: int, share: float, processes: int, path: Path, plot: Path | None) -> None:
+    """Measure, and print what `docs/pricing.md` shows."""
+    by_source: dict[str, Returns] = {}
+    if maps:
+        title = f"{maps} simulated maps, {share:.0%} of their rounds"
+        by_source["simulated maps"] = _report(title, play_maps(maps, processes, share))
+    if path.exists():
+        by_source["real log"] = _report(f"{path.name}, all rounds", [recorded_tallies(path)])
+    else:
+        click.echo(f"\n{path} is not there: no real log was played")
+    if plot:
+        draw(by_source, plot)
+    above = [
+        f"{RULES[type_id].key} {by_lead[_GOAL_LEAD].mean:+.3f}"
+        for type_id, by_lead in by_source.get("simulated maps", {}).items()
+        if _GOAL_LEAD in by_lead and by_lead[_GOAL_LEAD].mean > 0
+    ]
+    click.echo(f"\nabove 0 at N = {_GOAL_LEAD}: {', '.join(above) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()
