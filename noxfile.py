@@ -126,6 +126,12 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def fit(session: nox.Session) -> None:
+    """Fit the models' coefficients to published data of real play; the data lies beside the checkout."""
+    session.run("python", "-m", "scripts.fit", *session.posargs)
+
+
+@nox.session
 def abuse(session: nox.Session) -> None:
     """What others notice while one client abuses the service; a minute or so."""
     session.run("python", "-m", "scripts.bench.abuse", *session.posargs)

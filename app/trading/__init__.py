@@ -9,6 +9,10 @@ to the same state changes nothing.
     match_phase        which map and which rounds may be offered now
     model              how likely home wins a round; every other price follows from it
     kill_model         one round, kill by kill
+    round_state        what is known of a round when it is priced
+    round_features     the numbers that the round model looks at
+    round_model        CT's chance of a round, before it and in play
+    coefficients       what was fitted to real play, read from its file
     map_scores         rounds to a map: by sides, momentum and overtime
     match_scores       maps to a match
     forecast           these together, for one state of one match, each computed once

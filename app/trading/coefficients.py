@@ -1,0 +1,52 @@
+"""The fitted numbers of the models, as `nox -s fit` writes them: no coefficient is written by hand.
+
+One section for each fit; `data` lists what they were fitted to. The rules of the game are code and not here.
+"""
+
+from functools import lru_cache
+from importlib.resources import files
+
+import msgspec
+
+
+class DataSet(msgspec.Struct, frozen=True):
+    """A file that something was fitted to. `dates` says when its maps were played."""
+
+    name: str
+    rows: int
+    dates: str
+    sha256: str
+
+
+class PhaseModel(msgspec.Struct, frozen=True):
+    """A logistic model: what each logit of `lean` counts for, and the weight of each feature
+    (`round_features`)."""
+
+    lean: float
+    weights: tuple[float, ...]
+
+
+class RoundCoefficients(msgspec.Struct, frozen=True):
+    """`models`: by phase of the round, then by what is known (a bit for each group of features).
+
+    `sides` is what each map of the data set adds for CT, in logits; `skill_spread` how much two teams of it
+    differ. Both are for judging on that data: today's sides are in the catalogue, today's skill in ratings.
+    """
+
+    models: dict[str, dict[int, PhaseModel]]
+    sides: dict[str, dict[str, float]]
+    skill_spread: float
+
+
+class Coefficients(msgspec.Struct, frozen=True):
+    """Everything that was fitted."""
+
+    data: tuple[DataSet, ...]
+    rounds: RoundCoefficients
+
+
+@lru_cache(maxsize=1)
+def load() -> Coefficients:
+    """The coefficients of this package, read once."""
+    text = files(__package__).joinpath("coefficients.json").read_bytes()
+    return msgspec.json.decode(text, type=Coefficients)

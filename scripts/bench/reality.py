@@ -1,0 +1,120 @@
+"""What prices are worth on published data of real play: each row is predicted from itself and earlier ones
+alone.
+
+    python -m scripts.bench.reality rounds FILE [--predictions OUT.csv] [--json]
+    python -m scripts.bench.reality maps FILE [--predictions OUT.csv] [--json]
+
+`rounds` reads csgo_round_snapshots, `maps` cs2_maps_2025, plain or gzipped. Intervals hold 95 % of draws of
+whole maps. On the files that coefficients were fitted to, `rounds` knows what it predicts;
+`scripts.fit.validation` judges on maps that a fit has not seen.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from app.trading.coefficients import load
+from scripts.fit.rounds import NAME
+from scripts.reality import map_wins, round_predictions, team_maps
+from scripts.reality.judging import Judgement, Prediction, compared, write
+from scripts.reality.labels import map_results, round_winners
+from scripts.reality.scores import shown
+from scripts.reality.snapshots import Snapshot, read
+
+Found = tuple[list[Prediction], dict[str, Judgement]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("what", choices=("rounds", "maps"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--predictions", type=Path, help="where to write them, with the header row,kind,p")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    options = parser.parse_args()
+    found = {"rounds": of_rounds, "maps": of_maps}
+    predictions, judgements = found[options.what](options.file)
+    if options.predictions:
+        write(predictions, options.predictions)
+    if options.json:
+        print(msgspec.json.format(msgspec.json.encode(_document(judgements)), indent=2).decode())
+    else:
+        _print(judgements)
+
+
+def of_rounds(path: Path) -> Found:
+    """Rounds and maps of the snapshots in this file."""
+    snapshots = list(read(path))
+    predictions = [
+        *round_predictions.predictions(snapshots, load().rounds, NAME),
+        *map_wins.predictions(snapshots),
+    ]
+    return predictions, judged_rounds(snapshots, predictions)
+
+
+def judged_rounds(snapshots: Sequence[Snapshot], predictions: Sequence[Prediction]) -> dict[str, Judgement]:
+    """Predictions of these rows, judged by what came: by kind, those in play also by phase."""
+    winners = round_winners(snapshots)
+    results = map_results(snapshots, winners)
+    judgements = {}
+    for kind, chosen in _kinds(snapshots, predictions).items():
+        rows = [snapshots[one.row] for one in chosen]
+        of_map = kind == "map_win"
+        judgements[kind] = compared(
+            [one.chance for one in chosen],
+            [results[row.map_index] if of_map else float(winners[row.key]) for row in rows],
+            [row.map_index for row in rows],
+            {"coin_race": [map_wins.coin_race(row) for row in rows]} if of_map else {},
+        )
+    return judgements
+
+
+def _kinds(snapshots: Sequence[Snapshot], predictions: Sequence[Prediction]) -> dict[str, list[Prediction]]:
+    kinds: dict[str, list[Prediction]] = {}
+    for one in predictions:
+        kinds.setdefault(one.kind, []).append(one)
+        if one.kind == "in_round":
+            kinds.setdefault(f"in_round_{snapshots[one.row].state.phase}", []).append(one)
+    return kinds
+
+
+def of_maps(path: Path) -> Found:
+    """CS2 maps between teams, in order of time."""
+    maps = list(team_maps.read(path))
+    predictions = list(team_maps.predictions(maps))
+    rows = [maps[one.row] for one in predictions]
+    judgement = compared(
+        [one.chance for one in predictions],
+        [float(row.a_won) for row in rows],
+        [row.row for row in rows],
+        {"elo": [one.chance for one in team_maps.elo(maps)]},
+    )
+    return predictions, {"map": judgement}
+
+
+def _document(judgements: Mapping[str, Judgement]) -> dict[str, dict[str, object]]:
+    """By kind: n, the value of each measure, its interval, and the values of the references."""
+    return {
+        kind: {
+            "n": one.n,
+            **{name: figure.value for name, figure in one.ours.items()},
+            "intervals": {name: (figure.low, figure.high) for name, figure in one.ours.items()},
+            "references": {
+                reference: {name: figure.value for name, figure in figures.items()}
+                for reference, figures in one.references.items()
+            },
+        }
+        for kind, one in judgements.items()
+    }
+
+
+def _print(judgements: Mapping[str, Judgement]) -> None:
+    for kind, one in judgements.items():
+        print(f"{kind}, {one.n} predictions\n  ours       {shown(one.ours)}")
+        for name, figures in one.references.items():
+            print(f"  {name:10} {shown(figures)}")
+
+
+if __name__ == "__main__":
+    main()

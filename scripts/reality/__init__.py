@@ -1,0 +1,9 @@
+"""Published data of real play, read for fits (`scripts/fit`) and benchmarks (`scripts/bench/reality`).
+
+    place        where the data lies
+    snapshots    csgo_round_snapshots: moments of rounds
+    labels       who won the rounds and maps of the snapshots
+    scores       how good predictions are: log loss, Brier score, AUC, calibration error, with intervals
+
+None of the data is part of the project: `docs/pricing.md` says what was fitted to what.
+"""
