@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
 
+import msgspec
 from litestar import Litestar
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
@@ -55,6 +56,7 @@ from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
+from app.trading.pricing_config import PricingConfig
 from app.wire.envelopes.dictionaries import Producer
 from app.wire.views.meta import ALERTS
 
@@ -195,7 +197,7 @@ class Parts:
             secret=settings.secret_key,
             broker=broker,
             internal_vhost=settings.rabbitmq_internal_vhost,
-            margin=settings.margin,
+            pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             public_url=settings.public_url.rstrip("/"),
             sandbox=settings.sandbox,
         )

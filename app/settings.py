@@ -114,6 +114,11 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     ingest_dead_seconds: Positive = 15
     #: Margin of every book, as a fraction.
     margin: Annotated[float, Meta(ge=0, le=0.5)] = 0.06
+    #: The delay in seconds after which bookmakers accept a bet, if its price still stands unchanged: our
+    #: prices assume it, and a market whose result would be certain within it is closed before.
+    bet_delay_seconds: Annotated[int, Meta(ge=0, le=60)] = 5
+    #: While a round is played, a price is published when its odds have moved by this fraction or more.
+    price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.03
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
     #: Where on 127.0.0.1 the feed and the ingest process serve their metrics; each needs a port of its own.

@@ -8,6 +8,8 @@ import asyncio
 import signal
 from contextlib import AsyncExitStack
 
+import msgspec
+
 from app.access import broker_sync
 from app.amqp.lease import LeaseLost
 from app.broker.address import parse
@@ -24,6 +26,7 @@ from app.kit.clock import system_clock
 from app.kit.retry import retry_while_unavailable
 from app.settings import Settings
 from app.store.connections import Store, open_store
+from app.trading.pricing_config import PricingConfig
 
 log = logging.get_logger(__name__)
 
@@ -52,7 +55,7 @@ async def run_ingest(settings: Settings) -> None:
     garbage_collection.freeze_existing_objects()
     stopping = stop_on_signals()
     config = IngestConfig(
-        margin=settings.margin,
+        pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
         fresh_millis=settings.fresh_millis,
         silence_millis=settings.source_silence_seconds * 1000,
         takeover_millis=settings.source_takeover_seconds * 1000,

@@ -8,7 +8,7 @@ import click
 import httpx
 
 from app.access import log_tokens
-from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
+from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.entrants import MAX_STRENGTH
@@ -75,7 +75,7 @@ async def match_create(
         **fields,
     )
     async with command_store(settings) as store:
-        made = await creation.create_match(store, new, now, settings.margin, by=actor())
+        made = await creation.create_match(store, new, now, pricing_config(settings), by=actor())
     sink_url = log_tokens.address(settings.secret_key, settings.public_url, made)
     print_json(_match_view(made) | {"log_sink_url": sink_url})
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
+from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
 from app.commands import execution
 from app.commands.match_commands import AnyCommand, OnMarket
 from app.domain.ids import match_urn
@@ -43,7 +43,12 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
     order = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
         after = await execution.execute(
-            store, match, order, by=actor(), now=system_clock(), margin=settings.margin
+            store,
+            match,
+            order,
+            by=actor(),
+            now=system_clock(),
+            pricing=pricing_config(settings),
         )
         async with store.autocommit() as tx:
             book = await markets.book(tx, after.id) if isinstance(order, OnMarket) else {}

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import click
+import msgspec
 import uvloop
 from aio_pika.exceptions import AMQPError
 
@@ -24,6 +25,7 @@ from app.sandbox.simulator.log_sender import SinkRefused
 from app.sandbox.simulator.operator_client import OperatorRequestFailed
 from app.settings import Settings
 from app.store.connections import Store, open_store
+from app.trading.pricing_config import PricingConfig
 
 P = ParamSpec("P")
 _EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPError, OSError)
@@ -32,6 +34,10 @@ _EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPE
 def load_settings() -> Settings:
     """The settings in the environment, as every command needs them."""
     return configuration.load()
+
+
+def pricing_config(settings: Settings) -> PricingConfig:
+    return msgspec.convert(settings, PricingConfig, from_attributes=True)
 
 
 def actor() -> str:

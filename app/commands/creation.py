@@ -13,6 +13,7 @@ from app.store import audit, match_references, matches
 from app.store.audit import Record
 from app.store.connections import Store
 from app.store.transaction import Tx
+from app.trading.pricing_config import PricingConfig
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -41,7 +42,7 @@ class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def create_match(
-    store: Store, new: NewMatch, now: int, margin: float, *, by: str = "operator"
+    store: Store, new: NewMatch, now: int, pricing: PricingConfig, *, by: str = "operator"
 ) -> Match:
     """Create a match for `by`, or return the one that was created with the same reference.
 
@@ -57,7 +58,7 @@ async def create_match(
         match = await entrant_links.resolve(tx, None, _match(new, match_id, await matches.next_number(tx)))
         details = msgspec.to_builtins(new)
         await audit.add(tx, Record(now, by, "match.create", str(match.id), None, details))
-        return await match_update.react_and_write(tx, None, match, (), now=now, quoting=True, margin=margin)
+        return await match_update.react_and_write(tx, None, match, (), now=now, quoting=True, pricing=pricing)
 
 
 async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None:

@@ -18,6 +18,7 @@ from app.store.audit import Record
 from app.store.connections import Store
 from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
+from app.trading.pricing_config import PricingConfig
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -29,7 +30,7 @@ async def execute(
     *,
     by: str,
     now: int,
-    margin: float,
+    pricing: PricingConfig,
     holder: str | None = None,
 ) -> Match:
     """Execute a command of `by` on the match `ref` and write its audit row; returns the match after it.
@@ -56,7 +57,7 @@ async def execute(
             effect.changes,
             now=now,
             quoting=after.over or not after.behind,
-            margin=margin,
+            pricing=pricing,
             action=effect.action,
             extra_writes=extra_writes,
         )

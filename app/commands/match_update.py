@@ -14,6 +14,7 @@ from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx, Write
 from app.trading import engine
 from app.trading.engine import Reaction
+from app.trading.pricing_config import PricingConfig
 
 
 async def react_and_write(
@@ -24,7 +25,7 @@ async def react_and_write(
     *,
     now: int,
     quoting: bool,
-    margin: float,
+    pricing: PricingConfig,
     action: ManualMarketAction = no_action,
     extra_writes: Sequence[Write] = (),
 ) -> Match:
@@ -36,7 +37,7 @@ async def react_and_write(
     match with the timestamps of its change rows.
     """
     book = await markets.book(tx, after.id)
-    reaction = decide(action, after, changes, book, now=now, quoting=quoting, margin=margin)
+    reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
     return await _write(
         tx, before, after, changes, book, reaction.markets, reaction.entries, now, extra_writes
     )
@@ -50,13 +51,13 @@ def decide(
     *,
     now: int,
     quoting: bool,
-    margin: float,
+    pricing: PricingConfig,
 ) -> Reaction:
     """What an operator's `action` and then the engine do to a book, merged: both change markets in the same
     envelopes."""
     manual = action(book)
     acted = book | {market.key: market for market in manual.markets}
-    reaction = engine.react(after, changes, acted, now=now, quoting=quoting, margin=margin)
+    reaction = engine.react(after, changes, acted, now=now, quoting=quoting, pricing=pricing)
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries)

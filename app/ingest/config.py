@@ -2,14 +2,16 @@
 
 import msgspec
 
+from app.trading.pricing_config import PricingConfig
+
 
 class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """`margin`: of every book, a fraction. The rest in ms. Facts applied later than `fresh_millis` after
+    """`pricing`: how prices are made. The rest in ms. Facts applied later than `fresh_millis` after
     their arrival suspend all markets. When the source is silent for longer than the bound for that phase of
     play, its match is suspended (`silence`). A gap is declared when the missing bytes have not come within
     `gap_millis`. Another source is followed when the present one has been silent for `takeover_millis`."""
 
-    margin: float = 0.06
+    pricing: PricingConfig = PricingConfig()
     fresh_millis: int = 2_000
     silence_millis: int = 30_000
     silence_live_millis: int = 8_000

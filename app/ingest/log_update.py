@@ -70,7 +70,7 @@ class LogUpdate:
             changes,
             now=now,
             quoting=quoting,
-            margin=config.margin,
+            pricing=config.pricing,
             extra_writes=[log_state.save_statement(self.state), *extra_writes],
         )
 

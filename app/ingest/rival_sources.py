@@ -56,7 +56,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     async def forget(tx: Tx, match: Match) -> None:
         after, changes = await _without_claims(tx, match, before, now)
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=True, margin=config.margin
+            tx, match, after, changes, now=now, quoting=True, pricing=config.pricing
         )
 
     return await for_each_match(store, waiting, forget)

@@ -12,11 +12,12 @@ from app.domain.match import Match
 from app.kit.clock import Clock
 from app.store.connections import Store
 from app.store.transaction import Tx
+from app.trading.pricing_config import PricingConfig
 
 
 class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
-    """The dependencies of the handlers. `secret` keys the hashes of API keys and signs log tokens; `margin`
-    is the margin of every book, a fraction; `public_url` is the base of log sink addresses; in a `sandbox`
+    """The dependencies of the handlers. `secret` keys the hashes of API keys and signs log tokens; `pricing`
+    is how prices are made; `public_url` is the base of log sink addresses; in a `sandbox`
     finished matches may be trimmed by number."""
 
     store: Store
@@ -25,7 +26,7 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     secret: str
     broker: BrokerConfig
     internal_vhost: str
-    margin: float
+    pricing: PricingConfig
     public_url: str
     sandbox: bool = False
 

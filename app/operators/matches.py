@@ -109,7 +109,7 @@ async def create_match(
         reference=data.request_id,
     )
     by = request.auth.actor
-    match = await creation.create_match(ops.store, new, ops.clock(), ops.margin, by=by)
+    match = await creation.create_match(ops.store, new, ops.clock(), ops.pricing, by=by)
     return Single(_created(ops, match))
 
 
@@ -152,7 +152,7 @@ async def _execute(
         by=caller.actor,
         holder=caller.holder,
         now=ops.clock(),
-        margin=ops.margin,
+        pricing=ops.pricing,
     )
     return Single(basic_view(match))
 

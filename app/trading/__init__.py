@@ -19,6 +19,7 @@ to the same state changes nothing.
     rules              what the engine must know about a market type: one `Rule` a type
     round_markets, half_markets, map_markets, match_markets    the rules, by what they are about
     registry           all rules by id
+    pricing_config     how prices are made and when they are published
     margin             probabilities of a group to odds
     offers             what the state demands to be on offer, priced
     settling           settlements to ledger entries, and rollbacks

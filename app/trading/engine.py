@@ -11,9 +11,10 @@ from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import format_change, replayed_rounds
-from app.trading import margin as pricing
+from app.trading.margin import odds as odds_of
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.offers import Offer, has_moved, priced_offers
+from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import CLOSED, outdated_reason, roll_back, settle, settlement_of
 from app.trading.specifiers import parse
@@ -32,11 +33,11 @@ class Reaction(msgspec.Struct, frozen=True):
 
 
 def react(
-    match: Match, changes: Sequence[Change], book: Book, *, now: int, quoting: bool, margin: float
+    match: Match, changes: Sequence[Change], book: Book, *, now: int, quoting: bool, pricing: PricingConfig
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
-    `match` is the state after `changes`, seen at `now` (Unix ms); `margin` as a fraction (0.06). Without
+    `match` is the state after `changes`, seen at `now` (Unix ms). Without
     `quoting` every active market is suspended; markets are settled, but none is opened or priced. Markets
     that an operator settled stay as they are until an operator rolls them back, held ones until they are
     released.
@@ -52,7 +53,7 @@ def react(
     if reason:
         _suspend(after, (), reason)
     else:
-        _apply_offers(facts, after, now, margin)
+        _apply_offers(facts, after, now, pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
     changed = tuple(market for key, market in after.items() if key in replayed or book.get(key) != market)
@@ -121,13 +122,13 @@ def _suspend(after: Book, offered: Iterable[MarketKey], reason: str) -> None:
             after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
 
 
-def _apply_offers(facts: MatchFacts, after: Book, now: int, margin: float) -> None:
+def _apply_offers(facts: MatchFacts, after: Book, now: int, pricing: PricingConfig) -> None:
     """Open and price the offers, suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other.
     """
-    offers = priced_offers(facts, after, now, margin)
+    offers = priced_offers(facts, after, now, pricing)
     _suspend(after, (offer.key for offer in offers), _OFF_OFFER)
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_map = [offer for offer in offers if not offer.specifiers.round]
@@ -139,7 +140,7 @@ def _apply_offers(facts: MatchFacts, after: Book, now: int, margin: float) -> No
 
 def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
     """The market as offered; the same object when nothing about it differs."""
-    odds, probability = pricing.odds(offer.share), round(offer.probability, 9)
+    odds, probability = odds_of(offer.share), round(offer.probability, 9)
     if known is None:
         return Market(
             type_id=offer.type_id,

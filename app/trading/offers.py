@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus
-from app.trading import margin as pricing
 from app.trading.forecast import Forecast
+from app.trading.margin import shares as shares_of
 from app.trading.match_facts import MatchFacts
+from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import CLOSED
 from app.trading.specifiers import Specifiers
@@ -32,7 +33,7 @@ class Offer(msgspec.Struct, frozen=True):
         return self.type_id, self.specifiers.text
 
 
-def priced_offers(facts: MatchFacts, book: Book, now: int, margin: float) -> list[Offer]:
+def priced_offers(facts: MatchFacts, book: Book, now: int, pricing: PricingConfig) -> list[Offer]:
     """Every market that may be on offer at `now` (Unix ms), with its price; closed ones are left out."""
     forecast = Forecast(facts, now)
     groups: dict[str, list[tuple[int, Specifiers, float]]] = {}
@@ -47,8 +48,10 @@ def priced_offers(facts: MatchFacts, book: Book, now: int, margin: float) -> lis
                 singles.append([member])
             else:
                 groups.setdefault(rule.group(specifiers), []).append(member)
-    offers = [offer for name, members in groups.items() for offer in _price_group(name, members, margin)]
-    return offers + [offer for members in singles for offer in _price_group("", members, margin)]
+    offers = [
+        offer for name, members in groups.items() for offer in _price_group(name, members, pricing.margin)
+    ]
+    return offers + [offer for members in singles for offer in _price_group("", members, pricing.margin)]
 
 
 def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margin: float) -> Iterable[Offer]:
@@ -60,7 +63,7 @@ def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margi
     low = min(probability for _, _, probability in members)
     if low <= 0 or top > _MAX_PROBABILITY or (len(members) < 3 and low < _MIN_PROBABILITY):
         return
-    shares = pricing.shares([probability for _, _, probability in members], margin)
+    shares = shares_of([probability for _, _, probability in members], margin)
     for (type_id, specifiers, probability), share in zip(members, shares, strict=True):
         yield Offer(type_id, specifiers, group, probability, share)
 

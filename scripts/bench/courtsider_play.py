@@ -24,13 +24,14 @@ from app.ingest import cs2log, fact_times
 from app.trading.engine import react
 from app.trading.forecast import Forecast
 from app.trading.match_facts import facts_from_events
+from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import settlement_of
 from app.trading.specifiers import Specifiers, parse
 
 #: Seconds that a bet waits until it is accepted, and by how many seconds the bettor may be ahead.
 DELAY, LEADS = 5, tuple(range(9))
-MARGIN = 0.06
+PRICING = PricingConfig()
 ROUND_SECONDS, FUSE_SECONDS, LAST_SECONDS = 115, 40, 15
 #: What has just happened when a bet is placed; `moment` is any second of a round.
 Occasion = Literal["kill", "plant", "defuse begun", "result", "clock", "fuse", "moment"]
@@ -126,7 +127,7 @@ class Observation:
         if not self._watching:
             return
         if text:
-            reaction = react(self.match, changes, self._book, now=now, quoting=True, margin=MARGIN)
+            reaction = react(self.match, changes, self._book, now=now, quoting=True, pricing=PRICING)
             if reaction.markets:
                 self._book = self._book | {market.key: market for market in reaction.markets}
         occasions = frozenset(_occasions(facts, changes))

@@ -31,11 +31,12 @@ from app.ingest import cs2log
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.engine import react
+from app.trading.pricing_config import PricingConfig
 
 ROUNDS = 30
 _BEGIN, _ARRIVED, _SECOND = 1_790_000_000_000, 1_800_000_000_000, 1000
 _LINE = re.compile(r'L (\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d): (?:"([^"]*)" )?(.*)')
-_MARGIN, _LEAST_LINES, _MOST_MILLIS = 0.06, 50_000, 5.0
+_PRICING, _LEAST_LINES, _MOST_MILLIS = PricingConfig(), 50_000, 5.0
 _BEST_OF = (1, 5)
 REFERENCE, READ, FOLD, BOTH = "split, one regex a line", "read", "fold", "read and fold"
 
@@ -140,7 +141,7 @@ def freezes(subject: Subject, match: Match) -> Iterator[Freeze]:
             continue
         if any(isinstance(change, RoundOpened) for change in changes):
             yield Freeze(match, changes, book)
-        reaction = react(match, changes, book, now=index, quoting=True, margin=_MARGIN)
+        reaction = react(match, changes, book, now=index, quoting=True, pricing=_PRICING)
         book = book | {market.key: market for market in reaction.markets}
 
 
@@ -165,7 +166,7 @@ def _reprice(freeze: Freeze) -> tuple[float, int]:
     def reprice() -> None:
         nonlocal changed
         reaction = react(
-            freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, margin=_MARGIN
+            freeze.match, freeze.changes, freeze.book, now=_ARRIVED, quoting=True, pricing=_PRICING
         )
         changed = len(reaction.markets)
 

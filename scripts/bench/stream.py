@@ -78,7 +78,7 @@ class Games:
             seed = len(self._playing)
             log = [line.text for line in simulate(MatchPlan(home, away, seed, system_clock(), brief=True))[0]]
             new = NewMatch(allow_unrated=True, home=home.name, away=away.name, event="Bench", best_of=3)
-            match = await creation.create_match(self._store, new, system_clock(), CONFIG.margin)
+            match = await creation.create_match(self._store, new, system_clock(), CONFIG.pricing)
             self._playing.append((match, log))
             await self._play(match, log, BEGUN)
 

@@ -66,9 +66,9 @@ async def made(store: Store) -> World:
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
-    await execution.execute(store, str(made[0].id), _SHOWN, by="tester", now=now, margin=CONFIG.margin)
+    await execution.execute(store, str(made[0].id), _SHOWN, by="tester", now=now, pricing=CONFIG.pricing)
     cancel = match_commands.Cancel()
-    await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, margin=CONFIG.margin)
+    await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, pricing=CONFIG.pricing)
     return World(*[await _present(store, match) for match in made])
 
 

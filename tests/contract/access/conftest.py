@@ -16,7 +16,7 @@ from app.store import matches
 from app.store.connections import Store
 from tests.support.web import IssueKey, issuing, serving
 
-CONFIG = IngestConfig(margin=0.06, fresh_millis=10_000, silence_millis=30_000)
+CONFIG = IngestConfig(fresh_millis=10_000, silence_millis=30_000)
 
 
 @pytest.fixture

@@ -54,10 +54,10 @@ async def test_a_new_match_is_in_the_change_log(store: Store) -> None:
 async def test_a_match_is_cancelled_once(store: Store) -> None:
     match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
     urn = f"od:match:{match.number}"
-    cancelled = await execution.execute(store, urn, Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
+    cancelled = await execution.execute(store, urn, Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
     assert cancelled.status is Status.CANCELLED
     with pytest.raises(Conflict, match="cancelled"):
-        await execution.execute(store, str(match.id), Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
+        await execution.execute(store, str(match.id), Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
     async with store.autocommit() as tx:
         messages = [row.message for row in await changes.read(tx, 0, 100)]
     assert messages.count("fixture_change") == 1
@@ -65,7 +65,7 @@ async def test_a_match_is_cancelled_once(store: Store) -> None:
 
 async def test_an_unknown_match_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
-        await execution.execute(store, "od:match:99", Cancel(), by="tester", now=NOW, margin=CONFIG.margin)
+        await execution.execute(store, "od:match:99", Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
 
 
 async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Store) -> None:

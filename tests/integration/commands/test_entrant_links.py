@@ -107,7 +107,7 @@ async def test_an_id_distinguishes_two_of_one_name(store: Store) -> None:
 async def test_commands_accept_only_known_ids(store: Store, command: c.Command, named: str) -> None:
     match = await create(store)
     with pytest.raises(Invalid) as refused:
-        await execution.execute(store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin)
+        await execution.execute(store, str(match.id), command, by="tester", now=NOW, pricing=CONFIG.pricing)
     assert field(refused)[0] == named
 
 
@@ -117,7 +117,7 @@ async def test_commands_keep_a_match_linked(store: Store) -> None:
 
     async def execute(command: c.Command) -> Any:
         return await execution.execute(
-            store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin
+            store, str(match.id), command, by="tester", now=NOW, pricing=CONFIG.pricing
         )
 
     described = await execute(c.Describe(tournament_id=2))
@@ -137,7 +137,9 @@ async def test_players_are_recorded_when_the_match_is_over(store: Store, server:
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
     award = c.AwardMatch(winner="team_a")
-    match = await execution.execute(store, str(server.match.id), award, by="t", now=NOW, margin=CONFIG.margin)
+    match = await execution.execute(
+        store, str(server.match.id), award, by="t", now=NOW, pricing=CONFIG.pricing
+    )
     async with store.autocommit() as tx:
         found = await entrants.of_accounts(tx, range(101, 206))
     assert found[0] == known
@@ -148,7 +150,7 @@ async def test_players_are_recorded_when_the_match_is_over(store: Store, server:
     moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
     async with store.transaction() as tx:
         await entrant_links.record_players(tx, moved)
-    await execution.execute(store, str(match.id), c.Describe(), by="t", now=NOW, margin=CONFIG.margin)
+    await execution.execute(store, str(match.id), c.Describe(), by="t", now=NOW, pricing=CONFIG.pricing)
     async with store.autocommit() as tx:
         (player,) = await entrants.of_accounts(tx, [201])
     assert (player.name, player.team_id) == ("Moved", 1)

@@ -26,7 +26,7 @@ def execute(store: Store, match: Match) -> Any:
 
     async def give(command: c.Command, now: int = NOW) -> Match:
         return await execution.execute(
-            store, str(match.id), command, by="tester", now=now, margin=CONFIG.margin
+            store, str(match.id), command, by="tester", now=now, pricing=CONFIG.pricing
         )
 
     return give

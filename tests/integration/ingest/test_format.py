@@ -33,7 +33,7 @@ async def open_alerts(store: Store) -> list[AlertSubject]:
 async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
     command = match_commands.SetFormat(max_rounds=rounds)
     return await execution.execute(
-        store, str(match.id), command, by="tester", now=NOW + 99_000, margin=CONFIG.margin
+        store, str(match.id), command, by="tester", now=NOW + 99_000, pricing=CONFIG.pricing
     )
 
 

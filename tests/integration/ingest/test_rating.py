@@ -24,7 +24,9 @@ async def create(store: Store, new: NewMatch = NEW_MATCH) -> Match:
 
 
 async def execute(store: Store, match: Match, command: c.Command) -> Match:
-    return await execution.execute(store, str(match.id), command, by="tester", now=NOW, margin=CONFIG.margin)
+    return await execution.execute(
+        store, str(match.id), command, by="tester", now=NOW, pricing=CONFIG.pricing
+    )
 
 
 async def import_team(store: Store, name: str, strength: float) -> None:

@@ -88,7 +88,7 @@ async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -
         match_commands.Cancel(),
         by="tester",
         now=server.now + 61_000,
-        margin=CONFIG.margin,
+        pricing=CONFIG.pricing,
     )
     async with store.autocommit() as tx:
         assert await alerts.listing(tx, ended=False) == []
@@ -123,7 +123,7 @@ async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, serv
     assert await server.deliver(late, late=CONFIG.fresh_millis + 1) == ["applied"]
     rename = match_commands.RenameTeam(team="team_b", name="Harbor")
     await execution.execute(
-        store, str(server.match.id), rename, by="tester", now=server.now, margin=CONFIG.margin
+        store, str(server.match.id), rename, by="tester", now=server.now, pricing=CONFIG.pricing
     )
     assert await on_offer(store, server) == [], "an operator's command does not catch up"
     assert CONFIG.fresh_millis <= 2000

@@ -50,7 +50,7 @@ async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(
 ) -> None:
     match, _, truth = await play(store, replace(plan, best_of=best_of), "Cup")
     rename = match_commands.RenameTeam(team="team_a", name="Other Name")
-    await execution.execute(store, str(match.id), rename, by="tester", now=NOW, margin=CONFIG.margin)
+    await execution.execute(store, str(match.id), rename, by="tester", now=NOW, pricing=CONFIG.pricing)
     async with store.autocommit() as tx:
         assert len(await statistics.of_team(tx, match.home_id, limit=10)) == len(truth.maps)
 

@@ -128,7 +128,7 @@ async def make(store: Store, status: Status, at: int, *, played: bool = True) ->
     match = await creation.create_match(store, new_match, NOW, CONFIG.margin)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")
-        await execution.execute(store, str(match.id), order, by="test", now=NOW, margin=CONFIG.margin)
+        await execution.execute(store, str(match.id), order, by="test", now=NOW, pricing=CONFIG.pricing)
     begun = at if played and status not in (Status.UPCOMING, Status.DISCOVERED) else None
     async with store.transaction() as tx:
         changed = replace(await matches.lock(tx, match.id), status=status, started_at=begun)

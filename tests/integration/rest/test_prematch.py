@@ -33,7 +33,7 @@ async def test_the_veto_decides_which_maps_are_shown(
         c.VetoStep(action="decider", map="de_new"),
     )
     order = c.SetMaps(vetoes=steps)
-    await execution.execute(store, str(match.id), order, by="tester", now=NOW, margin=CONFIG.margin)
+    await execution.execute(store, str(match.id), order, by="tester", now=NOW, pricing=CONFIG.pricing)
     seen = await data(client, f"matches/{match.id}/prematch", basic)
     assert seen["veto"] == [
         {"action": "ban", "map_name": "de_nuke", "team": "team_a"},

@@ -87,5 +87,5 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
         await admin.set_booked(tx, "beta", str(match.id), False, by="test", now=1)
     await compare(clients, str(match.id), keys)
     order = Cancel(request_id="cancel")
-    await execution.execute(store, str(match.id), order, by="test", now=server.now, margin=CONFIG.margin)
+    await execution.execute(store, str(match.id), order, by="test", now=server.now, pricing=CONFIG.pricing)
     await compare(clients, str(match.id), keys)

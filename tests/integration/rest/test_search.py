@@ -35,7 +35,7 @@ async def create(store: Store, home: str, away: str, event: str, finished: bool 
     )
     if finished:
         award = c.AwardMatch(winner="team_a")
-        await execution.execute(store, str(match.id), award, by="tester", now=NOW, margin=CONFIG.margin)
+        await execution.execute(store, str(match.id), award, by="tester", now=NOW, pricing=CONFIG.pricing)
     return str(match.id)
 
 

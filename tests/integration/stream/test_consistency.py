@@ -114,7 +114,7 @@ class Life(RuleBasedStateMachine):
         with suppress(Conflict, NotFound):
             self.run(
                 execution.execute(
-                    store, str(match.id), command, by="t", now=system_clock(), margin=CONFIG.margin
+                    store, str(match.id), command, by="t", now=system_clock(), pricing=CONFIG.pricing
                 )
             )
 

@@ -16,6 +16,7 @@ from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.kit.errors import Conflict, Invalid, NotFound
+from app.trading.pricing_config import PricingConfig
 from app.trading.settling import CLOSED
 from tests.unit.domain.play import Server, new_match
 
@@ -85,7 +86,7 @@ class TradedMatch:
     def _react(self, before: Match, changes: Any, action: ManualMarketAction = no_action) -> None:
         """One transaction: its change rows, and the book and the ledger after it."""
         after, now = self.server.match, self.server.now
-        reaction = decide(action, after, changes, self.book, now=now, quoting=True, margin=0.06)
+        reaction = decide(action, after, changes, self.book, now=now, quoting=True, pricing=PricingConfig())
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.envelopes = [
             message for message, _ in groupby(drafts, key=lambda draft: draft.message) if message

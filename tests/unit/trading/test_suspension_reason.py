@@ -9,6 +9,7 @@ from app.domain.lifecycle import suspend
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.trading import engine
+from app.trading.pricing_config import PricingConfig
 from app.wire.views.offers import market_view
 
 MATCH = Match(UUID(int=7), 7, "Northwind", "Harbour", "Cup", status=Status.LIVE)
@@ -16,7 +17,9 @@ MARKET = Market(1, "team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
 
 
 def reasons(match: Match) -> list[object]:
-    reaction = engine.react(match, (MatchChanged(),), {MARKET.key: MARKET}, now=1, quoting=True, margin=0.06)
+    reaction = engine.react(
+        match, (MatchChanged(),), {MARKET.key: MARKET}, now=1, quoting=True, pricing=PricingConfig()
+    )
     return [market_view(market).suspended_reason for market in reaction.markets]
 
 

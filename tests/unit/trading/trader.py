@@ -18,12 +18,13 @@ from app.sandbox.simulator.match_simulation import MatchPlan, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
 from app.trading.match_facts import collect_facts
+from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settlement_audit import audit
 from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
 
-MARGIN = 0.06
+PRICING = PricingConfig()
 _STATES = {
     MarketStatus.SETTLED: LedgerStatus.SETTLED,
     MarketStatus.CANCELLED: LedgerStatus.VOIDED,
@@ -52,7 +53,7 @@ class Trader:
     def react(self, changes: Sequence[c.Change] = (), *, quoting: bool = True) -> Reaction:
         self._store(changes)
         self.now = max(self.now + 1000, self.match.last_fact_at)
-        reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, margin=MARGIN)
+        reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, pricing=PRICING)
         self._note_offers(reaction)
         for market in reaction.markets:
             self.book[market.key] = with_offer_end(self.book.get(market.key), market, self.now)
@@ -103,7 +104,7 @@ class Trader:
         self._ledger_matches_book()
         found = audit(self.match, list(self.rounds.values()), list(self.events.values()), self.ledger)
         assert not found, found
-        assert react(self.match, (), self.book, now=self.now, quoting=quoting, margin=MARGIN) == Reaction()
+        assert react(self.match, (), self.book, now=self.now, quoting=quoting, pricing=PRICING) == Reaction()
 
     def _nothing_open_on_a_decided_event(self, changes: Sequence[c.Change]) -> None:
         facts = collect_facts(self.match, changes)
@@ -126,7 +127,7 @@ class Trader:
             assert abs(sum(m.probability for m in book) - 1) < 1e-6, name
             # Rounding to three decimals moves an inverse by at most half a thousandth over odds squared.
             slack = sum(0.0005 / float(m.odds) ** 2 for m in book) + 1e-6
-            assert abs(sum(1 / float(m.odds) for m in book) - 1 - MARGIN) <= slack, name
+            assert abs(sum(1 / float(m.odds) for m in book) - 1 - PRICING.margin) <= slack, name
 
     def _lines_agree(self) -> None:
         """A higher line is never likelier to be exceeded."""
