@@ -71,7 +71,7 @@ def _(command: c.Rate, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.RenameTeam, match: Match, now: int) -> Effect:
-    return Effect(*fixture.rename_team(match, c.slot(command.team), command.name))
+    return Effect(*fixture.rename_team(match, c.team_of(command.team), command.name))
 
 
 @effect_of.register
@@ -120,18 +120,18 @@ def _(command: c.Unsuspend, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.NameSides, match: Match, now: int) -> Effect:
-    return Effect(*fixture.set_sides(match, c.slot(command.ct), now))
+    return Effect(*fixture.set_sides(match, c.team_of(command.ct), now))
 
 
 @effect_of.register
 def _(command: c.AwardMap, match: Match, now: int) -> Effect:
-    after, changes = awards.award_map(match, c.slot(command.winner), now)
+    after, changes = awards.award_map(match, c.team_of(command.winner), now)
     return Effect(after, changes, market_actions.void_at_map_award(match))
 
 
 @effect_of.register
 def _(command: c.AwardMatch, match: Match, now: int) -> Effect:
-    after, changes = awards.award_match(match, c.slot(command.winner), now)
+    after, changes = awards.award_match(match, c.team_of(command.winner), now)
     return Effect(after, changes, market_actions.void_at_match_award(match))
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from app.domain.entrants import MAX_STRENGTH
 from app.domain.market import MarketKey
-from app.domain.match import Slot
+from app.domain.match import Team
 from app.domain.match_info import Veto, VideoStream
 from app.domain.settlement import VoidWindow
 
@@ -25,11 +25,11 @@ Rounds = Annotated[int, Meta(ge=2, le=100, multiple_of=2)]
 Overtime = Annotated[int, Meta(ge=0, le=20, multiple_of=2)]
 TeamName = Literal["team_a", "team_b"]
 BestOf = Literal["bo1", "bo3", "bo5"]
-_SLOTS: dict[TeamName, Slot] = {"team_a": "home", "team_b": "away"}
+_TEAMS: dict[TeamName, Team] = {"team_a": "home", "team_b": "away"}
 
 
-def slot(team: TeamName) -> Slot:
-    return _SLOTS[team]
+def team_of(name: TeamName) -> Team:
+    return _TEAMS[name]
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="command"):
@@ -88,7 +88,7 @@ class VetoStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def veto(self) -> Veto:
-        return Veto(self.action, self.map, slot(self.team) if self.team else None)
+        return Veto(self.action, self.map, team_of(self.team) if self.team else None)
 
 
 class SetMaps(Command, frozen=True, tag="set_maps"):

@@ -1,7 +1,7 @@
 """The values and rules of the game and the market, pure.
 
 Frozen structs and functions over them; no clock, no I/O, no framework. Times are Unix milliseconds,
-team slots are `home` and `away` (the interface's team_a and team_b), sides are `CT` and `T`.
+a match's teams are `home` and `away` (the interface's team_a and team_b), sides are `CT` and `T`.
 A match changes in four modules: `transitions.fold` applies the facts of a source and never guesses; those of
 `lifecycle`, `fixture` and `awards` are an operator's, and raise `Conflict` where the match's state forbids
 them.

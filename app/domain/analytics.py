@@ -19,10 +19,10 @@ from app.domain.match import (
     OtherDeath,
     Round,
     Side,
-    Slot,
+    Team,
     TimelineEvent,
     other_side,
-    other_slot,
+    other_team,
 )
 
 RACES = (6, 9, 12)
@@ -83,12 +83,12 @@ class PlayerTally(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TeamOnMap(msgspec.Struct, frozen=True):
-    """One team's line of one map; `slot` is its place in the match."""
+    """One team's line of one map; `name` is the team's."""
 
     map: int
     map_name: str
-    slot: Slot
-    team: str
+    team: Team
+    name: str
     team_id: int | None
     line: TeamLine
 
@@ -99,7 +99,7 @@ class PlayerOnMap(msgspec.Struct, frozen=True):
     map: int
     map_name: str
     player: MatchPlayer
-    team: str
+    team_name: str
     team_id: int | None
     tally: PlayerTally
 
@@ -117,9 +117,9 @@ def teams_on_maps(match: Match, rounds: Iterable[Round], events: Iterable[Timeli
     record = list(rounds), list(events)
     lines: list[TeamOnMap] = []
     for play, played, happened in _maps(match, *record):
-        for slot, team, team_id in _teams(match):
-            line = _team_line(play, slot, played, happened, _other_deaths(match, play, played))
-            lines.append(TeamOnMap(play.number, play.name, slot, team, team_id, line))
+        for team, name, team_id in _teams(match):
+            line = _team_line(play, team, played, happened, _other_deaths(match, play, played))
+            lines.append(TeamOnMap(play.number, play.name, team, name, team_id, line))
     return lines
 
 
@@ -128,16 +128,16 @@ def players_on_maps(
 ) -> list[PlayerOnMap]:
     """The tally of each player with a kill, death or assist on a map that was played."""
     record = list(rounds), list(events)
-    teams = {slot: (team, team_id) for slot, team, team_id in _teams(match)}
+    teams = {team: (name, team_id) for team, name, team_id in _teams(match)}
     found: list[PlayerOnMap] = []
     for play, played, happened in _maps(match, *record):
         deaths = _other_deaths(match, play, played)
-        for player, slot, tally in tallies(len(played), happened, deaths):
-            found.append(PlayerOnMap(play.number, play.name, player, *teams[slot], tally))
+        for player, team, tally in tallies(len(played), happened, deaths):
+            found.append(PlayerOnMap(play.number, play.name, player, *teams[team], tally))
     return found
 
 
-def _teams(match: Match) -> tuple[tuple[Slot, str, int | None], ...]:
+def _teams(match: Match) -> tuple[tuple[Team, str, int | None], ...]:
     return ("home", match.home, match.home_id), ("away", match.away, match.away_id)
 
 
@@ -169,60 +169,60 @@ def _other_deaths(match: Match, play: MapPlay, played: Iterable[Round]) -> list[
 
 def _team_line(
     play: MapPlay,
-    slot: Slot,
+    team: Team,
     played: list[Round],
     events: list[TimelineEvent],
     deaths: Sequence[OtherDeath],
 ) -> TeamLine:
     counts = (
-        _result(play, slot),
-        *(_sides(slot, one) for one in played),
-        *_pistols(play, slot, played),
-        *_first_kills(slot, played, events),
-        *_plants(slot, played, events),
-        *_kills(slot, events),
-        TeamLine(deaths=sum(death.slot == slot for death in deaths)),
-        _races(slot, played),
-        *_buys(play, slot, played),
+        _result(play, team),
+        *(_sides(team, one) for one in played),
+        *_pistols(play, team, played),
+        *_first_kills(team, played, events),
+        *_plants(team, played, events),
+        *_kills(team, events),
+        TeamLine(deaths=sum(death.team == team for death in deaths)),
+        _races(team, played),
+        *_buys(play, team, played),
     )
     return total(TeamLine, counts)
 
 
-def _result(play: MapPlay, slot: Slot) -> TeamLine:
-    won, lost = play.winner == slot, play.winner == other_slot(slot)
+def _result(play: MapPlay, team: Team) -> TeamLine:
+    won, lost = play.winner == team, play.winner == other_team(team)
     overtime = play.rounds_won > play.max_rounds
     return TeamLine(maps=1, wins=won, losses=lost, overtimes=overtime, overtimes_won=overtime and won)
 
 
-def _side(slot: Slot, played: Round) -> Side:
-    return played.home_side if slot == "home" else other_side(played.home_side)
+def _side(team: Team, played: Round) -> Side:
+    return played.home_side if team == "home" else other_side(played.home_side)
 
 
-def _sides(slot: Slot, played: Round) -> TeamLine:
-    won = played.winner == slot
-    if _side(slot, played) == "CT":
+def _sides(team: Team, played: Round) -> TeamLine:
+    won = played.winner == team
+    if _side(team, played) == "CT":
         return TeamLine(rounds_ct=1, won_ct=won)
     return TeamLine(rounds_t=1, won_t=won)
 
 
-def _pistols(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
+def _pistols(play: MapPlay, team: Team, played: list[Round]) -> Iterable[TeamLine]:
     by_number = {one.number: one for one in played}
     for number in (1, play.max_rounds // 2 + 1):
         pistol, second = by_number.get(number), by_number.get(number + 1)
         if pistol is None:
             continue
-        won, ct = pistol.winner == slot, _side(slot, pistol) == "CT"
+        won, ct = pistol.winner == team, _side(team, pistol) == "CT"
         yield TeamLine(pistols=1, pistols_won=won, pistols_ct=ct, pistols_won_ct=ct and won)
         if won and second is not None:
-            yield TeamLine(second_rounds=1, second_rounds_won=second.winner == slot)
+            yield TeamLine(second_rounds=1, second_rounds_won=second.winner == team)
 
 
-def _first_kills(slot: Slot, played: list[Round], events: list[TimelineEvent]) -> Iterable[TeamLine]:
+def _first_kills(team: Team, played: list[Round], events: list[TimelineEvent]) -> Iterable[TeamLine]:
     winners = {one.number: one.winner for one in played}
     for number, killer in _openings(events).items():
-        mine = killer.actor_slot == slot
+        mine = killer.actor_team == team
         yield TeamLine(
-            first_kill_rounds=1, first_kills=mine, first_kills_won=mine and winners[number] == slot
+            first_kill_rounds=1, first_kills=mine, first_kills_won=mine and winners[number] == team
         )
 
 
@@ -230,41 +230,41 @@ def _openings(events: Iterable[TimelineEvent]) -> dict[int, TimelineEvent]:
     """The first kill that counts of each round."""
     found: dict[int, TimelineEvent] = {}
     for event in events:
-        if event.counts and event.actor_slot is not None:
+        if event.counts and event.actor_team is not None:
             found.setdefault(event.round, event)
     return found
 
 
-def _plants(slot: Slot, played: list[Round], events: list[TimelineEvent]) -> Iterable[TeamLine]:
+def _plants(team: Team, played: list[Round], events: list[TimelineEvent]) -> Iterable[TeamLine]:
     planted = {event.round for event in events if event.type == "bomb_planted"}
     for one in played:
-        if one.number in planted and _side(slot, one) == "T":
-            yield TeamLine(plants=1, plants_won=one.winner == slot)
+        if one.number in planted and _side(team, one) == "T":
+            yield TeamLine(plants=1, plants_won=one.winner == team)
 
 
-def _kills(slot: Slot, events: list[TimelineEvent]) -> Iterable[TeamLine]:
+def _kills(team: Team, events: list[TimelineEvent]) -> Iterable[TeamLine]:
     for event in events:
         if event.type == "kill":
-            mine = event.scores and event.actor_slot == slot
-            yield TeamLine(kills=mine, deaths=event.target_slot == slot, headshots=mine and event.headshot)
+            mine = event.scores and event.actor_team == team
+            yield TeamLine(kills=mine, deaths=event.target_team == team, headshots=mine and event.headshot)
 
 
-def _races(slot: Slot, played: list[Round]) -> TeamLine:
+def _races(team: Team, played: list[Round]) -> TeamLine:
     first = {}
     for target in RACES:
         reached = (one.winner for one in played if max(one.home_score, one.away_score) >= target)
-        first[f"race_to_{target}"] = int(next(reached, None) == slot)
+        first[f"race_to_{target}"] = int(next(reached, None) == team)
     return TeamLine(**first)
 
 
-def _buys(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
+def _buys(play: MapPlay, team: Team, played: list[Round]) -> Iterable[TeamLine]:
     """Results of eco, force and full buys; pistol rounds are none of these."""
     pistols = (1, play.max_rounds // 2 + 1)
     for one in played:
-        ours, theirs = one.worth if slot == "home" else one.worth[::-1]
+        ours, theirs = one.worth if team == "home" else one.worth[::-1]
         if ours is None or one.number in pistols:
             continue
-        won, kind = one.winner == slot, buy_type(ours)
+        won, kind = one.winner == team, buy_type(ours)
         if kind != "full":
             yield TeamLine(ecos=1, ecos_won=won) if kind == "eco" else TeamLine(forces=1, forces_won=won)
         else:
@@ -274,47 +274,47 @@ def _buys(play: MapPlay, slot: Slot, played: list[Round]) -> Iterable[TeamLine]:
 
 def tallies(
     rounds: int, events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]
-) -> Iterable[tuple[MatchPlayer, Slot, PlayerTally]]:
+) -> Iterable[tuple[MatchPlayer, Team, PlayerTally]]:
     """Each player's tally as on the server's scoreboard, under the last name and for the team that they were
     last seen with. `deaths` are those without a kill."""
-    others = [(death.player, death.slot, PlayerTally(deaths=1)) for death in deaths]
+    others = [(death.player, death.team, PlayerTally(deaths=1)) for death in deaths]
     parts = sorted([*others, *_kill_tallies(list(events))], key=lambda part: _key(part[0]))
     for _, group in groupby(parts, key=lambda part: _key(part[0])):
         of_player = list(group)
-        player, slot, _ = of_player[-1]
+        player, team, _ = of_player[-1]
         seen = PlayerTally(maps=1, rounds=rounds)
-        yield player, slot, total(PlayerTally, (seen, *(tally for _, _, tally in of_player)))
+        yield player, team, total(PlayerTally, (seen, *(tally for _, _, tally in of_player)))
 
 
 def _key(player: MatchPlayer) -> tuple[int, str]:
     return player.account, "" if player.account else player.name
 
 
-def _seen(events: Iterable[TimelineEvent]) -> Iterable[tuple[tuple[int, str], Slot]]:
+def _seen(events: Iterable[TimelineEvent]) -> Iterable[tuple[tuple[int, str], Team]]:
     """The players who killed or died, with their teams."""
     for event in events:
-        for player, slot in ((event.actor, event.actor_slot), (event.target, event.target_slot)):
-            if player and slot:
-                yield _key(player), slot
+        for player, team in ((event.actor, event.actor_team), (event.target, event.target_team)):
+            if player and team:
+                yield _key(player), team
 
 
-def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Slot, PlayerTally]]:
+def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Team, PlayerTally]]:
     openings = {event.id for event in _openings(events).values()}
     teams = dict(_seen(events))
     for event in events:
         if event.type != "kill":
             continue
         first = event.id in openings
-        if event.target and event.target_slot:
-            yield event.target, event.target_slot, PlayerTally(deaths=1, first_deaths=first)
-        if event.scores and event.actor and event.actor_slot:
+        if event.target and event.target_team:
+            yield event.target, event.target_team, PlayerTally(deaths=1, first_deaths=first)
+        if event.scores and event.actor and event.actor_team:
             yield (
                 event.actor,
-                event.actor_slot,
+                event.actor_team,
                 PlayerTally(kills=1, headshots=event.headshot, first_kills=first),
             )
-        if event.assister and event.target_slot:
-            opponent = other_slot(event.target_slot)
+        if event.assister and event.target_team:
+            opponent = other_team(event.target_team)
             # The scoreboard counts no assist on a team mate, though the log reports it.
             if teams.get(_key(event.assister), opponent) == opponent:
                 yield event.assister, opponent, PlayerTally(assists=1)

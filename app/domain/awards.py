@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from app.domain.changes import Change
 from app.domain.lifecycle import MatchTransition, require_open
-from app.domain.match import Match, Slot, Status
+from app.domain.match import Match, Status, Team
 from app.domain.series import close_map, finish_match, next_map
 
 
-def award_map(match: Match, winner: Slot, at: int) -> MatchTransition:
+def award_map(match: Match, winner: Team, at: int) -> MatchTransition:
     """Award the map in play, else the next one, to `winner`; with enough maps won, the match too."""
     require_open(match, "awarded a map")
     changes: list[Change] = []
@@ -20,7 +20,7 @@ def award_map(match: Match, winner: Slot, at: int) -> MatchTransition:
     return match, tuple(changes)
 
 
-def award_match(match: Match, winner: Slot, at: int) -> MatchTransition:
+def award_match(match: Match, winner: Team, at: int) -> MatchTransition:
     """Award the match to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
     require_open(match, "awarded")
     changes: list[Change] = []
@@ -34,6 +34,6 @@ def award_match(match: Match, winner: Slot, at: int) -> MatchTransition:
     return replace(match, awarded=True), tuple(changes)
 
 
-def _close(match: Match, winner: Slot, at: int, changes: list[Change]) -> Match:
+def _close(match: Match, winner: Team, at: int, changes: list[Change]) -> Match:
     play = match.map or next_map(match)
     return close_map(match, replace(play, winner=winner, awarded=True), at, changes)

@@ -4,7 +4,7 @@ The tag of `RoundLive` is stored: its class keeps its name."""
 
 import msgspec
 
-from app.domain.match import MapPlay, Round, Slot, TimelineEvent
+from app.domain.match import MapPlay, Round, Team, TimelineEvent
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -66,7 +66,7 @@ class MapFinished(Change, frozen=True):
 
 
 class MatchFinished(Change, frozen=True):
-    winner: Slot | None
+    winner: Team | None
 
 
 class MatchCancelled(Change, frozen=True):

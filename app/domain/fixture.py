@@ -12,7 +12,7 @@ from app.domain import formats
 from app.domain.changes import Changes, MatchChanged
 from app.domain.doubts import clear_doubt, reset_unfollowed_rounds
 from app.domain.lifecycle import MatchTransition, require, require_open
-from app.domain.match import MapPlay, Match, Side, Slot, Status
+from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
 from app.domain.rating import require_ratings
 from app.domain.rounds import count_result
@@ -48,12 +48,12 @@ def set_teams(
     return require_ratings(match, allow_unrated=allow_unrated), (MatchChanged(),)
 
 
-def rename_team(match: Match, slot: Slot, name: str) -> MatchTransition:
+def rename_team(match: Match, team: Team, name: str) -> MatchTransition:
     """Rename a team; log lines with the new name are matched from now on."""
-    other = match.away if slot == "home" else match.home
+    other = match.away if team == "home" else match.home
     if name == other:
         raise Conflict(f"match {match.number} has {other!r} on the other side")
-    match = replace(match, home=name) if slot == "home" else replace(match, away=name)
+    match = replace(match, home=name) if team == "home" else replace(match, away=name)
     if not match.over:
         match = apply_team_line(match, "CT", match.team_ct)
         match = apply_team_line(match, "T", match.team_t)
@@ -125,7 +125,7 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchTransition:
     return after, (MatchChanged(),)
 
 
-def set_sides(match: Match, ct: Slot, at: int) -> MatchTransition:
+def set_sides(match: Match, ct: Team, at: int) -> MatchTransition:
     """`ct` plays CT now; where no map is in play, at the start of the next one. A round whose result waits
     for the sides is counted, and a map whose end waits for them ends, at `at` (Unix ms). Raises `Conflict`
     when the match is over."""

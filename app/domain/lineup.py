@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.match import Match, Slot, TimelineEvent
+from app.domain.match import Match, Team, TimelineEvent
 
 FIRST_STAND_IN = 1_000_000_000_000  #: numbers of stand-ins lie above
 _PLAYERS = 100_000_000_000_000  #: those of players above this: then the match's number and the account
@@ -45,13 +45,13 @@ def match_of_tournament(number: int) -> int | None:
     return number - FIRST_STAND_IN if number > FIRST_STAND_IN else None
 
 
-def match_of_competitor(number: int) -> tuple[int, Slot] | None:
+def match_of_competitor(number: int) -> tuple[int, Team] | None:
     """The number of the match, and which of its teams has this stand-in; None for no stand-in."""
     match, place = divmod(number - FIRST_STAND_IN, 2)
     return (match, "away" if place else "home") if match > 0 else None
 
 
-def squad(match: Match, slot: Slot, events: Iterable[TimelineEvent]) -> tuple[Player, ...]:
+def squad(match: Match, team: Team, events: Iterable[TimelineEvent]) -> tuple[Player, ...]:
     """A team's players seen in the match, by account, as stand-ins. Their names come from `events` and from
     the loadouts. Bots have no account and are left out."""
     names = {
@@ -59,15 +59,15 @@ def squad(match: Match, slot: Slot, events: Iterable[TimelineEvent]) -> tuple[Pl
     }
     names |= {one.account: one.name for one in match.loadouts}
     accounts = sorted(
-        {seat.account for seat in match.roster if seat.slot == slot and seat.account} & set(names)
+        {seat.account for seat in match.roster if seat.team == team and seat.account} & set(names)
     )
-    team = match.home_id if slot == "home" else match.away_id
+    team_id = match.home_id if team == "home" else match.away_id
     return tuple(
         Player(
             _PLAYERS + match.number * _ACCOUNTS + account,
             names[account],
             account=account,
-            team_id=team,
+            team_id=team_id,
         )
         for account in accounts
     )

@@ -17,9 +17,9 @@ from app.domain.loadout import Loadout
 from app.domain.match_info import MatchInfo
 from app.domain.player import MatchPlayer as MatchPlayer
 from app.domain.player import Side as Side
-from app.domain.player import Slot as Slot
+from app.domain.player import Team as Team
 from app.domain.player import other_side as other_side
-from app.domain.player import other_slot as other_slot
+from app.domain.player import other_team as other_team
 from app.domain.score_rules import is_decided
 from app.domain.status import Status as Status
 
@@ -30,7 +30,7 @@ FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that happened in a round. `at` is Unix ms by our clock, derived from the arrival of its batch
     and the log's own times (`ingest.fact_times`); `offset_ms` counts from the round's start. Team kills have
-    equal slots. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""
+    equal teams. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""
 
     id: int
     type: FactType
@@ -39,10 +39,10 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     at: int
     offset_ms: int
     actor: MatchPlayer | None = None
-    actor_slot: Slot | None = None
+    actor_team: Team | None = msgspec.field(default=None, name="actor_slot")
     side: Side | None = None
     target: MatchPlayer | None = None
-    target_slot: Slot | None = None
+    target_team: Team | None = msgspec.field(default=None, name="target_slot")
     target_side: Side | None = None
     assister: MatchPlayer | None = None
     weapon: str = ""
@@ -60,7 +60,7 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def scores(self) -> bool:
         """A kill on the server's scoreboard: not of a team mate. It goes on until the next freeze."""
-        return self.type == "kill" and self.actor_slot != self.target_slot and not self.void
+        return self.type == "kill" and self.actor_team != self.target_team and not self.void
 
 
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,7 +74,7 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     id: int
     map: int
     number: int
-    winner: Slot
+    winner: Team
     winning_side: Side
     win_reason: WinReason
     home_score: int
@@ -113,7 +113,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     status: Literal["upcoming", "live", "finished"] = "upcoming"
     home_score: int = 0
     away_score: int = 0
-    winner: Slot | None = None
+    winner: Team | None = None
     home_side: Side | None = None
     side_before_break: Side | None = None
     rounds: tuple[Round, ...] = ()
@@ -123,7 +123,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     end_id: int | None = None
     max_rounds: int = 24
     overtime_rounds: int = 6
-    picked_by: Slot | None = None
+    picked_by: Team | None = None
     awarded: bool = False
 
     @property
@@ -200,7 +200,7 @@ class RosterEntry(msgspec.Struct, frozen=True):
     """The team of a player, as seen in play; it survives reconnects and changes of name."""
 
     account: int
-    slot: Slot
+    team: Team = msgspec.field(name="slot")
 
 
 class PendingMapEnd(msgspec.Struct, frozen=True):
@@ -237,7 +237,7 @@ class TeamPlayer(msgspec.Struct, frozen=True):
     """A player of one of the teams."""
 
     player: MatchPlayer
-    slot: Slot
+    team: Team = msgspec.field(name="slot")
 
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -253,7 +253,7 @@ class OtherDeath(msgspec.Struct, frozen=True):
     map: int
     round: int
     player: MatchPlayer
-    slot: Slot
+    team: Team = msgspec.field(name="slot")
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -271,7 +271,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     finished_at: int | None = None
     score_home: int = 0  #: maps won
     score_away: int = 0  #: maps won
-    winner: Slot | None = None
+    winner: Team | None = None
     maps: tuple[MapPlay, ...] = ()
     current: CurrentRound | None = None
     warmup: bool = False
@@ -329,7 +329,7 @@ class MatchSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     away: str
     score_home: int = 0
     score_away: int = 0
-    winner: Slot | None = None
+    winner: Team | None = None
     home_id: int | None = None
     away_id: int | None = None
     maps: tuple[MapPlay, ...] = ()

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.player import Slot
+from app.domain.player import Team
 
 
 class Veto(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -12,7 +12,7 @@ class Veto(msgspec.Struct, frozen=True, omit_defaults=True):
 
     action: Literal["ban", "pick", "decider"]
     map: str
-    by: Slot | None = None
+    by: Team | None = None
 
 
 class VideoStream(msgspec.Struct, frozen=True, omit_defaults=True):

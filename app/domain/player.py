@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-Slot = Literal["home", "away"]  #: home is the interface's team_a
+Team = Literal["home", "away"]  #: home is the interface's team_a
 Side = Literal["CT", "T"]
 
 
@@ -12,8 +12,8 @@ def other_side(side: Side) -> Side:
     return "T" if side == "CT" else "CT"
 
 
-def other_slot(slot: Slot) -> Slot:
-    return "away" if slot == "home" else "home"
+def other_team(team: Team) -> Team:
+    return "away" if team == "home" else "home"
 
 
 class MatchPlayer(msgspec.Struct, frozen=True):

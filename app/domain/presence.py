@@ -9,27 +9,27 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Changes
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import CurrentRound, Match, MatchPlayer, Presence, Slot, TeamPlayer
-from app.domain.sides import slot_of
+from app.domain.match import CurrentRound, Match, MatchPlayer, Presence, Team, TeamPlayer
+from app.domain.sides import team_of
 from app.domain.timeline import mark_dead
 
 PLAYERS = "players"  #: the kind of the doubt that a team without players raises
 TEAM = 5
 
 
-def available_players(match: Match, slot: Slot) -> int:
+def available_players(match: Match, team: Team) -> int:
     """How many players of a team can play the next round."""
-    away = sum(member.slot == slot for member in match.presence.away)
-    bots = sum(member.slot == slot for member in match.presence.bots)
+    away = sum(member.team == team for member in match.presence.away)
+    bots = sum(member.team == team for member in match.presence.bots)
     return min(TEAM, max(0, TEAM - away + bots))
 
 
 def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
     """The player is missing from now on; in a round in play they count as dead."""
-    slot = slot_of(match, fact.player, fact.side) if fact.side else None
-    if match.map is None or match.warmup or slot is None:
+    team = team_of(match, fact.player, fact.side) if fact.side else None
+    if match.map is None or match.warmup or team is None:
         return match
-    presence, member = match.presence, TeamPlayer(fact.player, slot)
+    presence, member = match.presence, TeamPlayer(fact.player, team)
     if not fact.player.account:
         bots = tuple(one for one in presence.bots if one.player != fact.player)
         match = replace(match, presence=replace(presence, bots=bots))
@@ -43,15 +43,15 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
 
 
 def player_joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match:
-    slot = slot_of(match, fact.player, fact.side)
-    if match.map is None or match.warmup or slot is None:
+    team = team_of(match, fact.player, fact.side)
+    if match.map is None or match.warmup or team is None:
         return match
     presence = match.presence
     away = tuple(one for one in presence.away if not _same(one.player, fact.player))
     if fact.player.account or any(one.player == fact.player for one in presence.bots):
         presence = replace(presence, away=away)
     else:
-        presence = replace(presence, bots=(*presence.bots, TeamPlayer(fact.player, slot)))
+        presence = replace(presence, bots=(*presence.bots, TeamPlayer(fact.player, team)))
     return _update_alive(replace(match, presence=presence))
 
 
@@ -77,8 +77,8 @@ def reset_presence(match: Match) -> Match:
 
 def check_presence(match: Match) -> Match:
     """Raise a doubt while a team has no players on the server."""
-    slots: tuple[Slot, Slot] = ("home", "away")
-    empty = next((slot for slot in slots if match.map and not available_players(match, slot)), None)
+    teams: tuple[Team, Team] = ("home", "away")
+    empty = next((team for team in teams if match.map and not available_players(match, team)), None)
     if empty is None:
         return clear_doubt(match, PLAYERS)
     team = match.home if empty == "home" else match.away

@@ -13,7 +13,7 @@ from app.domain.sides import (
     infer_sides_from_score,
     is_side_break,
     set_home_side,
-    slot_on,
+    team_on,
     update_map,
 )
 from app.domain.timeline import add_bomb_event, bomb_site, release_held_events
@@ -73,7 +73,7 @@ def _infer_sides_from_result(match: Match, play: MapPlay, won: RoundResult) -> M
 
 
 def _score_after(play: MapPlay, won: RoundResult) -> tuple[int, int]:
-    home_won = slot_on(play, won.side) == "home"
+    home_won = team_on(play, won.side) == "home"
     return play.home_score + home_won, play.away_score + (not home_won)
 
 
@@ -91,7 +91,7 @@ def raise_score_doubt(match: Match, ct_score: int, t_score: int) -> Match:
 def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
     match = add_bomb_event(release_held_events(match, changes), won, changes)
     play, current = match.map, match.current
-    winner = slot_on(play, won.side) if play else None
+    winner = team_on(play, won.side) if play else None
     if play is None or current is None or winner is None:
         return match
     home_score, away_score = _score_after(play, won)

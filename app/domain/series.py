@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, MatchStarted
 from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
-from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Slot, Status
+from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
 from app.domain.sides import apply_named_side, apply_team_line
 
 
@@ -102,7 +102,7 @@ def next_map(match: Match) -> MapPlay:
     return next((play for play in match.maps if play.number == number), MapPlay(number=number))
 
 
-def _leader(home: int, away: int) -> Slot | None:
+def _leader(home: int, away: int) -> Team | None:
     if home == away:
         return None
     return "home" if home > away else "away"
@@ -114,7 +114,7 @@ def series_over(match: Match) -> bool:
     return most > match.best_of // 2 or played >= match.best_of
 
 
-def finish_match(match: Match, at: int, changes: Changes, winner: Slot | None = None) -> Match:
+def finish_match(match: Match, at: int, changes: Changes, winner: Team | None = None) -> Match:
     """The match ends; `winner` is the team that won more maps, unless given. Only the doubt about the format
     stays: what depends on it waits for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import MapPlay, Match, MatchPlayer, RosterEntry, Side, Slot, other_side
+from app.domain.match import MapPlay, Match, MatchPlayer, RosterEntry, Side, Team, other_side
 
 PlayerOnSide = tuple[MatchPlayer, Side]
 
@@ -28,22 +28,22 @@ def set_home_side(match: Match, side: Side | None) -> Match:
     return match if side is None else clear_doubt(match, "sides")
 
 
-def slot_on(play: MapPlay, side: Side) -> Slot | None:
+def team_on(play: MapPlay, side: Side) -> Team | None:
     """The team on `side` now, or None while it is unknown."""
     if play.home_side is None:
         return None
     return "home" if play.home_side == side else "away"
 
 
-def slot_of(match: Match, player: MatchPlayer, side: Side) -> Slot | None:
+def team_of(match: Match, player: MatchPlayer, side: Side) -> Team | None:
     play = match.map
-    return (slot_on(play, side) if play else None) or team_of_player(match, player)
+    return (team_on(play, side) if play else None) or team_of_player(match, player)
 
 
-def team_of_player(match: Match, player: MatchPlayer) -> Slot | None:
+def team_of_player(match: Match, player: MatchPlayer) -> Team | None:
     if not player.account:
         return None
-    return next((known.slot for known in match.roster if known.account == player.account), None)
+    return next((known.team for known in match.roster if known.account == player.account), None)
 
 
 def is_side_break(play: MapPlay) -> bool:
@@ -54,16 +54,16 @@ def is_side_break(play: MapPlay) -> bool:
     return bool(step) and (played - play.max_rounds) % step == 0
 
 
-def apply_team_line(match: Match, side: Side, team: str) -> Match:
-    """Apply a team line: `team` plays `side`."""
-    if not team:
+def apply_team_line(match: Match, side: Side, name: str) -> Match:
+    """Apply a team line: the team of this name plays `side`."""
+    if not name:
         return match
-    match = replace(match, team_ct=team) if side == "CT" else replace(match, team_t=team)
-    slot = _known_team(match, team)
-    if slot is None:
+    match = replace(match, team_ct=name) if side == "CT" else replace(match, team_t=name)
+    team = _known_team(match, name)
+    if team is None:
         return _apply_unknown_team(match, side)
     match = clear_doubt(match, "teams")
-    return _set_side_from_line(match, side if slot == "home" else other_side(side))
+    return _set_side_from_line(match, side if team == "home" else other_side(side))
 
 
 def apply_named_side(match: Match) -> Match:
@@ -73,8 +73,8 @@ def apply_named_side(match: Match) -> Match:
     return replace(set_home_side(match, match.named_side), named_side=None)
 
 
-def _known_team(match: Match, team: str) -> Slot | None:
-    name, home, away = (" ".join(text.casefold().split()) for text in (team, match.home, match.away))
+def _known_team(match: Match, written: str) -> Team | None:
+    name, home, away = (" ".join(text.casefold().split()) for text in (written, match.home, match.away))
     if home == away or name not in (home, away):
         return None
     return "home" if name == home else "away"
@@ -85,10 +85,10 @@ def _apply_unknown_team(match: Match, side: Side) -> Match:
     opposite = match.team_t if side == "CT" else match.team_ct
     if not opposite:
         return match
-    slot = _known_team(match, opposite)
-    if slot is None:
+    team = _known_team(match, opposite)
+    if team is None:
         return raise_doubt(match, "teams", f"unknown teams: {match.team_ct}, {match.team_t}")
-    return _set_side_from_line(clear_doubt(match, "teams"), side if slot == "away" else other_side(side))
+    return _set_side_from_line(clear_doubt(match, "teams"), side if team == "away" else other_side(side))
 
 
 def _set_side_from_line(match: Match, home_side: Side) -> Match:
@@ -118,9 +118,9 @@ def apply_seen_players(match: Match, seen: Iterable[PlayerOnSide]) -> Match:
     if play is None or current is None or play.home_side is None or current.phase != "live":
         return match
     for player, side in seen:
-        slot = slot_on(play, side)
-        if player.account and slot and team_of_player(match, player) is None:
-            match = replace(match, roster=(*match.roster, RosterEntry(player.account, slot)))
+        team = team_on(play, side)
+        if player.account and team and team_of_player(match, player) is None:
+            match = replace(match, roster=(*match.roster, RosterEntry(player.account, team)))
     return match
 
 
@@ -129,7 +129,7 @@ def infer_sides_from_players(match: Match, seen: Iterable[PlayerOnSide]) -> Matc
     play = match.map
     if play is None:
         return match
-    votes = {slot: _home_side(slot, side) for player, side in seen if (slot := team_of_player(match, player))}
+    votes = {team: _home_side(team, side) for player, side in seen if (team := team_of_player(match, player))}
     if len(set(votes.values())) != 1:
         return match
     enough = 1 if play.home_side is None else 2
@@ -138,14 +138,14 @@ def infer_sides_from_players(match: Match, seen: Iterable[PlayerOnSide]) -> Matc
 
 def switch_player(match: Match, player: MatchPlayer, side: Side) -> Match:
     """A known player was moved to the other side; that counts only in a break, where all players are."""
-    play, slot = match.map, team_of_player(match, player)
-    if play is None or slot is None or play.side_before_break is None:
+    play, team = match.map, team_of_player(match, player)
+    if play is None or team is None or play.side_before_break is None:
         return match
-    return set_home_side(match, _home_side(slot, side))
+    return set_home_side(match, _home_side(team, side))
 
 
-def _home_side(slot: Slot, side: Side) -> Side:
-    return side if slot == "home" else other_side(side)
+def _home_side(team: Team, side: Side) -> Side:
+    return side if team == "home" else other_side(side)
 
 
 def clear_sides_after_break(match: Match) -> Match:

@@ -18,7 +18,7 @@ from app.domain.match import (
     Side,
     TimelineEvent,
 )
-from app.domain.sides import apply_seen_players, slot_of, update_map
+from app.domain.sides import apply_seen_players, team_of, update_map
 
 
 def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
@@ -46,9 +46,9 @@ def died(match: Match, fact: f.Died, changes: Changes) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
-    slot = slot_of(match, fact.victim, fact.side)
-    if slot is not None:
-        death = OtherDeath(current.map, current.number, fact.victim, slot)
+    team = team_of(match, fact.victim, fact.side)
+    if team is not None:
+        death = OtherDeath(current.map, current.number, fact.victim, team)
         match = replace(match, other_deaths=(*match.other_deaths, death))
     return mark_dead(match, fact.victim, fact.side)
 
@@ -136,10 +136,10 @@ def add_event(
         at=at,
         offset_ms=max(0, at - (current.started_at or at)),
         actor=actor[0] if actor else None,
-        actor_slot=slot_of(match, *actor) if actor else None,
+        actor_team=team_of(match, *actor) if actor else None,
         side=actor[1] if actor else None,
         target=target[0] if target else None,
-        target_slot=slot_of(match, *target) if target else None,
+        target_team=team_of(match, *target) if target else None,
         target_side=target[1] if target else None,
         weapon=weapon,
         headshot=headshot,
@@ -166,7 +166,7 @@ def release_held_events(match: Match, changes: Changes) -> Match:
 
 
 def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:
-    current, slot = match.current, slot_of(match, victim, side)
+    current, team = match.current, team_of(match, victim, side)
     if current is None:
         return match
     return replace(
@@ -174,8 +174,8 @@ def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:
         current=replace(
             current,
             dead=(*current.dead, victim),
-            alive_home=max(0, current.alive_home - (slot == "home")),
-            alive_away=max(0, current.alive_away - (slot == "away")),
+            alive_home=max(0, current.alive_home - (team == "home")),
+            alive_away=max(0, current.alive_away - (team == "away")),
         ),
         loadouts=after_death(match.loadouts, victim),
     )

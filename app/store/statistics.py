@@ -48,12 +48,12 @@ async def replace(
             INSERT INTO team_map (match_id, map, slot, team, team_id, map_name, finished_at, body)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
-            *(match_id, one.map, one.slot, folded(one.team), one.team_id, one.map_name, finished_at),
+            *(match_id, one.map, one.team, folded(one.name), one.team_id, one.map_name, finished_at),
             _encode(one.line),
         )
     columns = [
         (
-            *(one.map, one.player.account, one.player.name, folded(one.team), one.map_name),
+            *(one.map, one.player.account, one.player.name, folded(one.team_name), one.map_name),
             _encode(one.tally),
         )
         for one in players

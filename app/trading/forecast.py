@@ -150,8 +150,8 @@ class Forecast:
     @cached_property
     def planter(self) -> int:
         """1 when home planted the bomb in the current round, -1 when away did, else 0."""
-        slot = self._plant.actor_slot if self._plant else None
-        return model.sign(slot) if slot else 0
+        team = self._plant.actor_team if self._plant else None
+        return model.sign(team) if team else 0
 
     @cached_property
     def _bomb(self) -> float:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.domain.catalogue import load
-from app.domain.match import MapPlay, Match, Round, Side, Slot, other_side
+from app.domain.match import MapPlay, Match, Round, Side, Team, other_side
 
 LOGITS_PER_POINT = 1 / 1900
 #: Standard deviation of what strengths do not contain: form of the day. The larger, the faster we learn.
@@ -102,8 +102,8 @@ def last_won(play: MapPlay) -> int:
     return sign(counted[-1].winner) if known and position else 0
 
 
-def sign(slot: Slot) -> int:
-    return 1 if slot == "home" else -1
+def sign(team: Team) -> int:
+    return 1 if team == "home" else -1
 
 
 class Skill(NamedTuple):

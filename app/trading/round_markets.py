@@ -93,7 +93,7 @@ def _first_kill(
     condition: Callable[[TimelineEvent, Specifiers], bool], facts: MatchFacts, specifiers: Specifiers
 ) -> Settlement | None:
     kills = _kills(facts, _round_key(specifiers))
-    if not kills or facts.gap(_round_key(specifiers)) or kills[0].actor_slot is None:
+    if not kills or facts.gap(_round_key(specifiers)) or kills[0].actor_team is None:
         return _void_without_result(facts, _round_key(specifiers), "the round ended without a kill")
     return decide(condition(kills[0], specifiers), (kills[0].id,), "first kill of the round")
 
@@ -213,7 +213,7 @@ RULES = (
         family="round_opening_kill",
         opens=partial(_at, round_in_freeze, _teams),
         price=_opening_price,
-        settle=partial(_first_kill, lambda kill, specifiers: kill.actor_slot == specifiers.team),
+        settle=partial(_first_kill, lambda kill, specifiers: kill.actor_team == specifiers.team),
     ),
     Rule(
         id=15,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from app.domain.equipment_value import equipment_value
 from app.domain.loadout import Loadout
-from app.domain.match import CurrentRound, MapPlay, Match, Side, Slot, other_slot
+from app.domain.match import CurrentRound, MapPlay, Match, Side, Team, other_team
 from app.domain.presence import TEAM
-from app.domain.sides import slot_on
+from app.domain.sides import team_on
 from app.trading import model
 from app.trading.round_state import RoundPhase, RoundState, SideState
 
@@ -51,12 +51,12 @@ def _left(seconds: float, since: int | None, now: int) -> float | None:
 
 
 def _side(match: Match, play: MapPlay, current: CurrentRound, side: Side) -> SideState:
-    slot: Slot = slot_on(play, side) or "home"
-    team = [one for one in match.loadouts if _side_of(match, play, one) == side]
-    living = [one for one in team if one.health > 0]
-    alive = current.alive_home if slot == "home" else current.alive_away
-    losses = _losses(play, slot)
-    money = _sum([one.money for one in team], TEAM)
+    team: Team = team_on(play, side) or "home"
+    players = [one for one in match.loadouts if _side_of(match, play, one) == side]
+    living = [one for one in players if one.health > 0]
+    alive = current.alive_home if team == "home" else current.alive_away
+    losses = _losses(play, team)
+    money = _sum([one.money for one in players], TEAM)
     if len(living) != alive:
         return SideState(alive=alive, money=money, losses=losses)
     return SideState(
@@ -76,7 +76,7 @@ def _side_of(match: Match, play: MapPlay, loadout: Loadout) -> Side:
     """The side of the player's team: after a half the log names a player's new side late."""
     for known in match.roster:
         if known.account == loadout.account and loadout.account:
-            return "CT" if slot_on(play, "CT") == known.slot else "T"
+            return "CT" if team_on(play, "CT") == known.team else "T"
     return loadout.side
 
 
@@ -95,7 +95,7 @@ def _utility(loadout: Loadout) -> list[str]:
     return [item for item in loadout.weapons if item in _GRENADES]
 
 
-def _losses(play: MapPlay, slot: Slot) -> int | None:
+def _losses(play: MapPlay, team: Team) -> int | None:
     """The counter of the loss bonus: one more for each round lost in this half, one fewer for each won."""
     _, position = model.half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
     of_half = [one for one in play.counted if one.number > play.rounds_won - position]
@@ -103,6 +103,6 @@ def _losses(play: MapPlay, slot: Slot) -> int | None:
         return None
     losses = _FIRST_LOSSES
     for played in of_half:
-        losses += 1 if played.winner == other_slot(slot) else -1
+        losses += 1 if played.winner == other_team(team) else -1
         losses = min(_MOST_LOSSES, max(0, losses))
     return losses

@@ -11,8 +11,8 @@ from app.domain.match import (
     MatchPlayer,
     Round,
     Side,
-    Slot,
     Status,
+    Team,
     TimelineEvent,
 )
 from app.store import history, markets, matches
@@ -21,8 +21,8 @@ from app.store.connections import open_store
 ROUNDS, KILLS, MARKETS = 30, 7, 40
 _BEGAN = 1_900_000_000_000
 _NAMES = {
-    slot: [MatchPlayer(number + 10 * place, f"{slot}{number}") for number in range(1, 6)]
-    for place, slot in enumerate(("home", "away"))
+    team: [MatchPlayer(number + 10 * place, f"{team}{number}") for number in range(1, 6)]
+    for place, team in enumerate(("home", "away"))
 }
 
 
@@ -33,7 +33,7 @@ def timeline(number: int) -> list[TimelineEvent]:
 
 
 def _kill(fact: int, number: int, place: int) -> TimelineEvent:
-    slots: tuple[Slot, Slot] = ("home", "away") if place % 2 else ("away", "home")
+    teams: tuple[Team, Team] = ("home", "away") if place % 2 else ("away", "home")
     sides: tuple[Side, Side] = ("CT", "T") if place % 2 else ("T", "CT")
     return TimelineEvent(
         id=fact,
@@ -42,11 +42,11 @@ def _kill(fact: int, number: int, place: int) -> TimelineEvent:
         round=number,
         at=_BEGAN + number * 100_000 + place * 7_000,
         offset_ms=place * 7_000,
-        actor=_NAMES[slots[0]][place % 5],
-        actor_slot=slots[0],
+        actor=_NAMES[teams[0]][place % 5],
+        actor_team=teams[0],
         side=sides[0],
-        target=_NAMES[slots[1]][(place + number) % 5],
-        target_slot=slots[1],
+        target=_NAMES[teams[1]][(place + number) % 5],
+        target_team=teams[1],
         target_side=sides[1],
         weapon="ak47" if place % 2 else "m4a1",
         headshot=place % 3 == 0,
@@ -54,7 +54,7 @@ def _kill(fact: int, number: int, place: int) -> TimelineEvent:
 
 
 def played(number: int) -> Round:
-    won: Slot = "home" if number % 2 else "away"
+    won: Team = "home" if number % 2 else "away"
     return Round(
         id=number * (KILLS + 1),
         map=1,

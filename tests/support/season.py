@@ -9,7 +9,7 @@ from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Slot
+from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Team
 from app.store import matches
 from app.store.connections import Store
 
@@ -21,7 +21,7 @@ class Played(NamedTuple):
     plan: MatchPlan
     truth: SeriesTruth
 
-    def slot(self, team: str) -> Slot:
+    def home_or_away(self, team: str) -> Team:
         return "home" if self.truth.home == team else "away"
 
 
@@ -48,9 +48,9 @@ async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, sh
         return Played(await matches.lock(tx, match.id), plan, truth)
 
 
-def side_of(played: RoundTruth, slot: Slot) -> str:
+def side_of(played: RoundTruth, team: Team) -> str:
     """The side that a team played in a round."""
-    return played.side if played.winner == slot else {"CT": "T", "T": "CT"}[played.side]
+    return played.side if played.winner == team else {"CT": "T", "T": "CT"}[played.side]
 
 
 def kills_of(a_map: MapTruth, accounts: set[int]) -> int:

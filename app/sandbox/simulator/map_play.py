@@ -12,7 +12,7 @@ from app.sandbox.simulator.log_writer import Lines, LogWriter
 from app.sandbox.simulator.map_state import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, MapState, SimulatedTeam
 from app.sandbox.simulator.round_plan import PlayerRef, RoundPlan, RoundPlanner, edge_for
 from app.sandbox.simulator.round_writer import RoundWriter
-from app.sandbox.simulator.truth import MapTruth, Side, Slot
+from app.sandbox.simulator.truth import MapTruth, Side, Team
 from app.sandbox.simulator.warmup import knife_round, load, warm_up
 from app.sandbox.simulator.weapons import PICKED_UP
 
@@ -69,7 +69,7 @@ def rounds_to_win(played: int) -> int:
     return ROUNDS // 2 + 1 + overtimes * OVERTIME_ROUNDS // 2
 
 
-def winner(state: MapState) -> Slot | None:
+def winner(state: MapState) -> Team | None:
     needed = rounds_to_win(state.played - 1)
     if max(state.home_score, state.away_score) < needed or state.home_score == state.away_score:
         return None

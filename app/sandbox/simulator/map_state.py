@@ -9,7 +9,7 @@ from app.sandbox.simulator.economy import LossBonus, SimulatedPlayer
 from app.sandbox.simulator.fictional_world import FictionalPlayer, FictionalTeam, MapProfile
 from app.sandbox.simulator.log_writer import LogWriter
 from app.sandbox.simulator.round_plan import PlayerRef
-from app.sandbox.simulator.truth import MapTruth, Side, Slot, other_side
+from app.sandbox.simulator.truth import MapTruth, Side, Team, other_side
 
 SIDES: tuple[Side, Side] = ("CT", "T")
 #: Rounds of regulation and of an overtime; seconds of freeze time.
@@ -19,7 +19,7 @@ _SPECTATOR = SimulatedPlayer(FictionalPlayer("", 0, 0.0), 0, money=0)
 
 @dataclass
 class SimulatedTeam:
-    slot: Slot
+    team: Team
     profile: FictionalTeam
     players: list[SimulatedPlayer]
     loss_bonus: LossBonus = field(default_factory=LossBonus)

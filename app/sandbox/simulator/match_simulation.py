@@ -14,7 +14,7 @@ from app.sandbox.simulator.log_writer import Lines, LogWriter
 from app.sandbox.simulator.map_play import play_map
 from app.sandbox.simulator.map_state import SimulatedTeam
 from app.sandbox.simulator.pace import REAL_TIME, Pace
-from app.sandbox.simulator.truth import MapTruth, SeriesTruth, Slot
+from app.sandbox.simulator.truth import MapTruth, SeriesTruth, Team
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ def _maps(plan: MatchPlan, rng: Random, trouble: Random, log: LogWriter, truth: 
         log.wait(20 if plan.brief else 60)
 
 
-def _decided(truth: SeriesTruth) -> Slot | None:
-    slots: tuple[Slot, Slot] = ("home", "away")
-    return next((slot for slot in slots if 2 * truth.maps_won(slot) > truth.best_of), None)
+def _decided(truth: SeriesTruth) -> Team | None:
+    teams: tuple[Team, Team] = ("home", "away")
+    return next((team for team in teams if 2 * truth.maps_won(team) > truth.best_of), None)
 
 
-def _team(slot: Slot, profile: FictionalTeam, first_slot: int) -> SimulatedTeam:
+def _team(team: Team, profile: FictionalTeam, first_slot: int) -> SimulatedTeam:
     players = [SimulatedPlayer(profile, first_slot + index) for index, profile in enumerate(profile.players)]
-    return SimulatedTeam(slot, profile, players)
+    return SimulatedTeam(team, profile, players)

@@ -222,7 +222,7 @@ class RoundWriter:
         state.truth.rounds.append(
             RoundTruth(
                 number=state.played,
-                winner=winner.slot,
+                winner=winner.team,
                 side=plan.winner,
                 reason=plan.reason,
                 home_score=state.home_score,

@@ -7,7 +7,7 @@ and `T`, reasons those of a round's win.
 from dataclasses import dataclass, field
 from typing import Literal
 
-Slot = Literal["home", "away"]
+Team = Literal["home", "away"]
 Side = Literal["CT", "T"]
 Reason = Literal["kills", "bomb", "time", "defuse"]
 
@@ -33,7 +33,7 @@ class KillTruth:
 @dataclass
 class RoundTruth:
     number: int
-    winner: Slot
+    winner: Team
     side: Side
     reason: Reason
     home_score: int
@@ -56,7 +56,7 @@ class MapTruth:
     rounds: list[RoundTruth] = field(default_factory=list)
     home_score: int = 0
     away_score: int = 0
-    winner: Slot | None = None
+    winner: Team | None = None
     voided: list[RoundTruth] = field(default_factory=list)
     anomalies: list[str] = field(default_factory=list)
 
@@ -67,7 +67,7 @@ class SeriesTruth:
     away: str
     best_of: int
     maps: list[MapTruth] = field(default_factory=list)
-    winner: Slot | None = None
+    winner: Team | None = None
 
-    def maps_won(self, slot: Slot) -> int:
-        return sum(played.winner == slot for played in self.maps)
+    def maps_won(self, team: Team) -> int:
+        return sum(played.winner == team for played in self.maps)

@@ -1,10 +1,10 @@
 """The state of a match in the elements that the feed and the facade share."""
 
 from app.domain.ids import competitor_urn
-from app.domain.match import MapPlay, MatchSummary, Slot, Status
+from app.domain.match import MapPlay, MatchSummary, Status, Team
 from app.wire.generated import common
 
-_TEAM: dict[Slot, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
+_TEAM: dict[Team, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
 _PLAY = {
     "upcoming": common.StatusCode.NOT_STARTED,
     "live": common.StatusCode.LIVE,
@@ -45,10 +45,10 @@ def scoreboard(head: MatchSummary) -> common.Scoreboard | None:
     play = next((play for play in head.maps if play.status == "live"), None)
     if head.status is not Status.LIVE or play is None:
         return None
-    counter_terrorist: dict[str | None, Slot] = {"CT": "home", "T": "away"}
-    slot = counter_terrorist.get(play.home_side)
+    counter_terrorist: dict[str | None, Team] = {"CT": "home", "T": "away"}
+    team = counter_terrorist.get(play.home_side)
     return common.Scoreboard(
-        current_ct_team=_TEAM[slot] if slot else None,
+        current_ct_team=_TEAM[team] if team else None,
         home_won_rounds=play.home_score,
         away_won_rounds=play.away_score,
         current_round=head.round,

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
 from app.domain.match import MatchPlayer, OtherDeath, Round, Side, TimelineEvent
-from app.wire.views.scalars import Team, iso_time, team
+from app.wire.views.scalars import TeamName, iso_time, team_name
 
 
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,7 +17,7 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     map: int
     round: int
-    winner: Team | None
+    winner: TeamName | None
     winning_side: Side
     win_reason: str
     score_a: int
@@ -36,10 +36,10 @@ class EventView(msgspec.Struct, frozen=True, kw_only=True):
     map: int
     round: int
     actor: str | UnsetType = UNSET
-    actor_team: Team | None | UnsetType = UNSET
+    actor_team: TeamName | None | UnsetType = UNSET
     side: Side | UnsetType = UNSET
     target: str | UnsetType = UNSET
-    target_team: Team | None | UnsetType = UNSET
+    target_team: TeamName | None | UnsetType = UNSET
     victim_side: Side | UnsetType = UNSET
     assister: str | UnsetType = UNSET
     weapon: str | UnsetType = UNSET
@@ -55,7 +55,7 @@ class PlayerView(msgspec.Struct, frozen=True):
     """What a player did in the rounds that count; kills of team mates are not kills."""
 
     name: str
-    team: Team
+    team: TeamName
     kills: int
     deaths: int
     assists: int
@@ -67,7 +67,7 @@ def round_view(played: Round) -> RoundView:
         id=played.id,
         map=played.map,
         round=played.number,
-        winner=team(played.winner),
+        winner=team_name(played.winner),
         winning_side=played.winning_side,
         win_reason=played.win_reason,
         score_a=played.home_score,
@@ -86,10 +86,10 @@ def event_view(event: TimelineEvent) -> EventView:
         map=event.map,
         round=event.round,
         actor=_name(event.actor),
-        actor_team=team(event.actor_slot) if event.actor else UNSET,
+        actor_team=team_name(event.actor_team) if event.actor else UNSET,
         side=event.side or UNSET,
         target=_name(event.target),
-        target_team=team(event.target_slot) if event.target else UNSET,
+        target_team=team_name(event.target_team) if event.target else UNSET,
         victim_side=event.target_side or UNSET,
         assister=_name(event.assister),
         weapon=event.weapon or UNSET,
@@ -107,9 +107,14 @@ def player_stats(events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]) 
     standing = [event for event in events if not event.void]
     rows = [
         PlayerView(
-            player.name, team(slot) or "team_a", tally.kills, tally.deaths, tally.assists, tally.headshots
+            player.name,
+            team_name(team) or "team_a",
+            tally.kills,
+            tally.deaths,
+            tally.assists,
+            tally.headshots,
         )
-        for player, slot, tally in tallies(0, standing, deaths)
+        for player, team, tally in tallies(0, standing, deaths)
     ]
     return tuple(sorted(rows, key=lambda row: (row.team, -row.kills, row.name)))
 

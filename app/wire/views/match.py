@@ -11,11 +11,11 @@ from app.domain.loadout import Loadout
 from app.domain.market import Market
 from app.domain.match import MapPlay, Match, MatchPlayer, Round, Side, TimelineEvent, other_side
 from app.domain.match_info import VideoStream
-from app.domain.sides import slot_of
+from app.domain.sides import team_of
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
-from app.wire.views.scalars import Team, iso_time, team
+from app.wire.views.scalars import TeamName, iso_time, team_name
 
 
 class MapView(msgspec.Struct, frozen=True):
@@ -26,9 +26,9 @@ class MapView(msgspec.Struct, frozen=True):
     status: str
     score_a: int
     score_b: int
-    winner: Team | None
+    winner: TeamName | None
     side_a: Side | None
-    picked_by: Team | None
+    picked_by: TeamName | None
     started_at: str | None
     finished_at: str | None
 
@@ -46,7 +46,7 @@ class LoadoutView(msgspec.Struct, frozen=True):
     the game spells them, knives left out."""
 
     name: str
-    team: Team | None
+    team: TeamName | None
     side: Side
     alive: bool
     hp: int
@@ -91,7 +91,7 @@ class MatchView(msgspec.Struct, frozen=True, kw_only=True):
     map_name: str | None | UnsetType = UNSET
     started_at: str | None | UnsetType = UNSET
     finished_at: str | None | UnsetType = UNSET
-    winner: Team | None | UnsetType = UNSET
+    winner: TeamName | None | UnsetType = UNSET
     maps: tuple[MapView, ...] | UnsetType = UNSET
     rounds: tuple[RoundView, ...] | UnsetType = UNSET
     events: tuple[EventView, ...] | UnsetType = UNSET
@@ -123,7 +123,7 @@ class SummaryView(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: str | None
     score_a: int
     score_b: int
-    winner: Team | None
+    winner: TeamName | None
     maps: tuple[MapView, ...]
 
 
@@ -180,7 +180,7 @@ def _read(parts: MatchParts) -> dict[str, Any]:
     return {
         "started_at": iso_time(match.started_at),
         "finished_at": iso_time(match.finished_at),
-        "winner": team(match.winner),
+        "winner": team_name(match.winner),
         "maps": tuple(map(map_view, match.maps)),
     }
 
@@ -222,9 +222,9 @@ def map_view(play: MapPlay) -> MapView:
         status=play.status,
         score_a=play.home_score,
         score_b=play.away_score,
-        winner=team(play.winner),
+        winner=team_name(play.winner),
         side_a=play.home_side,
-        picked_by=team(play.picked_by),
+        picked_by=team_name(play.picked_by),
         started_at=iso_time(play.started_at),
         finished_at=iso_time(play.finished_at),
     )
@@ -258,7 +258,7 @@ def scoreboard_view(match: Match) -> ScoreboardView | None:
 def loadout_view(match: Match, row: Loadout) -> LoadoutView:
     return LoadoutView(
         name=row.name,
-        team=team(slot_of(match, MatchPlayer(row.account, row.name), row.side)),
+        team=team_name(team_of(match, MatchPlayer(row.account, row.name), row.side)),
         side=row.side,
         alive=row.health > 0,
         hp=row.health,

@@ -6,7 +6,7 @@ import msgspec
 
 from app.domain.analytics import TeamLine, total
 from app.domain.entrants import Competitor
-from app.domain.match import Match, Slot, other_slot
+from app.domain.match import Match, Team, other_team
 from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import NamedView, named_team
 from app.wire.views.match import MatchView, basic_view
@@ -95,11 +95,11 @@ def meetings_view(team_id: int, met: Iterable[Match]) -> MeetingsView:
     )
 
 
-def _result(match: Match, slot: Slot) -> tuple[bool | None, int, int]:
+def _result(match: Match, team: Team) -> tuple[bool | None, int, int]:
     """Whether the team won, and both teams' maps, its own first."""
-    scores: dict[Slot, int] = {"home": match.score_home, "away": match.score_away}
-    won = None if match.winner is None else match.winner == slot
-    return won, scores[slot], scores[other_slot(slot)]
+    scores: dict[Team, int] = {"home": match.score_home, "away": match.score_away}
+    won = None if match.winner is None else match.winner == team
+    return won, scores[team], scores[other_team(team)]
 
 
 def _aggregated(ours: TeamLine, theirs: TeamLine) -> AggregatedView | None:

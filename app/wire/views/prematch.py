@@ -12,7 +12,7 @@ from app.wire.views.entrants import TeamView, team_view
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meetings import MeetingsView, meetings_view
 from app.wire.views.players import RosterView
-from app.wire.views.scalars import Team, iso_time, team
+from app.wire.views.scalars import TeamName, iso_time, team_name
 from app.wire.views.statistics import ALL, MapAnalyticsView, TeamMapView, team_map_view, team_rows
 
 
@@ -21,7 +21,7 @@ class VetoView(msgspec.Struct, frozen=True):
 
     action: Literal["ban", "pick", "decider"]
     map_name: str
-    team: Team | None
+    team: TeamName | None
 
 
 class FormView(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ def prematch_view(
         match=basic_view(match),
         team_a=team_view(home.team),
         team_b=team_view(away.team),
-        veto=tuple(VetoView(step.action, step.map, team(step.by)) for step in match.about.vetoes),
+        veto=tuple(VetoView(step.action, step.map, team_name(step.by)) for step in match.about.vetoes),
         picked_maps=picked(match),
         global_map_stats=tuple(global_stats),
         team_a_map_stats=_rows(home, maps),

@@ -1,16 +1,16 @@
-"""Team slots and times as the interface spells them."""
+"""Teams and times as the interface spells them."""
 
 from typing import Literal
 
-from app.domain.match import Slot
+from app.domain.match import Team
 from app.kit.clock import iso_seconds
 
-Team = Literal["team_a", "team_b"]
-_TEAMS: dict[Slot, Team] = {"home": "team_a", "away": "team_b"}
+TeamName = Literal["team_a", "team_b"]
+_TEAM_NAMES: dict[Team, TeamName] = {"home": "team_a", "away": "team_b"}
 
 
-def team(slot: Slot | None) -> Team | None:
-    return _TEAMS[slot] if slot else None
+def team_name(team: Team | None) -> TeamName | None:
+    return _TEAM_NAMES[team] if team else None
 
 
 def iso_time(at: int | None) -> str | None:

@@ -5,12 +5,12 @@ from uuid import UUID
 
 from app.domain import facts as f
 from app.domain.changes import Change
-from app.domain.match import Match, MatchPlayer, Side, Slot, WinReason, other_side, other_slot
+from app.domain.match import Match, MatchPlayer, Side, Team, WinReason, other_side, other_team
 from app.domain.transitions import fold
 
 HOME, AWAY = "Amber Foxes", "Blue Herons"
 SECOND = 1_000
-TEAMS: dict[Slot, tuple[MatchPlayer, ...]] = {
+TEAMS: dict[Team, tuple[MatchPlayer, ...]] = {
     "home": tuple(MatchPlayer(100 + seat, f"fox{seat}") for seat in range(5)),
     "away": tuple(MatchPlayer(200 + seat, f"heron{seat}") for seat in range(5)),
 }
@@ -29,7 +29,7 @@ class Server:
         self.now = 1_000_000
         self.map_name = map_name
         self.home_side: Side = "CT"
-        self.score: dict[Slot, int] = {"home": 0, "away": 0}
+        self.score: dict[Team, int] = {"home": 0, "away": 0}
         self.changes: list[Change] = []
 
     def report(self, *facts: f.Fact) -> tuple[Change, ...]:
@@ -44,8 +44,8 @@ class Server:
         self.now += seconds * SECOND
         return self.now
 
-    def side_of(self, slot: Slot) -> Side:
-        return self.home_side if slot == "home" else other_side(self.home_side)
+    def side_of(self, team: Team) -> Side:
+        return self.home_side if team == "home" else other_side(self.home_side)
 
     def by_side(self) -> tuple[int, int]:
         home, away = self.score["home"], self.score["away"]
@@ -85,45 +85,45 @@ class Server:
     def go_live(self) -> None:
         self.report(f.RoundStarted(at=self.later(15)))
 
-    def kill(self, slot: Slot, killer: int, victim: int, weapon: str = "ak47") -> tuple[Change, ...]:
-        return self.report(self.kill_fact(slot, killer, victim, weapon))
+    def kill(self, team: Team, killer: int, victim: int, weapon: str = "ak47") -> tuple[Change, ...]:
+        return self.report(self.kill_fact(team, killer, victim, weapon))
 
-    def kill_fact(self, slot: Slot, killer: int, victim: int, weapon: str = "ak47") -> f.Killed:
+    def kill_fact(self, team: Team, killer: int, victim: int, weapon: str = "ak47") -> f.Killed:
         return f.Killed(
             at=self.later(3),
-            killer=TEAMS[slot][killer],
-            side=self.side_of(slot),
-            victim=TEAMS[other_slot(slot)][victim],
-            victim_side=self.side_of(other_slot(slot)),
+            killer=TEAMS[team][killer],
+            side=self.side_of(team),
+            victim=TEAMS[other_team(team)][victim],
+            victim_side=self.side_of(other_team(team)),
             weapon=weapon,
         )
 
-    def plant(self, slot: Slot, player: int) -> tuple[Change, ...]:
-        return self.report(f.BombPlanted(at=self.later(20), player=TEAMS[slot][player], site="A"))
+    def plant(self, team: Team, player: int) -> tuple[Change, ...]:
+        return self.report(f.BombPlanted(at=self.later(20), player=TEAMS[team][player], site="A"))
 
-    def won_fact(self, slot: Slot, reason: WinReason = "kills") -> f.RoundWon:
-        self.score[slot] += 1
+    def won_fact(self, team: Team, reason: WinReason = "kills") -> f.RoundWon:
+        self.score[team] += 1
         ct_score, t_score = self.by_side()
         return f.RoundWon(
-            at=self.later(20), side=self.side_of(slot), reason=reason, ct_score=ct_score, t_score=t_score
+            at=self.later(20), side=self.side_of(team), reason=reason, ct_score=ct_score, t_score=t_score
         )
 
-    def win(self, slot: Slot, reason: WinReason = "kills") -> None:
-        self.report(self.won_fact(slot, reason))
+    def win(self, team: Team, reason: WinReason = "kills") -> None:
+        self.report(self.won_fact(team, reason))
         self.team_lines()
         self.status()
 
-    def round(self, slot: Slot, reason: WinReason = "kills") -> None:
+    def round(self, team: Team, reason: WinReason = "kills") -> None:
         """A whole round with two kills; the freeze before it must have been reported."""
         self.go_live()
-        self.kill(slot, 0, 0)
-        self.kill(slot, 1, 1)
-        self.win(slot, reason)
+        self.kill(team, 0, 0)
+        self.kill(team, 1, 1)
+        self.win(team, reason)
 
-    def rounds(self, *winners: Slot) -> None:
+    def rounds(self, *winners: Team) -> None:
         """Rounds with the freeze time after each."""
-        for slot in winners:
-            self.round(slot)
+        for team in winners:
+            self.round(team)
             self.freeze()
 
     def swap(self) -> None:
@@ -135,7 +135,7 @@ class Server:
             f.MapEnded(at=self.later(), map_name=self.map_name, ct_score=ct_score, t_score=t_score)
         )
 
-    def play_map(self, map_name: str, winner: Slot) -> None:
+    def play_map(self, map_name: str, winner: Team) -> None:
         """A map won 13:0, sides swapping after twelve rounds, to its `Game Over`."""
         self.start_map(map_name)
         self.rounds(*[winner] * 11)

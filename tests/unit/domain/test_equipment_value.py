@@ -8,7 +8,7 @@ from app.domain import facts as f
 from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import EventAdded, RoundFinished
 from app.domain.equipment_value import buy_type, equipment_value, team_equipment_values
-from app.domain.match import Slot
+from app.domain.match import Team
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server
 
@@ -17,9 +17,9 @@ FORCED = (*SAVED, "weapon_mac10", "kevlar(100)", "weapon_flashbang", "weapon_fla
 BOUGHT = ("weapon_knife", "weapon_deagle", "weapon_ak47", "kevlar(100)", "helmet")
 
 
-def equip(server: Server, slot: Slot, items: tuple[str, ...], seats: int = 5) -> None:
-    side = server.side_of(slot)
-    for player in TEAMS[slot][:seats]:
+def equip(server: Server, team: Team, items: tuple[str, ...], seats: int = 5) -> None:
+    side = server.side_of(team)
+    for player in TEAMS[team][:seats]:
         server.report(f.Equipped(at=server.later(), player=player, side=side, items=items))
 
 
@@ -27,7 +27,7 @@ def worths(server: Server) -> list[tuple[int | None, int | None]]:
     return [change.round.worth for change in server.changes_of(RoundFinished)]
 
 
-def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Slot]) -> Server:
+def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Team]) -> Server:
     """A map from its second round on: what home and away carry, and who wins."""
     server = Server()
     server.start_map()
@@ -71,12 +71,12 @@ def test_buys_are_counted_by_what_came_of_them() -> None:
         (FORCED, BOUGHT, "home"),
         (SAVED, FORCED, "away"),
     )
-    for slot in ("home",) * 10:
-        server.rounds(slot)
+    for team in ("home",) * 10:
+        server.rounds(team)
     server.swap()
     server.freeze()
-    for slot in ("home",) * 12:
-        server.rounds(slot)
+    for team in ("home",) * 12:
+        server.rounds(team)
     server.game_over()
     rounds = [change.round for change in server.changes_of(RoundFinished)]
     lines = teams_on_maps(server.match, rounds, [change.event for change in server.changes_of(EventAdded)])

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import MapFinished, RoundFinished
 from app.domain.doubts import PROCESSING_STOPPED, SILENT, UNFOLLOWED, UNFOLLOWED_LIMIT, raise_doubt
-from app.domain.match import MapPlay, Slot, Status
+from app.domain.match import MapPlay, Status, Team
 from tests.unit.domain.play import Server, new_match
 
-WINNERS: tuple[Slot, ...] = (*("home", "away") * 5, "home")  #: eleven rounds of the first half
+WINNERS: tuple[Team, ...] = (*("home", "away") * 5, "home")  #: eleven rounds of the first half
 
 
 def begins_with_round_start(server: Server) -> None:

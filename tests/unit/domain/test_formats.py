@@ -21,9 +21,9 @@ def by_operator(rounds: int) -> Match:
 
 
 def sight_all(server: Server) -> None:
-    for slot in ("home", "away"):
-        for player in TEAMS[slot]:
-            server.report(f.ItemAcquired(at=server.now, player=player, side=server.side_of(slot)))
+    for team in ("home", "away"):
+        for player in TEAMS[team]:
+            server.report(f.ItemAcquired(at=server.now, player=player, side=server.side_of(team)))
 
 
 def play(server: Server, rounds: int) -> None:

@@ -22,10 +22,10 @@ def server() -> Server:
     return server
 
 
-def leave(server: Server, *seats: int, slot: str = "away") -> None:
+def leave(server: Server, *seats: int, team: str = "away") -> None:
     for seat in seats:
-        player = TEAMS["away" if slot == "away" else "home"][seat]
-        side = server.side_of("away" if slot == "away" else "home")
+        player = TEAMS["away" if team == "away" else "home"][seat]
+        side = server.side_of("away" if team == "away" else "home")
         server.report(f.PlayerLeft(at=server.later(), player=player, side=side))
 
 

@@ -13,7 +13,7 @@ from app.domain.changes import (
     RoundFinished,
     RoundsVoided,
 )
-from app.domain.match import Match, MatchPlayer, Side, Slot
+from app.domain.match import Match, MatchPlayer, Side, Team
 from app.domain.transitions import fold
 from tests.unit.domain.play import AWAY, HOME, TEAMS, Server, new_match
 
@@ -95,10 +95,10 @@ def stories(draw: st.DrawFn) -> list[f.Fact]:
     server = Recorder(new_match(best_of=3))
     server.start_map("de_mirage")
     for step in draw(st.lists(st.sampled_from(STEPS), max_size=40)):
-        slot: Slot = draw(st.sampled_from(("home", "away")))
+        team: Team = draw(st.sampled_from(("home", "away")))
         match step:
             case "round":
-                server.round(slot)
+                server.round(team)
                 server.freeze()
             case "freeze":
                 server.freeze()
@@ -106,13 +106,13 @@ def stories(draw: st.DrawFn) -> list[f.Fact]:
                 server.go_live()
             case "kill":
                 server.kill(
-                    slot,
+                    team,
                     draw(st.integers(0, 4)),
                     draw(st.integers(0, 4)),
                     draw(st.sampled_from(["knife", "awp"])),
                 )
             case "end":
-                end_map(server, slot)
+                end_map(server, team)
             case "start":
                 server.start_play()
             case "restore":
@@ -139,7 +139,7 @@ class Recorder(Server):
         return ()
 
 
-def end_map(server: Server, winner: Slot) -> None:
+def end_map(server: Server, winner: Team) -> None:
     """Play on until `winner` has thirteen rounds, end the map, start the other one."""
     while server.score[winner] < 13:
         if sum(server.score.values()) == 12:

@@ -131,7 +131,7 @@ def test_a_current_round_that_is_restored_begins_again() -> None:
     server.kill("away", 0, 0)
     server.win("away")
     finished = server.changes_of(RoundFinished)[-1]
-    assert [(event.type, event.actor_slot) for event in finished.timeline] == [("kill", "away")]
+    assert [(event.type, event.actor_team) for event in finished.timeline] == [("kill", "away")]
 
 
 def test_a_restore_over_half_time_takes_the_sides_back() -> None:
@@ -213,7 +213,7 @@ def test_team_kills_are_reported_and_do_not_count() -> None:
     fact = replace(server.kill_fact("home", 0, 0), victim=TEAMS["home"][3], victim_side="CT")
     server.report(fact)
     event = server.changes_of(EventAdded)[0].event
-    assert event.actor_slot == event.target_slot == "home"
+    assert event.actor_team == event.target_team == "home"
     assert not event.counts
     assert server.match.current and server.match.current.alive_home == 4
 

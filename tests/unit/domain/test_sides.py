@@ -60,7 +60,7 @@ def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> 
     server.kill("away", 0, 1)
     assert home_side(server.match) == "T"
     event = server.match.current and server.match.current.events[0]
-    assert event and (event.actor_slot, event.target_slot) == ("away", "home")
+    assert event and (event.actor_team, event.target_team) == ("away", "home")
 
 
 def test_a_player_seen_buying_shows_open_sides() -> None:

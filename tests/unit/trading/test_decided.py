@@ -6,7 +6,7 @@ import pytest
 from app.domain import facts as f
 from app.domain.awards import award_map
 from app.domain.market import MarketStatus, Result
-from app.domain.match import Slot
+from app.domain.match import Team
 from app.domain.score_rules import is_decided
 from tests.unit.domain.play import Server, new_match
 from tests.unit.trading.test_engine import TradedServer
@@ -15,7 +15,7 @@ SHORT = 4
 ODD, EVEN = (27, "map=1"), (28, "map=1")
 
 
-def short_map(*winners: Slot) -> TradedServer:
+def short_map(*winners: Team) -> TradedServer:
     """A map of four rounds and overtime, as far as these rounds go; three wins decide it."""
     server = TradedServer(new_match(3))
     server.start_map()
@@ -136,7 +136,7 @@ def test_an_unseen_pistol_round_is_open_again_when_play_starts_again(unseen_pist
 
 @pytest.mark.parametrize(("winner", "result"), [("away", Result.LOST), ("home", Result.VOID)])
 def test_both_pistols_are_lost_with_the_second_whatever_the_first_was(
-    unseen_pistol: TradedServer, winner: Slot, result: Result
+    unseen_pistol: TradedServer, winner: Team, result: Result
 ) -> None:
     """Only when the second is won, too, would the first be needed."""
     unseen_pistol.rounds(*("home", "away") * 5, "away")

@@ -42,8 +42,8 @@ def server() -> TradedServer:
     return server
 
 
-def team(number: int, slot: str = "home") -> str:
-    return f"map=1|round={number}|team={slot}"
+def team(number: int, which: str = "home") -> str:
+    return f"map=1|round={number}|team={which}"
 
 
 def test_before_the_match_the_stronger_team_is_shorter() -> None:
@@ -73,8 +73,8 @@ def test_first_kill_settles_on_itself(server: TradedServer) -> None:
     server.go_live()
     server.kill("away", 0, 0)
     kill = server.match.current.events[0].id if server.match.current else 0
-    for slot, result in (("home", Result.LOST), ("away", Result.WON)):
-        market = server.trader.of(14, team(1, slot))
+    for winner, result in (("home", Result.LOST), ("away", Result.WON)):
+        market = server.trader.of(14, team(1, winner))
         assert (market.result, market.rests_on) == (result, (kill,))
 
 

@@ -27,7 +27,7 @@ def opening(played: RoundTruth) -> str | None:
     return next((kill.side for kill in played.kills if kill.side != kill.victim_side), None)
 
 
-def slot_won(played: RoundTruth, side: str | None) -> str:
+def team_that_won(played: RoundTruth, side: str | None) -> str:
     loser = "away" if played.winner == "home" else "home"
     return played.winner if side == played.side else loser
 
@@ -42,7 +42,7 @@ def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
                 continue
             expected = {
                 13: played.winner == specifiers.team,
-                14: slot_won(played, opening(played)) == specifiers.team,
+                14: team_that_won(played, opening(played)) == specifiers.team,
                 15: bool(kills) and kills[0].headshot,
                 16: any(kill.weapon == "awp" for kill in kills),
                 17: bool(played.bomb_site),

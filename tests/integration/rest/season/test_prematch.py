@@ -32,7 +32,7 @@ async def test_a_finished_match_is_shown_as_it_was_before(season: Season, get: G
     played = len(season.series.truth.maps)
     assert seen["team_a_map_stats"][0]["maps_played"] == played
     assert [row["stats"]["maps_played"] for row in seen["team_a_roster_stats"]] == [played] * 5
-    won = season.series.truth.winner == season.series.slot(B.name)
+    won = season.series.truth.winner == season.series.home_or_away(B.name)
     assert seen["team_a_form"][0]["result"] == ("won" if won else "lost")
 
 

@@ -27,15 +27,15 @@ def counted(season: Season, team: FictionalTeam, *, lately: bool = True) -> dict
     rows: dict[str, dict[str, Any]] = {}
     accounts = {gamer.account for gamer in team.players}
     for one in season.of(team, lately=lately):
-        slot = one.slot(team.name)
+        which = one.home_or_away(team.name)
         for a_map in one.truth.maps:
-            sides = [(side_of(played, slot), played.winner == slot) for played in a_map.rounds]
+            sides = [(side_of(played, which), played.winner == which) for played in a_map.rounds]
             for name in ("all", a_map.name):
                 row = rows.setdefault(
                     name, dict.fromkeys(("maps", "wins", "rounds", "ct", "ct_won", "kills"), 0)
                 )
                 row["maps"] += 1
-                row["wins"] += a_map.winner == slot
+                row["wins"] += a_map.winner == which
                 row["rounds"] += len(sides)
                 row["ct"] += sum(side == "CT" for side, _ in sides)
                 row["ct_won"] += sum(side == "CT" and won for side, won in sides)
@@ -116,11 +116,11 @@ async def test_a_team_that_has_not_played_has_rates_of_nothing(season: Season, g
 
 async def test_extras_are_counted_from_the_rounds(season: Season, get: Get) -> None:
     seen = (await get(f"teams/{team_id(season, A)}/extras", time_filter="all"))["data"]
-    maps = [(one.slot(A.name), a_map) for one in season.of(A) for a_map in one.truth.maps]
+    maps = [(one.home_or_away(A.name), a_map) for one in season.of(A) for a_map in one.truth.maps]
     for target in (6, 9, 12):
         first = [
-            next((r.winner for r in a_map.rounds if max(r.home_score, r.away_score) >= target), None) == slot
-            for slot, a_map in maps
+            next((r.winner for r in a_map.rounds if max(r.home_score, r.away_score) >= target), None) == which
+            for which, a_map in maps
         ]
         assert seen["race_to_rates"][f"race_to_{target}_win_pct"] == round(sum(first) / len(first), 4)
     accounts = {gamer.account for gamer in A.players}
@@ -132,7 +132,7 @@ async def test_extras_are_counted_from_the_rounds(season: Season, get: Get) -> N
         if kill.killer in accounts and kill.side != kill.victim_side
     ]
     assert seen["headshots"] == {"headshot_pct": round(sum(fair) / len(fair), 4), "sample_kills": len(fair)}
-    overtimes = [a_map.winner == slot for slot, a_map in maps if len(a_map.rounds) > 24]
+    overtimes = [a_map.winner == which for which, a_map in maps if len(a_map.rounds) > 24]
     assert seen["overtime_stats"]["ot_maps_played"] == len(overtimes)
     assert seen["overtime_stats"]["ot_maps_won"] == sum(overtimes)
     economy = seen["economy_profile"]
@@ -141,11 +141,13 @@ async def test_extras_are_counted_from_the_rounds(season: Season, get: Get) -> N
     kinds = ("eco", "force_buy", "full_buy")
     assert sum(economy[f"{kind}_rounds"] for kind in kinds) == len(bought)
     won = sum((economy[f"{kind}_win_pct"] or 0) * economy[f"{kind}_rounds"] for kind in kinds)
-    slots = [slot for slot, a_map in maps for played in a_map.rounds if played.number not in (1, 13)]
-    assert round(won) == sum(played.winner == slot for slot, played in zip(slots, bought, strict=True))
+    winners = [which for which, a_map in maps for played in a_map.rounds if played.number not in (1, 13)]
+    assert round(won) == sum(played.winner == which for which, played in zip(winners, bought, strict=True))
     split = seen["lan_online_split"]
     assert (split["unknown"]["matches"], split["lan"]["matches"], split["lan"]["win_rate"]) == (3, 0, None)
-    assert split["unknown"]["wins"] == sum(one.truth.winner == one.slot(A.name) for one in season.of(A))
+    assert split["unknown"]["wins"] == sum(
+        one.truth.winner == one.home_or_away(A.name) for one in season.of(A)
+    )
 
 
 async def test_two_teams_see_each_other_in_a_mirror(season: Season, get: Get) -> None:
@@ -173,22 +175,24 @@ async def test_two_teams_see_each_other_in_a_mirror(season: Season, get: Get) ->
 
 async def test_what_two_teams_did_to_each_other_is_what_was_played(season: Season, get: Get) -> None:
     seen = (await get(f"teams/{team_id(season, A)}/h2h/{team_id(season, B)}"))["data"]
-    maps = [(one.slot(A.name), a_map) for one in (season.series, season.back) for a_map in one.truth.maps]
-    rounds = [(slot, played) for slot, a_map in maps for played in a_map.rounds]
-    assert seen["summary"]["team_map_wins"] == sum(a_map.winner == slot for slot, a_map in maps)
+    maps = [
+        (one.home_or_away(A.name), a_map) for one in (season.series, season.back) for a_map in one.truth.maps
+    ]
+    rounds = [(which, played) for which, a_map in maps for played in a_map.rounds]
+    assert seen["summary"]["team_map_wins"] == sum(a_map.winner == which for which, a_map in maps)
     counted = seen["aggregated"]
     assert (counted["total_maps"], counted["total_rounds"]) == (len(maps), len(rounds))
-    assert counted["team_a_ct_rounds_won"] == sum(r.winner == slot and r.side == "CT" for slot, r in rounds)
-    assert counted["team_b_t_rounds_won"] == sum(r.winner != slot and r.side == "T" for slot, r in rounds)
-    pistols = [(slot, r) for slot, r in rounds if r.number in (1, 13)]
+    assert counted["team_a_ct_rounds_won"] == sum(r.winner == which and r.side == "CT" for which, r in rounds)
+    assert counted["team_b_t_rounds_won"] == sum(r.winner != which and r.side == "T" for which, r in rounds)
+    pistols = [(which, r) for which, r in rounds if r.number in (1, 13)]
     assert counted["pistol_rounds_total"] == len(pistols)
-    assert counted["team_a_pistol_wins"] == sum(r.winner == slot for slot, r in pistols)
+    assert counted["team_a_pistol_wins"] == sum(r.winner == which for which, r in pistols)
     for target in (6, 9, 12):
         raced = [
-            (slot, next((r.winner for r in a_map.rounds if max(r.home_score, r.away_score) >= target), None))
-            for slot, a_map in maps
+            (which, next((r.winner for r in a_map.rounds if max(r.home_score, r.away_score) >= target), None))
+            for which, a_map in maps
         ]
-        won = [slot == winner for slot, winner in raced if winner]
+        won = [which == winner for which, winner in raced if winner]
         assert won, "somebody has won that many"
         assert counted[f"race_to_{target}_team_a_win_pct"] == round(sum(won) / len(won), 4)
 

@@ -30,12 +30,12 @@ def truth(real_log: str) -> list[TrueRound]:
     return played_rounds(real_log)
 
 
-def slot(team: str) -> str:
+def home_or_away(team: str) -> str:
     return {HOME: "home", AWAY: "away"}[team]
 
 
 def test_the_truth_is_what_people_saw(truth: list[TrueRound]) -> None:
-    winners = [slot(one.winner) for one in truth]
+    winners = [home_or_away(one.winner) for one in truth]
     assert (len(truth), winners.count("home"), winners.count("away")) == (15, 13, 2)
 
 
@@ -51,7 +51,7 @@ def test_the_match_ends_as_it_did(played: tuple[Match, tuple[Change, ...]]) -> N
 def test_every_round(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
     rounds = [change.round for change in played[1] if isinstance(change, RoundFinished)]
     assert [(one.number, one.winner, one.winning_side, one.win_reason, one.bomb_site) for one in rounds] == [
-        (number, slot(one.winner), one.side, one.reason, one.site)
+        (number, home_or_away(one.winner), one.side, one.reason, one.site)
         for number, one in enumerate(truth, start=1)
     ]
     for one, true in zip(rounds, truth, strict=True):
@@ -71,8 +71,8 @@ def test_every_kill(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRo
             kill.victim,
             kill.weapon,
             (kill.headshot, kill.penetrated, kill.late),
-            (kill.side, slot(one.teams[kill.side])),
-            (kill.victim_side, slot(one.teams[kill.victim_side])),
+            (kill.side, home_or_away(one.teams[kill.side])),
+            (kill.victim_side, home_or_away(one.teams[kill.victim_side])),
             kill.assister,
         )
         for number, one in enumerate(truth, start=1)
@@ -89,8 +89,8 @@ def told_kill(event: TimelineEvent) -> tuple[object, ...]:
         event.target.name,
         event.weapon,
         (event.headshot, event.penetrated, event.late),
-        (event.side, event.actor_slot),
-        (event.target_side, event.target_slot),
+        (event.side, event.actor_team),
+        (event.target_side, event.target_team),
         event.assister.name if event.assister else "",
     )
 

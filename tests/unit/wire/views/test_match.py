@@ -52,15 +52,15 @@ KILL = TimelineEvent(
     at=61_500,
     offset_ms=1500,
     actor=FOX,
-    actor_slot="home",
+    actor_team="home",
     side="T",
     target=HERON,
-    target_slot="away",
+    target_team="away",
     target_side="CT",
     weapon="ak47",
     headshot=True,
 )
-TEAM_KILL = replace(KILL, id=3, target=MatchPlayer(99, "vixen"), target_slot="home", target_side="T")
+TEAM_KILL = replace(KILL, id=3, target=MatchPlayer(99, "vixen"), target_team="home", target_side="T")
 PLAYED = Round(2, 1, 1, "home", "T", "bomb", 1, 0, 0, 90_000, bomb_site="A")
 OFFER = Market(
     13, "map=1|round=5|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5, group="g", priced_at=1000
