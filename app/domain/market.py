@@ -69,6 +69,10 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
         """An operator rolled its settlement back and has not settled, voided or released it yet."""
         return self.open and self.settled_by == HELD
 
+    def took_bets_since(self, since: int) -> bool:
+        """Whether bets may have been placed on it at `since` (Unix ms) or later."""
+        return self.status is MarketStatus.ACTIVE or max(self.priced_at, self.offered_until) >= since
+
 
 def with_offer_end(old: Market | None, new: Market, now: int) -> Market:
     """`new`, with `offered_until` set to `now` (Unix ms) if it goes off offer now."""

@@ -155,5 +155,11 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
     if known.status is MarketStatus.ACTIVE and (known.odds, known.probability) == (odds, probability):
         return known
     return replace(
-        known, status=MarketStatus.ACTIVE, odds=odds, probability=probability, reason="", priced_at=now
+        known,
+        status=MarketStatus.ACTIVE,
+        odds=odds,
+        probability=probability,
+        group=offer.group,
+        reason="",
+        priced_at=now,
     )

@@ -41,7 +41,7 @@ def apply_format_change(
         if transition:
             after[key], entry = transition
             entries.append(entry)
-        if after[key].open and key in offered:
+        if after[key].open and key in offered and market.took_bets_since(market.opened_at):
             marked[key] = VoidWindow(market.opened_at, now)
             after[key] = replace(after[key], opened_at=now)
     return entries, marked

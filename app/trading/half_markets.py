@@ -6,7 +6,7 @@ Rounds alone decide them, however the map ends.
 from collections.abc import Iterable
 from functools import partial
 
-from app.domain.match import MapPlay
+from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
 from app.trading.map_markets import (
     TEAMS,
@@ -139,32 +139,46 @@ def _pistol_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | No
     )
 
 
+def _until_second_pistol(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+    number = next((specifiers.map for specifiers in _pistol_offers(facts) if specifiers.half == 2), None)
+    return lines(facts.play(number)) if number else ()
+
+
 def _both_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
     first, second = (_pistol_home(forecast, specifiers, half) for half in (1, 2))
     return first * second if specifiers.team == "home" else (1 - first) * (1 - second)
 
 
-def _both_pistols_offers(facts: MatchFacts) -> Iterable[Specifiers]:
-    return (
-        Specifiers(map=specifiers.map, team=specifiers.team)
-        for specifiers in _pistol_offers(facts)
-        if specifiers.half == 2
-    )
+def _shared_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    first, second = (_pistol_home(forecast, specifiers, half) for half in (1, 2))
+    return first * (1 - second) + (1 - first) * second
+
+
+def _pistols(facts: MatchFacts, specifiers: Specifiers) -> tuple[list[Round], bool]:
+    """The pistol rounds whose result is known, and whether that of the others will never be."""
+    keys = [(specifiers.map, _pistol_number(facts, specifiers, half)) for half in (1, 2)]
+    played = [facts.rounds[key] for key in keys if key in facts.rounds]
+    unseen = sum(facts.unseen(key) for key in keys)
+    return played, bool(unseen) and len(played) + unseen == len(keys)
 
 
 def _both_pistols_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    found = [facts.rounds.get((specifiers.map, _pistol_number(facts, specifiers, half))) for half in (1, 2)]
-    played = [pistol for pistol in found if pistol]
+    """An unknown one voids nothing while the other can still be lost."""
+    played, never_known = _pistols(facts, specifiers)
     lost = next((pistol for pistol in played if pistol.winner != specifiers.team), None)
     if lost:
         return decide(False, (lost.id,), f"pistol round {lost.number} lost")
     if len(played) == 2:
         return decide(True, ids(played), "both pistol rounds won")
-    unseen = sum(facts.unseen((specifiers.map, _pistol_number(facts, specifiers, half))) for half in (1, 2))
-    # An unknown one voids nothing while the other can still be lost.
-    if unseen and len(played) + unseen == 2:
-        return void(NO_RESULT, ids(played), "how a pistol round ended is not known")
-    return None
+    return void(NO_RESULT, ids(played), "how a pistol round ended is not known") if never_known else None
+
+
+def _shared_pistols_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    played, never_known = _pistols(facts, specifiers)
+    if len(played) == 2:
+        winners = {pistol.winner for pistol in played}
+        return decide(len(winners) == 2, ids(played), f"pistol rounds won by {' and '.join(sorted(winners))}")
+    return void(NO_RESULT, ids(played), "how a pistol round ended is not known") if never_known else None
 
 
 RULES = (
@@ -208,10 +222,18 @@ RULES = (
         id=24,
         key="both_pistols",
         family="both_pistols",
-        without_complement=True,
-        opens=_both_pistols_offers,
+        opens=partial(_until_second_pistol, team_lines),
         price=_both_pistols_price,
         settle=_both_pistols_settle,
+        by_format=True,
+    ),
+    Rule(
+        id=35,
+        key="shared_pistols",
+        family="both_pistols",
+        opens=partial(_until_second_pistol, single_line),
+        price=_shared_pistols_price,
+        settle=_shared_pistols_settle,
         by_format=True,
     ),
 )

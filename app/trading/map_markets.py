@@ -136,12 +136,12 @@ def _goes_beyond(facts: MatchFacts, specifiers: Specifiers) -> Specifiers:
     return Specifiers(map=specifiers.map, threshold=facts.play(specifiers.map).max_rounds + 0.5)
 
 
-def _overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return _final_price(exceeds, forecast, _goes_beyond(forecast.facts, specifiers))
+def _overtime_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
+    return _final_price(condition, forecast, _goes_beyond(forecast.facts, specifiers))
 
 
-def _overtime_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    return _final_settle(exceeds, facts, _goes_beyond(facts, specifiers))
+def _overtime_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    return _final_settle(condition, facts, _goes_beyond(facts, specifiers))
 
 
 def _ended(play: MapPlay) -> str:
@@ -165,7 +165,6 @@ def _final(
     condition: Condition,
     *,
     complement: Callable[[Specifiers], Specifiers] | None = None,
-    without_complement: bool = False,
     about_format: Literal["", "map"] = "map",
 ) -> Rule:
     """A type that depends on the map's final score."""
@@ -177,9 +176,21 @@ def _final(
         price=partial(_final_price, condition),
         settle=partial(_final_settle, condition),
         complement=complement or without_team,
-        without_complement=without_complement,
         by_format=True,
         about_format=about_format,
+    )
+
+
+def _overtime(id: int, key: str, condition: Condition) -> Rule:
+    return Rule(
+        id=id,
+        key=key,
+        family="map_overtime",
+        opens=partial(for_map_on_offer, single_line),
+        price=partial(_overtime_price, condition),
+        settle=partial(_overtime_settle, condition),
+        by_format=True,
+        about_format="map",
     )
 
 
@@ -195,17 +206,8 @@ RULES = (
     _final(7, "map_round_handicap", "map_round_handicap", _handicap_lines, covers, complement=handicap_pair),
     _final(8, "map_total_rounds_over", "map_total_rounds", _total_lines, exceeds),
     _final(9, "map_total_rounds_under", "map_total_rounds", _total_lines, negated(exceeds)),
-    Rule(
-        id=10,
-        key="map_overtime",
-        family="map_overtime",
-        without_complement=True,
-        opens=partial(for_map_on_offer, single_line),
-        price=_overtime_price,
-        settle=_overtime_settle,
-        by_format=True,
-        about_format="map",
-    ),
+    _overtime(10, "map_overtime", exceeds),
+    _overtime(31, "map_no_overtime", negated(exceeds)),
     _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, complement=unchanged),
     _final(26, "team_rounds_under", "team_rounds", _team_lines, negated(_team_exceeds), complement=unchanged),
     _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, about_format=""),

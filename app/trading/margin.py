@@ -14,10 +14,8 @@ _THOUSANDTH = Decimal("0.001")
 
 def shares(probabilities: Sequence[float], margin: float) -> tuple[float, ...]:
     """Inverse odds of a complete group: proportional to `probabilities`, within the caps, summing to
-    1 + margin. `probabilities` must sum to about 1; a group of one has no complement and is capped only.
+    1 + margin. `probabilities` must sum to about 1.
     """
-    if len(probabilities) == 1:
-        return (_capped(probabilities[0] * (1 + margin)),)
     total = 1 + margin
     scale = total / sum(probabilities)
     plain = tuple(probability * scale for probability in probabilities)

@@ -37,27 +37,22 @@ def priced_offers(facts: MatchFacts, book: Book, now: int, pricing: PricingConfi
     """Every market that may be on offer at `now` (Unix ms), with its price; closed ones are left out."""
     forecast = Forecast(facts, now)
     groups: dict[str, list[tuple[int, Specifiers, float]]] = {}
-    singles: list[list[tuple[int, Specifiers, float]]] = []
     for rule in RULES.values():
         for specifiers in rule.opens(facts):
             known = book.get((rule.id, specifiers.text))
             if known is not None and (known.status in CLOSED or known.held):
                 continue
             member = (rule.id, specifiers, rule.price(forecast, specifiers))
-            if rule.without_complement:
-                singles.append([member])
-            else:
-                groups.setdefault(rule.group(specifiers), []).append(member)
-    offers = [
+            groups.setdefault(rule.group(specifiers), []).append(member)
+    return [
         offer for name, members in groups.items() for offer in _price_group(name, members, pricing.margin)
     ]
-    return offers + [offer for members in singles for offer in _price_group("", members, pricing.margin)]
 
 
 def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margin: float) -> Iterable[Offer]:
     """The group's offers; none when a probability is out of bounds, or when a complement is missing."""
     total = sum(probability for _, _, probability in members)
-    if group and abs(total - 1) > 1e-6:
+    if abs(total - 1) > 1e-6:
         return
     top = max(probability for _, _, probability in members)
     low = min(probability for _, _, probability in members)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from app.domain.changes import Change, RoundsVoided
-from app.domain.market import Book, Market, MarketKey, MarketStatus, specifier_values
+from app.domain.market import Book, Market, MarketKey, specifier_values
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.rules import NOT_PLAYED
 from app.trading.settling import void_window_entry
@@ -51,7 +51,7 @@ def affected_markets(
         key: replayed
         for replayed in sorted(found, key=lambda one: -one.since)
         for key, market in before.items()
-        if after[key].open and _map(market) in (None, replayed.map) and _took_bets(market, replayed.since)
+        if after[key].open and _map(market) in (None, replayed.map) and market.took_bets_since(replayed.since)
     }
 
 
@@ -59,11 +59,6 @@ def _map(market: Market) -> int | None:
     """The market's map; None for the match as a whole."""
     number = specifier_values(market.specifiers).get("map")
     return int(number) if number else None
-
-
-def _took_bets(market: Market, since: int) -> bool:
-    """Whether bets may have been placed on it at `since` (Unix ms) or later."""
-    return market.status is MarketStatus.ACTIVE or max(market.priced_at, market.offered_until) >= since
 
 
 def void_entries(marked: dict[MarketKey, ReplayedPlay], after: Book, now: int) -> Iterator[LedgerEntry]:

@@ -21,6 +21,7 @@ _PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.46, 0.3
 _PLANT_LEAN, _DEFUSE_LEAN = 0.2, 0.8
 
 Where = Callable[[MatchFacts], RoundKey | None]
+Price = Callable[[Forecast, Specifiers], float]
 
 
 def _round_key(specifiers: Specifiers) -> RoundKey:
@@ -118,18 +119,26 @@ def _awp_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return _POOR_AWP if _rounds_since_pistol(forecast, specifiers) in (0, 1) else _AWP
 
 
+def _complement(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - price(forecast, specifiers)
+
+
 def _occurs(
-    proof: Callable[[TimelineEvent], bool], what: str, facts: MatchFacts, specifiers: Specifiers
+    yes: bool,
+    proof: Callable[[TimelineEvent], bool],
+    what: str,
+    facts: MatchFacts,
+    specifiers: Specifiers,
 ) -> Settlement | None:
-    """Won as soon as an event proves it; lost when the round ends without one."""
+    """Whether it happens (`yes`) or not: decided as soon as an event proves it, or by the round's end."""
     round_key = _round_key(specifiers)
     found = next((event for event in _all_events(facts, round_key) or () if proof(event)), None)
     if found:
-        return decide(True, (found.id,), what)
+        return decide(yes, (found.id,), what)
     played = facts.rounds.get(round_key)
     if played is None or not facts.complete(round_key) or facts.gap(round_key):
         return _void_without_result(facts, round_key, "") if played else None
-    return decide(False, (played.id,), f"no {what}")
+    return decide(not yes, (played.id,), f"no {what}")
 
 
 def _plant_price(forecast: Forecast, specifiers: Specifiers) -> float:
@@ -171,10 +180,6 @@ def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return kill_model.more_than(chances, specifiers.threshold - seen)
 
 
-def _under_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return 1 - _over_price(forecast, specifiers)
-
-
 def _kill_total(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     round_key = _round_key(specifiers)
     kills = _kills(facts, round_key)
@@ -198,6 +203,45 @@ def _ending(id: int, key: str, reason: WinReason) -> Rule:
     )
 
 
+def _is_awp_kill(event: TimelineEvent) -> bool:
+    return event.counts and event.weapon == "awp"
+
+
+def _is_plant(event: TimelineEvent) -> bool:
+    return event.type == "bomb_planted"
+
+
+def _occurrence(
+    id: int,
+    key: str,
+    yes: bool,
+    family: str,
+    price: Price,
+    proof: Callable[[TimelineEvent], bool],
+    what: str,
+) -> Rule:
+    """That something happens in the round, or that it does not."""
+    return Rule(
+        id=id,
+        key=key,
+        family=family,
+        opens=partial(_at, round_in_freeze, _single),
+        price=price if yes else partial(_complement, price),
+        settle=partial(_occurs, yes, proof, what),
+    )
+
+
+def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
+    return Rule(
+        id=id,
+        key=key,
+        family="round_opening_headshot",
+        opens=partial(_at, round_in_freeze, _single),
+        price=_headshot_price if yes else partial(_complement, _headshot_price),
+        settle=partial(_first_kill, lambda kill, specifiers: kill.headshot is yes),
+    )
+
+
 RULES = (
     Rule(
         id=13,
@@ -215,32 +259,13 @@ RULES = (
         price=_opening_price,
         settle=partial(_first_kill, lambda kill, specifiers: kill.actor_team == specifiers.team),
     ),
-    Rule(
-        id=15,
-        key="round_opening_headshot",
-        family="round_opening_headshot",
-        without_complement=True,
-        opens=partial(_at, round_in_freeze, _single),
-        price=_headshot_price,
-        settle=partial(_first_kill, lambda kill, specifiers: kill.headshot),
-    ),
-    Rule(
-        id=16,
-        key="round_awp_kill",
-        family="round_awp_kill",
-        without_complement=True,
-        opens=partial(_at, round_in_freeze, _single),
-        price=_awp_price,
-        settle=partial(_occurs, lambda event: event.counts and event.weapon == "awp", "AWP kill"),
-    ),
-    Rule(
-        id=17,
-        key="round_bomb_planted",
-        family="round_bomb_planted",
-        without_complement=True,
-        opens=partial(_at, round_in_freeze, _single),
-        price=_plant_price,
-        settle=partial(_occurs, lambda event: event.type == "bomb_planted", "bomb plant"),
+    _first_kill_headshot(15, "round_opening_headshot", True),
+    _first_kill_headshot(32, "round_opening_no_headshot", False),
+    _occurrence(16, "round_awp_kill", True, "round_awp_kill", _awp_price, _is_awp_kill, "AWP kill"),
+    _occurrence(33, "round_no_awp_kill", False, "round_awp_kill", _awp_price, _is_awp_kill, "AWP kill"),
+    _occurrence(17, "round_bomb_planted", True, "round_bomb_planted", _plant_price, _is_plant, "bomb plant"),
+    _occurrence(
+        34, "round_no_bomb_plant", False, "round_bomb_planted", _plant_price, _is_plant, "bomb plant"
     ),
     _ending(18, "round_bomb_defused", "defuse"),
     Rule(
@@ -256,7 +281,7 @@ RULES = (
         key="round_kills_under",
         family="round_kills",
         opens=partial(_at, round_on_offer, _lines),
-        price=_under_price,
+        price=partial(_complement, _over_price),
         settle=partial(_kill_total, False),
     ),
     _ending(21, "round_bomb_exploded", "bomb"),

@@ -42,10 +42,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     `family` is shared by the types whose markets complement each other (over and under). `opens` returns
     the markets that are on offer in this state of the match. `price` is the probability that the market
     wins. `settle` returns the settlement as soon as the facts decide, and None until then; it need not handle
-    events that can no longer take place, nor cancelled matches: the engine voids those. Markets
-    `without_complement` take the margin on their single price. `complement` returns the specifiers that the
-    markets of one group share: by default all but the team. `by_format`: the result depends on how many
-    rounds a map has. `about_format`: under another format of the map, or of the series, it is another bet.
+    events that can no longer take place, nor cancelled matches: the engine voids those. `complement` returns
+    the specifiers that the markets of one group share: by default all but the team. `by_format`: the result
+    depends on how many rounds a map has. `about_format`: under another format of the map, or of the series,
+    it is another bet.
     """
 
     id: int
@@ -54,11 +54,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     opens: Callable[[MatchFacts], Iterable[Specifiers]]
     price: Callable[[Forecast, Specifiers], float]
     settle: Callable[[MatchFacts, Specifiers], Settlement | None]
-    without_complement: bool = False
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
     complement: Callable[[Specifiers], Specifiers] = without_team
 
     def group(self, specifiers: Specifiers) -> str:
-        """The name that the complements of one book share; "" for a market without complement."""
-        return "" if self.without_complement else f"{self.family}:{self.complement(specifiers).text}"
+        """The name that the complements of one book share."""
+        return f"{self.family}:{self.complement(specifiers).text}"

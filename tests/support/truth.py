@@ -199,4 +199,9 @@ _TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
     28: lambda truth, specifiers: len(truth.rounds) % 2 == 0,
     29: lambda truth, specifiers: _round(truth, specifiers).reason == "time",
     30: lambda truth, specifiers: _round(truth, specifiers).reason == "kills",
+    31: lambda truth, specifiers: not is_won(truth, 10, specifiers),
+    32: lambda truth, specifiers: not is_won(truth, 15, specifiers),
+    33: lambda truth, specifiers: not is_won(truth, 16, specifiers),
+    34: lambda truth, specifiers: not is_won(truth, 17, specifiers),
+    35: lambda truth, specifiers: truth.rounds[0].winner != truth.rounds[12].winner,
 }

@@ -17,7 +17,7 @@ from tests.unit.domain.play import Server, new_match
 from tests.unit.domain.test_formats import halfway, play, sight_all
 from tests.unit.trading.trader import Trader
 
-BY_FORMAT = {7, 8, 9, 10, 25, 26}
+BY_FORMAT = {7, 8, 9, 10, 25, 26, 31}
 
 
 class TradedSeries:
@@ -64,7 +64,7 @@ def test_bets_on_another_proposition_are_void_and_no_others() -> None:
     series.set_format(30)
     void = {key for key, market in series.trader.book.items() if market.result is Result.VOID}
     assert {key[0] for key in void} == {8, 9, 23, 25, 26}
-    assert {key[0] for key in windows(series)} == {7, 10}
+    assert {key[0] for key in windows(series)} == {7, 10, 31}
     assert void | set(windows(series)) == {key for key in before if key[0] in BY_FORMAT | {23}}
     for entry in series.trader.ledger:
         assert (entry.reason, entry.void_reason_id) == (REASON, 4)
@@ -163,3 +163,12 @@ def _void(series: TradedSeries, key: tuple[int, str], at: int) -> bool:
     voided = series.trader.book[key].result is Result.VOID
     settled = any(entry.new_status is LedgerStatus.SETTLED for entry in entries)
     return voided or settled or any(window.start_time <= at <= window.end_time for window in windows)
+
+
+def test_a_line_that_took_no_bets_in_a_format_has_none_that_are_void() -> None:
+    """A handicap of 4.5 rounds is beyond the bounds on a map of four rounds: it is off offer there."""
+    series, key = TradedSeries(), (7, "map=1|team=home|handicap=-4.5")
+    for rounds in (4, 6, 4, 24):
+        series.set_format(rounds)
+    ends = [entry.void_window.end_time for entry in series.trader.entries(*key) if entry.void_window]
+    assert ends == sorted(ends) and len(ends) == 2, "when it left, and what was placed at that moment"

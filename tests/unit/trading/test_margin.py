@@ -31,11 +31,6 @@ def test_margin_is_spread_in_proportion() -> None:
     assert shares([0.25, 0.75], 0.08) == (0.27, 0.81)
 
 
-def test_a_price_without_complement_has_the_whole_margin() -> None:
-    assert shares([0.5], 0.06) == (0.53,)
-    assert shares([0.999], 0.06) == (1 / MIN_ODDS,)
-
-
 @given(st.floats(1e-4, 1.2))
 def test_odds_have_three_decimals(share: float) -> None:
     price = odds(share)

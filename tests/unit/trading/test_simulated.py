@@ -52,6 +52,9 @@ def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
                 21: played.reason == "bomb",
                 29: played.reason == "time",
                 30: played.reason == "kills",
+                32: bool(kills) and not kills[0].headshot,
+                33: all(kill.weapon != "awp" for kill in kills),
+                34: not played.bomb_site,
             }[market.type_id]
             assert market.result is (Result.WON if expected else Result.LOST), (market, played)
             seen += 1
@@ -62,7 +65,7 @@ def check_map(trader: Trader, number: int, true: MapTruth) -> int:
     seen, total = 0, true.home_score + true.away_score
     for market in trader.book.values():
         specifiers = parse(market.specifiers)
-        if specifiers.map != number or market.type_id not in (6, 8, 9, 10, 27):
+        if specifiers.map != number or market.type_id not in (6, 8, 9, 10, 27, 31):
             continue
         expected = {
             6: true.winner == specifiers.team,
@@ -70,6 +73,7 @@ def check_map(trader: Trader, number: int, true: MapTruth) -> int:
             9: total < specifiers.threshold,
             10: total > 24,
             27: total % 2 == 1,
+            31: total <= 24,
         }[market.type_id]
         assert market.result is (Result.WON if expected else Result.LOST), market
         seen += 1
