@@ -38,11 +38,33 @@ class RoundCoefficients(msgspec.Struct, frozen=True):
     skill_spread: float
 
 
+class RatingCoefficients(msgspec.Struct, frozen=True):
+    """Teams' ratings (`ratings`). In logits of winning a map, variances in their squares.
+
+    `points_per_logit`: points of the public ranking; `prior_spread`: how far teams are from what a ranking
+    says; `drift`: variance that a day adds; `form_spread`: of the day's form of two teams; `pick`: for the
+    team that chose the map; `margin`, `noise`: a score's margin over the root of the format's rounds, as a
+    measurement of the logit; `rank_weight`: for each logarithm of the place in a ranking; `unlisted_points`:
+    of a team that the ranking does not list.
+    """
+
+    points_per_logit: float
+    prior_spread: float
+    drift: float
+    form_spread: float
+    pick: float
+    margin: float
+    noise: float
+    rank_weight: float
+    unlisted_points: float
+
+
 class Coefficients(msgspec.Struct, frozen=True):
     """Everything that was fitted."""
 
     data: tuple[DataSet, ...]
     rounds: RoundCoefficients
+    ratings: RatingCoefficients
 
 
 @lru_cache(maxsize=1)

@@ -16,8 +16,9 @@ from pathlib import Path
 import msgspec
 
 from app.trading.coefficients import load
+from app.trading.ratings import rating_model
 from scripts.fit.rounds import NAME
-from scripts.reality import map_wins, round_predictions, team_maps
+from scripts.reality import map_wins, rated_maps, round_predictions, team_maps
 from scripts.reality.judging import Judgement, Prediction, compared, write
 from scripts.reality.labels import map_results, round_winners
 from scripts.reality.scores import shown
@@ -82,7 +83,7 @@ def _kinds(snapshots: Sequence[Snapshot], predictions: Sequence[Prediction]) -> 
 def of_maps(path: Path) -> Found:
     """CS2 maps between teams, in order of time."""
     maps = list(team_maps.read(path))
-    predictions = list(team_maps.predictions(maps))
+    predictions = list(rated_maps.predictions(rating_model(), maps))
     rows = [maps[one.row] for one in predictions]
     judgement = compared(
         [one.chance for one in predictions],

@@ -2,6 +2,9 @@
 
     place        where the data lies
     snapshots    csgo_round_snapshots: moments of rounds
+    team_maps    cs2_maps_2025: results of CS2 maps, and Elo
+    old_maps     csgo_maps_2021: results with scores
+    rated_maps   both, predicted by teams' ratings in order of time
     labels       who won the rounds and maps of the snapshots
     scores       how good predictions are: log loss, Brier score, AUC, calibration error, with intervals
 

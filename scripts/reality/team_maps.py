@@ -1,5 +1,4 @@
-"""The results of CS2 maps in order of time (cs2_maps_2025), predicted before they are learnt from, and the
-reference: Elo with K 24."""
+"""The results of CS2 maps in order of time (cs2_maps_2025), and the reference: Elo with K 24."""
 
 import csv
 import gzip
@@ -55,11 +54,6 @@ def read(path: Path) -> Iterator[TeamMap]:
 
 def _rank(cell: str) -> int | None:
     return int(float(cell)) if cell else None
-
-
-def predictions(maps: Iterable[TeamMap]) -> Iterator[Prediction]:
-    """The chance of team_a, before each row with `scored` is learnt from."""
-    yield from elo(maps)
 
 
 def elo(maps: Iterable[TeamMap]) -> Iterator[Prediction]:

@@ -1,0 +1,122 @@
+"""Teams' ratings: from results in order of time to the chance of the next map, with what is not known.
+
+A team's strength is a normal distribution. It widens with the days that pass; a result moves and narrows it.
+The difference of two teams, plus the day's form (shared by the maps of a match) and the pick, is the logit of
+winning a map. A result with its score is read as a measurement of that logit: rounds of margin over the root
+of the format's rounds, with noise. A result without a score is read by the logistic curve's slope and
+curvature, as in Glicko. Formulas: M. E. Glickman, "Parameter estimation in large dynamic paired comparison
+experiments", Applied Statistics 48 (1999); the shrunken logistic of a normal logit: D. J. C. MacKay, "The
+evidence framework applied to classification networks", Neural Computation 4 (1992).
+
+Every number comes from the section `ratings` of the coefficients.
+"""
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from app.domain.team_rating import MILLIS_OF_DAY, DayForm, MapResult, TeamRating
+from app.trading.coefficients import RatingCoefficients, load
+
+#: Rounds of margin beyond this tell no more: the loser had given the map up.
+_MAX_MARGIN = 10
+
+
+class Normal(NamedTuple):
+    """A normal distribution, in logits of a map."""
+
+    mean: float
+    variance: float
+
+
+class Meeting(msgspec.Struct, frozen=True):
+    """Two teams before a map of their match."""
+
+    a: TeamRating
+    b: TeamRating
+    form: DayForm
+
+
+class RatingModel:
+    """The model under these coefficients."""
+
+    def __init__(self, coefficients: RatingCoefficients) -> None:
+        self.coefficients = coefficients
+        self._scale = coefficients.points_per_logit
+
+    def prior(self, points: float, at: int) -> TeamRating:
+        """The rating of a team of which only a strength is known."""
+        return TeamRating(points, self.coefficients.prior_spread * self._scale, at)
+
+    def unlisted(self, at: int) -> TeamRating:
+        """The rating of a team of which nothing is known: not listed in the public ranking."""
+        return self.prior(self.coefficients.unlisted_points, at)
+
+    def ranked(self, rank: float, at: int) -> TeamRating:
+        """The rating of a team of which only a place in a ranking is known, beside others rated like this."""
+        return self.prior(-self.coefficients.rank_weight * math.log(rank) * self._scale, at)
+
+    def aged(self, rating: TeamRating, at: int) -> TeamRating:
+        """The rating at a later moment, less sure; at an earlier one, unchanged."""
+        days = (at - rating.at) / MILLIS_OF_DAY
+        if days <= 0:
+            return rating
+        widened = rating.spread**2 + self.coefficients.drift * days * self._scale**2
+        return TeamRating(rating.points, math.sqrt(widened), at, rating.maps)
+
+    def new_form(self) -> DayForm:
+        """The form at the beginning of a match."""
+        return DayForm(0.0, self.coefficients.form_spread * self._scale)
+
+    def difference(self, meeting: Meeting) -> Normal:
+        """How much stronger a is than b on this day."""
+        points = meeting.a.points - meeting.b.points + meeting.form.points
+        variance = meeting.a.spread**2 + meeting.b.spread**2 + meeting.form.spread**2
+        return Normal(points / self._scale, variance / self._scale**2)
+
+    def chance(self, meeting: Meeting, picked_by: str = "") -> float:
+        """The chance that a wins a map."""
+        mean, variance = self.difference(meeting)
+        mean += self._pick(picked_by)
+        return _logistic(mean / math.sqrt(1 + math.pi * variance / 8))
+
+    def after(self, meeting: Meeting, result: MapResult) -> Meeting:
+        """The teams after a map, `a` and `b` being rated as of its day."""
+        mean, variance = self.difference(meeting)
+        pull, information = self._evidence(mean + self._pick(result.picked_by), result)
+        heard = 1 + information * variance
+        pull, information = pull / heard / self._scale, information / heard / self._scale**2
+        a, b, form = meeting.a, meeting.b, meeting.form
+        return Meeting(
+            TeamRating(a.points + a.spread**2 * pull, _narrowed(a.spread, information), a.at, a.maps + 1),
+            TeamRating(b.points - b.spread**2 * pull, _narrowed(b.spread, information), b.at, b.maps + 1),
+            DayForm(form.points + form.spread**2 * pull, _narrowed(form.spread, information)),
+        )
+
+    def _evidence(self, expected: float, result: MapResult) -> tuple[float, float]:
+        """What a result says about the logit: how far and how strongly it pulls, and its information."""
+        if result.rounds is None:
+            chance = _logistic(expected)
+            return float(result.winner == "a") - chance, chance * (1 - chance)
+        margin = max(-_MAX_MARGIN, min(_MAX_MARGIN, result.rounds[0] - result.rounds[1]))
+        measured = self.coefficients.margin * margin / math.sqrt(result.max_rounds)
+        return (measured - expected) / self.coefficients.noise, 1 / self.coefficients.noise
+
+    def _pick(self, picked_by: str) -> float:
+        return {"a": 1, "b": -1}.get(picked_by, 0) * self.coefficients.pick
+
+
+@lru_cache(maxsize=1)
+def rating_model() -> RatingModel:
+    """The model as it was fitted."""
+    return RatingModel(load().ratings)
+
+
+def _narrowed(spread: float, information: float) -> float:
+    return spread * math.sqrt(1 - information * spread**2)
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-value))

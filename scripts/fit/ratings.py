@@ -1,0 +1,149 @@
+"""Teams' ratings: how far teams are apart, how fast that changes, and what a result tells.
+
+In four steps, none with more than six numbers:
+
+1. spreads, drift, pick and margins, by the log loss of cs2_maps_2025 (the rows before the scored ones, no
+   ranks) and of csgo_maps_2021 (which has scores, and lasts long enough to see teams change), each file
+   counting once;
+2. the weight of published ranks: half of what describes the same rows best, because those ranks were
+   collected after the maps;
+3. points of the public ranking and those of teams that it does not list, by the ranking of 3 March 2025,
+   three weeks before the first row.
+
+The scored rows judge: `python -m scripts.bench.reality maps`.
+"""
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from app.domain.team_rating import TeamRating
+from app.trading.coefficients import DataSet, RatingCoefficients
+from app.trading.ratings import RatingModel
+from scripts.fit.simplex import minimum
+from scripts.reality import old_maps, rated_maps, team_maps
+from scripts.reality.old_maps import OldMap
+from scripts.reality.place import data_set
+from scripts.reality.rated_maps import RatedMap, millis
+from scripts.reality.team_maps import TeamMap
+
+NEW, OLD = "cs2_maps_2025.csv", "csgo_maps_2021.csv"
+#: The 79 best teams of that day, from github.com/ValveSoftware/counter-strike_regional_standings, live/2025.
+RANKING = Path(__file__).with_name("public_ranking_2025_03_03.csv")
+#: The part of a weight that a rank keeps which was known only after the maps.
+_KEPT = 0.5
+_DIGITS = 5
+#: Where the search begins; the first step, with one logit a point, does not depend on the last three.
+_START = RatingCoefficients(
+    points_per_logit=1.0,
+    prior_spread=0.4,
+    drift=0.001,
+    form_spread=0.4,
+    pick=0.1,
+    margin=1.0,
+    noise=1.0,
+    rank_weight=0.0,
+    unlisted_points=0.0,
+)
+_POSITIVE = ("prior_spread", "drift", "form_spread", "margin", "noise")
+
+
+def fit(data: Path) -> tuple[RatingCoefficients, list[DataSet]]:
+    """The section `ratings`, from the files of `data`."""
+    new, old = list(team_maps.read(data / NEW)), list(old_maps.read(data / OLD))
+    ranking = read_ranking(RANKING)
+    sets = [
+        data_set(data / NEW, len(new), f"{new[0].date} to {new[-1].date}"),
+        data_set(data / OLD, len(old), f"{old[0].date} to {old[-1].date}"),
+        data_set(RANKING, len(ranking), "2025-03-03"),
+    ]
+    return fitted([one for one in new if not one.scored], old, ranking), sets
+
+
+def fitted(new: Sequence[TeamMap], old: Sequence[OldMap], ranking: dict[str, float]) -> RatingCoefficients:
+    """The coefficients that describe these maps best."""
+    found = _dynamics(new, old)
+    found = replace(found, rank_weight=_KEPT * _rank_weight(found, new))
+    found = _points(found, new, ranking)
+    return RatingCoefficients(
+        **{name: round(getattr(found, name), _DIGITS) for name in RatingCoefficients.__struct_fields__}
+    )
+
+
+def read_ranking(path: Path) -> dict[str, float]:
+    """Points by folded name of the team."""
+    with path.open(encoding="utf-8", newline="") as text:
+        return {cells["team"].casefold(): float(cells["points"]) for cells in csv.DictReader(text)}
+
+
+def _dynamics(new: Sequence[TeamMap], old: Sequence[OldMap]) -> RatingCoefficients:
+    def loss(found: RatingCoefficients) -> float:
+        model = RatingModel(found)
+        nothing = model.prior(0.0, 0)
+        unrated = rated_maps.new_maps(new, lambda one: _both(model, 0.0, 0.0, one))
+        return log_loss(model, unrated) + log_loss(model, rated_maps.old_maps(old, nothing))
+
+    return _best(loss, _START, ("prior_spread", "drift", "form_spread", "pick", "margin", "noise"))
+
+
+def _rank_weight(known: RatingCoefficients, new: Sequence[TeamMap]) -> float:
+    def loss(found: RatingCoefficients) -> float:
+        model = RatingModel(found)
+        return log_loss(model, rated_maps.new_maps(new, lambda one: rated_maps.by_rank(model, one)))
+
+    return _best(loss, replace(known, rank_weight=0.4), ("rank_weight",)).rank_weight
+
+
+def _points(
+    known: RatingCoefficients, new: Sequence[TeamMap], ranking: dict[str, float]
+) -> RatingCoefficients:
+    """With the points of a logit and those of an unlisted team."""
+
+    def loss(found: RatingCoefficients) -> float:
+        model = RatingModel(found)
+
+        def listed(one: TeamMap) -> tuple[TeamRating, TeamRating]:
+            a, b = (ranking.get(name.casefold(), found.unlisted_points) for name in (one.team_a, one.team_b))
+            return _both(model, a, b, one)
+
+        return log_loss(model, rated_maps.new_maps(new, listed))
+
+    start = replace(known, points_per_logit=1000.0, unlisted_points=min(ranking.values()))
+    return _best(loss, start, ("points_per_logit", "unlisted_points"))
+
+
+def _both(model: RatingModel, a: float, b: float, one: TeamMap) -> tuple[TeamRating, TeamRating]:
+    at = millis(one.date)
+    return model.prior(a, at), model.prior(b, at)
+
+
+def log_loss(model: RatingModel, maps: Iterable[RatedMap]) -> float:
+    """The mean over maps, each predicted before it is learnt from."""
+    rows = list(maps)
+    losses = [
+        -math.log(chance if one.result.winner == "a" else 1 - chance)
+        for one, (chance, _) in zip(rows, rated_maps.play(model, rows), strict=True)
+    ]
+    return sum(losses) / len(losses)
+
+
+def _best(
+    loss: Callable[[RatingCoefficients], float], start: RatingCoefficients, names: Sequence[str]
+) -> RatingCoefficients:
+    """`start` with these numbers so that `loss` is least; positive ones are searched by their logarithm."""
+
+    def at(point: Sequence[float]) -> RatingCoefficients:
+        values = (
+            math.exp(value) if name in _POSITIVE else value for name, value in zip(names, point, strict=True)
+        )
+        return replace(start, **dict(zip(names, values, strict=True)))
+
+    begin = [
+        math.log(value) if name in _POSITIVE else value
+        for name, value in ((name, getattr(start, name)) for name in names)
+    ]
+    steps = [0.3 if name in _POSITIVE else 0.2 * abs(value) for name, value in zip(names, begin, strict=True)]
+    return at(minimum(lambda point: loss(at(point)), begin, steps))
