@@ -55,7 +55,7 @@ class MatchMessage(msgspec.Struct, frozen=True):
             return feed.odds_change(match, product, self.at, self.status, self.markets, request_id)
         if self.name == "fixture_change":
             return feed.fixture_change(match, product, self.at, self.change_type, request_id)
-        return feed.transition(self.name, match, product, self.at, self.entries, request_id)
+        return feed.ledger_message(self.name, match, product, self.at, self.entries, request_id)
 
 
 class Envelope(msgspec.Struct, frozen=True):

@@ -16,18 +16,18 @@ from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, NotFound
 from app.trading import manual_settlement
 from app.trading.engine import Reaction
-from app.trading.manual_settlement import MarketTransition
+from app.trading.manual_settlement import MarketAndEntry
 from app.trading.rules import NOT_PLAYED
 
 ManualMarketAction = Callable[[Book], Reaction]  #: takes the action on a book
-Decide = Callable[[Market], MarketTransition]
+Decide = Callable[[Market], MarketAndEntry]
 _MATCH_WINNER, _MAP_WINNER = 1, 6
 
 
 def settle(key: MarketKey, result: Result, reason: str) -> ManualMarketAction:
     """Settle a market with this result, whatever its result was before."""
 
-    def decide(market: Market) -> MarketTransition:
+    def decide(market: Market) -> MarketAndEntry:
         return manual_settlement.settle(market, won=result is Result.WON, reason=reason)
 
     return lambda book: _decided(_find(book, key), decide, reason)

@@ -7,22 +7,22 @@ names the winner.
 from msgspec.structs import replace
 
 from app.domain.changes import Change
-from app.domain.lifecycle import MatchTransition, require_open
+from app.domain.lifecycle import MatchAndChanges, require_not_over
 from app.domain.match import Match, Status, Team
 from app.domain.series import close_map, finish_match, next_map
 
 
-def award_map(match: Match, winner: Team, at: int) -> MatchTransition:
+def award_map(match: Match, winner: Team, at: int) -> MatchAndChanges:
     """Award the map in play, else the next one, to `winner`; with enough maps won, the match too."""
-    require_open(match, "awarded a map")
+    require_not_over(match, "awarded a map")
     changes: list[Change] = []
     match = _close(match, winner, at, changes)
     return match, tuple(changes)
 
 
-def award_match(match: Match, winner: Team, at: int) -> MatchTransition:
+def award_match(match: Match, winner: Team, at: int) -> MatchAndChanges:
     """Award the match to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
-    require_open(match, "awarded")
+    require_not_over(match, "awarded")
     changes: list[Change] = []
     if match.map is not None:
         match = _close(match, winner, at, changes)

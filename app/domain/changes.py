@@ -1,4 +1,4 @@
-"""What a transition changed in a match: read by trading and written to the change log.
+"""What has changed in a match: read by trading and written to the change log.
 
 The tag of `RoundLive` is stored: its class keeps its name."""
 
@@ -86,4 +86,4 @@ class MatchChanged(Change, frozen=True):
     format, unseen rounds."""
 
 
-Changes = list[Change]  #: what a transition has changed so far; each step appends to it
+Changes = list[Change]  #: what has changed so far; each step appends to it

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from app.domain import formats
 from app.domain.changes import Changes, MatchChanged
 from app.domain.doubts import clear_doubt, reset_unfollowed_rounds
-from app.domain.lifecycle import MatchTransition, require, require_open
+from app.domain.lifecycle import MatchAndChanges, require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
 from app.domain.rating import require_ratings
@@ -33,7 +33,7 @@ def set_teams(
     home_id: int | None = None,
     away_id: int | None = None,
     allow_unrated: bool = False,
-) -> MatchTransition:
+) -> MatchAndChanges:
     """Replace the teams; only before play, because later settlements and messages name the old ones."""
     require(match, "given other teams", Status.DISCOVERED, Status.UPCOMING)
     match = replace(
@@ -48,7 +48,7 @@ def set_teams(
     return require_ratings(match, allow_unrated=allow_unrated), (MatchChanged(),)
 
 
-def rename_team(match: Match, team: Team, name: str) -> MatchTransition:
+def rename_team(match: Match, team: Team, name: str) -> MatchAndChanges:
     """Rename a team; log lines with the new name are matched from now on."""
     other = match.away if team == "home" else match.home
     if name == other:
@@ -66,12 +66,12 @@ def set_format(
     best_of: int | None = None,
     max_rounds: int | None = None,
     overtime_rounds: int | None = None,
-) -> MatchTransition:
+) -> MatchAndChanges:
     """Change how long the series or its maps are; what is None stays. The result must still be open,
     unless a map was played in doubt about its number of rounds."""
     in_doubt = match.status is Status.FINISHED and match.format_status.open_maps and best_of is None
     if not in_doubt:
-        require_open(match, "given another format")
+        require_not_over(match, "given another format")
     before = match
     match = replace(
         match,
@@ -98,14 +98,14 @@ def _require_undecided(before: Match, after: Match) -> None:
         raise Conflict(f"map {new.number} stands {score}, decided in a format of {new.max_rounds}")
 
 
-def set_info(match: Match, about: MatchInfo) -> MatchTransition:
+def set_info(match: Match, about: MatchInfo) -> MatchAndChanges:
     """Set streams, demo and source; possible in every state. Vetoes stay as they are."""
     return replace(match, about=replace(about, vetoes=match.about.vetoes)), (MatchChanged(),)
 
 
-def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchTransition:
+def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchAndChanges:
     """Set the veto: its picks and the decider are the maps to come, in this order."""
-    require_open(match, "given maps")
+    require_not_over(match, "given maps")
     chosen = [step for step in vetoes if step.action != "ban"]
     if len(chosen) > match.best_of:
         raise Conflict(f"match {match.number} is a best of {match.best_of}, not of {len(chosen)} maps")
@@ -125,7 +125,7 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchTransition:
     return after, (MatchChanged(),)
 
 
-def set_sides(match: Match, ct: Team, at: int) -> MatchTransition:
+def set_sides(match: Match, ct: Team, at: int) -> MatchAndChanges:
     """`ct` plays CT now; where no map is in play, at the start of the next one. A round whose result waits
     for the sides is counted, and a map whose end waits for them ends, at `at` (Unix ms). Raises `Conflict`
     when the match is over."""

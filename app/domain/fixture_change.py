@@ -1,4 +1,4 @@
-"""The transitions of a match that the feed publishes as `fixture_change`."""
+"""The changes of a match that the feed publishes as `fixture_change`."""
 
 import msgspec
 
@@ -7,6 +7,6 @@ CANCELLATION = 3
 
 
 class FixtureChange(msgspec.Struct, frozen=True):
-    """The change log's row of such a transition: `change_type` is KICK_OFF or CANCELLATION."""
+    """The change log's row of such a change: `change_type` is KICK_OFF or CANCELLATION."""
 
     change_type: int

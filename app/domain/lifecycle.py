@@ -1,4 +1,4 @@
-"""An operator's transitions of a match's status; `Conflict`, naming the status, where it forbids them."""
+"""What an operator changes of a match's status; `Conflict`, naming the status, where it forbids them."""
 
 from msgspec.structs import replace
 
@@ -7,31 +7,31 @@ from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, raise_doubt, r
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
-MatchTransition = tuple[Match, tuple[Change, ...]]
+MatchAndChanges = tuple[Match, tuple[Change, ...]]
 
 
-def schedule(match: Match, at: int) -> MatchTransition:
+def schedule(match: Match, at: int) -> MatchAndChanges:
     """Set the planned start (Unix ms); a discovered match becomes an upcoming one."""
     require(match, "scheduled", Status.DISCOVERED, Status.UPCOMING)
     return replace(match, status=Status.UPCOMING, scheduled_at=at), (MatchChanged(),)
 
 
-def cancel(match: Match, at: int) -> MatchTransition:
+def cancel(match: Match, at: int) -> MatchAndChanges:
     """Cancel the match, before or in play."""
-    require_open(match, "cancelled")
+    require_not_over(match, "cancelled")
     match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
     return retain_doubts(match), (MatchCancelled(),)
 
 
-def suspend(match: Match, reason: str) -> MatchTransition:
+def suspend(match: Match, reason: str) -> MatchAndChanges:
     """Suspend all offers until `unsuspend`, whatever the log reports."""
-    require_open(match, "suspended")
+    require_not_over(match, "suspended")
     return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (MatchChanged(),)
 
 
-def unsuspend(match: Match) -> MatchTransition:
+def unsuspend(match: Match) -> MatchAndChanges:
     """End an operator's suspension; doubts that the log raised stay."""
-    require_open(match, "unsuspended")
+    require_not_over(match, "unsuspended")
     if not any(doubt.kind == OPERATOR for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
     return clear_doubt(match, OPERATOR), (MatchChanged(),)
@@ -43,5 +43,5 @@ def require(match: Match, verb: str, *allowed: Status) -> None:
         raise Conflict(f"match {match.number} is {match.status.value} and cannot be {verb}")
 
 
-def require_open(match: Match, verb: str) -> None:
+def require_not_over(match: Match, verb: str) -> None:
     require(match, verb, Status.DISCOVERED, Status.UPCOMING, Status.LIVE)

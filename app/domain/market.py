@@ -19,6 +19,7 @@ class MarketStatus(IntEnum):
 MarketKey = tuple[int, str]  #: a market within its match: the id of its type, its specifiers
 
 OPEN = (MarketStatus.ACTIVE, MarketStatus.SUSPENDED)
+CLOSED = (MarketStatus.SETTLED, MarketStatus.CANCELLED)
 HELD = "held"  #: `settled_by` of an open market that the engine must neither price nor settle
 
 
@@ -33,7 +34,8 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `specifiers` is canonical text, ``map=1|round=3|team=home`` in the catalogue's order, "" for none.
     `odds` are decimal odds with at most three decimals; `probability` is the model's, without margin.
-    `group` ties complements: their inverse odds sum to 1 + margin. `reason` says why it is suspended.
+    `group` is shared by markets of which exactly one wins: their inverse odds sum to 1 + margin; "" for a
+    market that is priced alone. `reason` says why it is suspended.
     `result` is set while settled or voided, and `rests_on` then names the facts that it rests on.
     `settled_by` says who settled it last, and stays after a rollback: an open market with it set waits
     to be settled again, by an operator only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so is
@@ -61,8 +63,13 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def open(self) -> bool:
-        """Neither settled nor voided nor withdrawn: what a recovery calls active."""
+        """It has no result yet: on offer (`active`) or suspended. A recovery replays the odds of these."""
         return self.status in OPEN
+
+    @property
+    def closed(self) -> bool:
+        """Settled or voided. A market that is neither open nor closed was withdrawn (`inactive`)."""
+        return self.status in CLOSED
 
     @property
     def held(self) -> bool:

@@ -24,7 +24,7 @@ from app.domain.score_rules import is_decided
 from app.domain.status import Status as Status
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
-FactType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
+EventType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
 
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -33,7 +33,7 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     equal teams. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""
 
     id: int
-    type: FactType
+    type: EventType
     map: int
     round: int
     at: int
@@ -172,7 +172,7 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     seen. `events` are this round's facts so far, in order; `carried` is the equipment with which players
     left the buy zone.
 
-    `knife`: the first round, and nothing but knives has killed: its `held` events and its result `won`
+    `knife`: the first round, and nothing but knives has killed: its `withheld` events and its result `won`
     are not published until the log shows that the round counted. `won` also waits while it is unknown
     which team played the winning side. `break_over`: the freeze after a waiting result was seen.
     `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
@@ -187,7 +187,7 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     alive_away: int = 5
     opened_at: int = 0
     knife: bool = False
-    held: tuple[TimelineEvent, ...] = ()
+    withheld: tuple[TimelineEvent, ...] = msgspec.field(default=(), name="held")
     won: RoundResult | None = None
     break_over: bool = False
     dead: tuple[MatchPlayer, ...] = ()

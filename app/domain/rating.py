@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from app.domain.changes import MatchChanged
 from app.domain.doubts import UNRATED, clear_doubt, raise_doubt
-from app.domain.lifecycle import MatchTransition, require_open
+from app.domain.lifecycle import MatchAndChanges, require_not_over
 from app.domain.match import Match
 
 
@@ -22,9 +22,9 @@ def require_ratings(match: Match, *, allow_unrated: bool) -> Match:
 
 def set_ratings(
     match: Match, home: float | None, away: float | None, *, allow_unrated: bool
-) -> MatchTransition:
+) -> MatchAndChanges:
     """Set strengths (None: unchanged), or allow prices without them."""
-    require_open(match, "rated")
+    require_not_over(match, "rated")
     match = replace(
         match,
         home_strength=match.home_strength if home is None else home,

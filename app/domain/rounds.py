@@ -16,7 +16,7 @@ from app.domain.sides import (
     team_on,
     update_map,
 )
-from app.domain.timeline import add_bomb_event, bomb_site, release_held_events
+from app.domain.timeline import add_bomb_event, bomb_site, release_withheld_events
 
 
 def open_round(match: Match, at: int, changes: Changes) -> Match:
@@ -89,7 +89,7 @@ def raise_score_doubt(match: Match, ct_score: int, t_score: int) -> Match:
 
 
 def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
-    match = add_bomb_event(release_held_events(match, changes), won, changes)
+    match = add_bomb_event(release_withheld_events(match, changes), won, changes)
     play, current = match.map, match.current
     winner = team_on(play, won.side) if play else None
     if play is None or current is None or winner is None:

@@ -25,11 +25,11 @@ class VoidWindow(msgspec.Struct, frozen=True, order=True):
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One transition of one market's settlement, or the void of a part of its bets.
+    """One change of one market's settlement, or the void of a part of its bets.
 
     pending → settled (won, lost) | voided; back to pending by a rollback; a changed result is always a
     rollback entry followed by a settle entry. With a `void_window` only the bets placed in it are void (or
-    void no more, when `window_rolled_back`): both statuses and the outcome are then the market's present
+    void no more, when `window_rolled_back`): both statuses and the result are then the market's present
     ones, so that the last entry of a market always shows its state. `rests_on` are fact ids of the
     match. `id` is the change log's seq and `at` the envelope's timestamp (Unix ms); both are 0 until the
     store has stamped them.
@@ -39,7 +39,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     specifiers: str
     previous_status: LedgerStatus
     new_status: LedgerStatus
-    outcome: Result | None
+    result: Result | None = msgspec.field(name="outcome")
     reason: str
     rests_on: tuple[int, ...] = ()
     settled_by: SettledBy = "engine"
@@ -56,7 +56,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def message(self) -> str:
-        """The feed message that publishes this transition."""
+        """The feed message that publishes this entry."""
         if self.void_window is not None:
             return "rollback_bet_cancel" if self.window_rolled_back else "bet_cancel"
         if self.new_status is LedgerStatus.SETTLED:

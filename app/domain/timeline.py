@@ -10,7 +10,7 @@ from app.domain.changes import Changes, EventAdded, EventAmended
 from app.domain.loadout import after_death, is_knife
 from app.domain.match import (
     CurrentRound,
-    FactType,
+    EventType,
     Match,
     MatchPlayer,
     OtherDeath,
@@ -28,7 +28,7 @@ def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     match = apply_seen_players(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
     match = mark_dead(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
-        match = release_held_events(match, changes)
+        match = release_withheld_events(match, changes)
     return add_event(
         match,
         changes,
@@ -58,7 +58,7 @@ def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
     current = match.current
     if current is None:
         return match
-    for event in reversed(current.events + current.held):
+    for event in reversed(current.events + current.withheld):
         if event.type == "kill" and event.target == fact.victim:
             return match if event.assister else _amend(match, replace(event, assister=fact.assister), changes)
     return match
@@ -103,14 +103,14 @@ def add_bomb_event(match: Match, won: RoundResult, changes: Changes) -> Match:
 
 def bomb_site(current: CurrentRound) -> str:
     """Where the bomb was planted this round; "" when it was not."""
-    plants = (event for event in current.events + current.held if event.type == "bomb_planted")
+    plants = (event for event in current.events + current.withheld if event.type == "bomb_planted")
     return next((event.site for event in plants), "")
 
 
 def add_event(
     match: Match,
     changes: Changes,
-    kind: FactType,
+    kind: EventType,
     at: int,
     *,
     actor: tuple[MatchPlayer, Side] | None = None,
@@ -121,7 +121,7 @@ def add_event(
     site: str = "",
     late: bool | None = None,
 ) -> Match:
-    """Add an event to the current round and to `changes`; hold it back while the round may not count.
+    """Add an event to the current round and to `changes`; withhold it while the round may not count.
 
     `late` None: it follows from the round's phase.
     """
@@ -149,20 +149,20 @@ def add_event(
     )
     match = replace(match, next_fact=match.next_fact + 1)
     if current.knife:
-        return replace(match, current=replace(current, held=(*current.held, event)))
+        return replace(match, current=replace(current, withheld=(*current.withheld, event)))
     changes.append(EventAdded(event=event))
     match = replace(match, current=replace(current, events=(*current.events, event)))
     return _add_to_finished(match, event) if event.late else match
 
 
-def release_held_events(match: Match, changes: Changes) -> Match:
-    """The round is not a knife round: report the events held back."""
+def release_withheld_events(match: Match, changes: Changes) -> Match:
+    """The round is not a knife round: report the withheld events."""
     current = match.current
     if current is None or not current.knife:
         return match
-    changes.extend(EventAdded(event=event) for event in current.held)
-    events = (*current.events, *current.held)
-    return replace(match, current=replace(current, knife=False, held=(), events=events))
+    changes.extend(EventAdded(event=event) for event in current.withheld)
+    events = (*current.events, *current.withheld)
+    return replace(match, current=replace(current, knife=False, withheld=(), events=events))
 
 
 def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:
@@ -187,8 +187,8 @@ def _amend(match: Match, event: TimelineEvent, changes: Changes) -> Match:
     if current is None:
         return match
     events = tuple(event if old.id == event.id else old for old in current.events)
-    held = tuple(event if old.id == event.id else old for old in current.held)
-    match = replace(match, current=replace(current, events=events, held=held))
+    withheld = tuple(event if old.id == event.id else old for old in current.withheld)
+    match = replace(match, current=replace(current, events=events, withheld=withheld))
     for index, change in enumerate(changes):
         if isinstance(change, EventAdded | EventAmended) and change.event.id == event.id:
             changes[index] = replace(change, event=event)
@@ -207,5 +207,5 @@ def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
     return update_map(match, replace(play, rounds=(*play.rounds[:-1], last)))
 
 
-def _has_event(current: CurrentRound, kind: FactType) -> bool:
-    return any(event.type == kind for event in current.events + current.held)
+def _has_event(current: CurrentRound, kind: EventType) -> bool:
+    return any(event.type == kind for event in current.events + current.withheld)

@@ -39,7 +39,7 @@ async def suspend_everything(store: Store, now: int) -> int:
     once (`end_after_restart`), in play with the next fresh lines.
     """
     async with store.autocommit() as tx:
-        offered = await markets.matches_with_open(tx)
+        offered = await markets.matches_with_active(tx)
 
     async def suspend(tx: Tx, match: Match) -> None:
         await _suspend_for_doubt(tx, match, PROCESSING_STOPPED, now)

@@ -6,7 +6,7 @@
     ├── Forbidden           403  key invalid or deactivated, scope or sport missing
     ├── NotFound            404
     ├── NotAcceptable       406
-    ├── Conflict            409  impossible transition, recovery in flight, no vhost yet
+    ├── Conflict            409  the state forbids it, recovery in flight, no vhost yet
     ├── Invalid             422  a field is wrong; `fields` lists which
     ├── TooManyRequests     429  `retry_after` in whole seconds
     └── Unavailable         503  a dependency is down; `retry_after`

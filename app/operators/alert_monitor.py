@@ -46,7 +46,7 @@ class AlertMonitor:
             await alerts.sync(tx, AlertKind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
             for match_id in await log_state.parked_and_recovered(tx):
                 await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
-            await alerts.end_for_closed_matches(tx, now)
+            await alerts.end_for_matches_over(tx, now)
             count = await alerts.open_count(tx)
         for kind in AlertKind:
             metrics.alerts_open.labels(kind).set(count.get(kind, 0))

@@ -80,9 +80,9 @@ class RecoveryPlan:
             case Phase.ODDS:
                 return await self._odds(step.match_ids, now)
             case Phase.SETTLED:
-                return await self._transitions(step.match_ids, SETTLED)
+                return await self._ledger_messages(step.match_ids, SETTLED)
             case Phase.REOPENED:
-                return await self._transitions(step.match_ids, REOPENED)
+                return await self._ledger_messages(step.match_ids, REOPENED)
 
     async def _fixtures(self) -> list[MatchMessage]:
         async with self._store.autocommit() as tx:
@@ -99,15 +99,17 @@ class RecoveryPlan:
         only its odds are requested."""
         async with self._store.transaction() as tx:
             stamped = await recovery_queries.stamp(tx, await self._booked(tx, match_ids), now)
-            active = await markets.active_of(tx, [match.id for match in stamped])
+            open_markets = await markets.open_of_matches(tx, [match.id for match in stamped])
             with_results = self._request.kind is not RecoveryKind.EVENT_ODDS
             over = [match.id for match in stamped if match.over and with_results]
-            ended = await markets.ended_of(tx, over)
+            closed = await markets.closed_of_matches(tx, over)
         for match in stamped:
             self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
-        return [_odds(match, (*active.get(match.id, ()), *ended.get(match.id, ()))) for match in stamped]
+        return [
+            _odds(match, (*open_markets.get(match.id, ()), *closed.get(match.id, ()))) for match in stamped
+        ]
 
-    async def _transitions(self, match_ids: Sequence[UUID], names: Sequence[str]) -> list[MatchMessage]:
+    async def _ledger_messages(self, match_ids: Sequence[UUID], names: Sequence[str]) -> list[MatchMessage]:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
             if self._request.kind is RecoveryKind.EVENT_STATEFUL:
@@ -118,9 +120,7 @@ class RecoveryPlan:
         found = [
             message
             for match_id, entries in ledger.items()
-            for message in latest_transitions(
-                self._numbers[match_id], self._read_at[match_id], entries, names
-            )
+            for message in latest_entries(self._numbers[match_id], self._read_at[match_id], entries, names)
         ]
         return sorted(found, key=lambda message: (message.number, message.at))
 
@@ -151,14 +151,14 @@ def _odds(match: StampedMatch, on_offer: Sequence[Market]) -> MatchMessage:
     )
 
 
-def latest_transitions(
+def latest_entries(
     number: int, seq: int, entries: Iterable[LedgerEntry], names: Sequence[str]
 ) -> Iterator[MatchMessage]:
     """The messages, of these names, that replay what the ledger of a match holds for a period.
 
-    Of each market only the latest transition is replayed, and of each void window whether it stands: an
+    Of each market only the latest entry is replayed, and of each void window whether it stands: an
     earlier rollback, replayed after the newer result as the order of messages requires, would undo that
-    result. Entries with the same transition at the same time are one message.
+    result. Entries of the same kind at the same time are one message.
     """
     latest = {(entry.key, entry.void_window): entry for entry in entries}
     replayed = sorted((entry for entry in latest.values() if entry.message in names), key=_moment)

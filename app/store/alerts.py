@@ -103,7 +103,7 @@ async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: i
             await begin(tx, about, detail, now)
 
 
-async def end_for_closed_matches(tx: Tx, now: int) -> None:
+async def end_for_matches_over(tx: Tx, now: int) -> None:
     """End the open alerts of finished and cancelled matches, except format contradictions: these wait for an
     operator's decision, whether or not the match is over."""
     over = await tx.fetch(

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from app.domain.market import Book, Market, MarketStatus, Result
+from app.domain.market import CLOSED, Book, Market, MarketStatus, Result
 from app.store.sql import OPEN_MARKETS
 from app.store.transaction import Row, Tx, Write
 
 _COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
     rests_on, settled_by, opened_at, priced_at, offered_until"""
-_ENDED = f"({MarketStatus.SETTLED:d}, {MarketStatus.CANCELLED:d})"
+_CLOSED = f"({', '.join(str(int(code)) for code in CLOSED)})"
 _SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
 _UPSERT = f"""
 INSERT INTO market (match_id, {_COLUMNS})
@@ -30,24 +30,24 @@ async def book(tx: Tx, match_id: UUID) -> Book:
     return {market.key: market for market in markets}
 
 
-async def active(tx: Tx, match_id: UUID) -> list[Market]:
-    """The match's markets that are neither settled nor voided nor withdrawn, by type and specifiers."""
+async def open_of_match(tx: Tx, match_id: UUID) -> list[Market]:
+    """The match's open markets, by type and specifiers."""
     rows = await tx.fetch(f"{_SELECT} AND status IN {OPEN_MARKETS} ORDER BY type_id, specifiers", match_id)
     return [_market(row) for row in rows]
 
 
-async def active_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
-    """`active`, for many matches; those without any are omitted."""
+async def open_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
+    """`open_of_match`, for many matches; those without any are omitted."""
     return await _of(tx, match_ids, OPEN_MARKETS)
 
 
-async def ended_of(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
-    """The settled and voided markets of these matches, by type and specifiers."""
-    return await _of(tx, match_ids, _ENDED)
+async def closed_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
+    """The closed markets of these matches, by type and specifiers."""
+    return await _of(tx, match_ids, _CLOSED)
 
 
-async def matches_with_open(tx: Tx) -> list[UUID]:
-    """The matches with a price on offer now (an active market)."""
+async def matches_with_active(tx: Tx) -> list[UUID]:
+    """The matches with an active market."""
     rows = await tx.fetch(f"SELECT DISTINCT match_id FROM market WHERE status = {MarketStatus.ACTIVE:d}")
     return [row["match_id"] for row in rows]
 

@@ -16,7 +16,7 @@ from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.offers import Offer, has_moved, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
-from app.trading.settling import CLOSED, outdated_reason, roll_back, settle, settlement_of
+from app.trading.settling import outdated_reason, roll_back, settle, settlement_of
 from app.trading.specifiers import parse
 
 #: Changes after which something settled may no longer hold.
@@ -86,7 +86,7 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[Change], after: Boo
         return []
     entries = []
     for key, market in after.items():
-        if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
+        if not market.closed or market.settled_by != "engine" or market.type_id not in RULES:
             continue
         why = outdated_reason(market, RULES[market.type_id], facts, parse(market.specifiers))
         if why:

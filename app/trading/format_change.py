@@ -37,9 +37,9 @@ def apply_format_change(
     for key, market in after.items():
         if market.type_id not in RULES or RULES[market.type_id].about_format not in scopes or market.held:
             continue
-        transition = _void_or_restore(market, exists=key in offered)
-        if transition:
-            after[key], entry = transition
+        changed = _void_or_restore(market, exists=key in offered)
+        if changed:
+            after[key], entry = changed
             entries.append(entry)
         if after[key].open and key in offered and market.took_bets_since(market.opened_at):
             marked[key] = VoidWindow(market.opened_at, now)

@@ -14,36 +14,36 @@ from app.kit.errors import Conflict
 from app.trading import settling
 from app.trading.rules import Settlement
 
-MarketTransition = tuple[Market, LedgerEntry]
+MarketAndEntry = tuple[Market, LedgerEntry]
 
 
-def settle(market: Market, *, won: bool, reason: str) -> MarketTransition:
+def settle(market: Market, *, won: bool, reason: str) -> MarketAndEntry:
     """Settle an open market as won or lost."""
     _require_open(market)
     return settling.settle(market, Settlement(Result.WON if won else Result.LOST, (), reason), "admin")
 
 
-def void(market: Market, void_reason_id: int, reason: str) -> MarketTransition:
+def void(market: Market, void_reason_id: int, reason: str) -> MarketAndEntry:
     """Void an open market for a reason of the catalogue."""
     _require_open(market)
     return settling.settle(market, Settlement(Result.VOID, (), reason, void_reason_id), "admin")
 
 
-def roll_back(market: Market, reason: str) -> MarketTransition:
+def roll_back(market: Market, reason: str) -> MarketAndEntry:
     """Roll back a settlement or a void, made by the engine or by an operator."""
-    if market.status not in settling.CLOSED:
+    if not market.closed:
         raise Conflict(f"{market_name(market)} is {_state(market)}: there is nothing to roll back.")
     return settling.roll_back(market, reason, "admin")
 
 
-def void_bets(market: Market, window: VoidWindow, void_reason_id: int, reason: str) -> MarketTransition:
+def void_bets(market: Market, window: VoidWindow, void_reason_id: int, reason: str) -> MarketAndEntry:
     """Void the bets of a window; the market stays as it is, open or not."""
     return market, settling.void_window_entry(
         market, window, reason, void_reason_id=void_reason_id, settled_by="admin"
     )
 
 
-def restore_bets(market: Market, window: VoidWindow, reason: str) -> MarketTransition:
+def restore_bets(market: Market, window: VoidWindow, reason: str) -> MarketAndEntry:
     """Roll back the void of a window's bets, made by the engine or by an operator."""
     return market, settling.void_window_entry(market, window, reason, settled_by="admin", rolled_back=True)
 

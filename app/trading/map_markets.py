@@ -153,7 +153,7 @@ def ids(rounds: Iterable[Round]) -> tuple[int, ...]:
 
 
 def unchanged(specifiers: Specifiers) -> Specifiers:
-    """A complement that shares every specifier."""
+    """For groups whose markets share every specifier."""
     return specifiers
 
 
@@ -164,7 +164,7 @@ def _final(
     lines: Lines,
     condition: Condition,
     *,
-    complement: Callable[[Specifiers], Specifiers] | None = None,
+    shared: Callable[[Specifiers], Specifiers] | None = None,
     about_format: Literal["", "map"] = "map",
 ) -> Rule:
     """A type that depends on the map's final score."""
@@ -175,7 +175,7 @@ def _final(
         opens=partial(for_map_on_offer, lines),
         price=partial(_final_price, condition),
         settle=partial(_final_settle, condition),
-        complement=complement or without_team,
+        shared=shared or without_team,
         by_format=True,
         about_format=about_format,
     )
@@ -203,13 +203,20 @@ RULES = (
         price=partial(_final_price, wins),
         settle=_winner_settle,
     ),
-    _final(7, "map_round_handicap", "map_round_handicap", _handicap_lines, covers, complement=handicap_pair),
+    _final(7, "map_round_handicap", "map_round_handicap", _handicap_lines, covers, shared=handicap_pair),
     _final(8, "map_total_rounds_over", "map_total_rounds", _total_lines, exceeds),
     _final(9, "map_total_rounds_under", "map_total_rounds", _total_lines, negated(exceeds)),
     _overtime(10, "map_overtime", exceeds),
     _overtime(31, "map_no_overtime", negated(exceeds)),
-    _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, complement=unchanged),
-    _final(26, "team_rounds_under", "team_rounds", _team_lines, negated(_team_exceeds), complement=unchanged),
+    _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, shared=unchanged),
+    _final(
+        26,
+        "team_rounds_under",
+        "team_rounds",
+        _team_lines,
+        negated(_team_exceeds),
+        shared=unchanged,
+    ),
     _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, about_format=""),
     _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd), about_format=""),
 )

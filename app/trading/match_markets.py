@@ -107,7 +107,7 @@ def _about_score(
     family: str,
     lines: Lines,
     condition: Condition,
-    complement: Callable[[Specifiers], Specifiers] = unchanged,
+    shared: Callable[[Specifiers], Specifiers] = unchanged,
 ) -> Rule:
     return Rule(
         id=id,
@@ -116,7 +116,7 @@ def _about_score(
         opens=partial(_on_series, lines),
         price=partial(_price, condition),
         settle=partial(_settle, condition),
-        complement=complement,
+        shared=shared,
         about_format="series",
     )
 

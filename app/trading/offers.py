@@ -10,7 +10,6 @@ from app.trading.margin import shares as shares_of
 from app.trading.match_facts import MatchFacts
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
-from app.trading.settling import CLOSED
 from app.trading.specifiers import Specifiers
 
 #: A book with a probability outside these is not offered: such prices carry high risk and little information.
@@ -40,7 +39,7 @@ def priced_offers(facts: MatchFacts, book: Book, now: int, pricing: PricingConfi
     for rule in RULES.values():
         for specifiers in rule.opens(facts):
             known = book.get((rule.id, specifiers.text))
-            if known is not None and (known.status in CLOSED or known.held):
+            if known is not None and (known.closed or known.held):
                 continue
             member = (rule.id, specifiers, rule.price(forecast, specifiers))
             groups.setdefault(rule.group(specifiers), []).append(member)
@@ -50,7 +49,7 @@ def priced_offers(facts: MatchFacts, book: Book, now: int, pricing: PricingConfi
 
 
 def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margin: float) -> Iterable[Offer]:
-    """The group's offers; none when a probability is out of bounds, or when a complement is missing."""
+    """The group's offers; none when a probability is out of bounds, or when one of its markets is missing."""
     total = sum(probability for _, _, probability in members)
     if abs(total - 1) > 1e-6:
         return

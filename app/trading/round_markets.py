@@ -119,7 +119,7 @@ def _awp_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return _POOR_AWP if _rounds_since_pistol(forecast, specifiers) in (0, 1) else _AWP
 
 
-def _complement(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
+def _probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
     return 1 - price(forecast, specifiers)
 
 
@@ -226,7 +226,7 @@ def _occurrence(
         key=key,
         family=family,
         opens=partial(_at, round_in_freeze, _single),
-        price=price if yes else partial(_complement, price),
+        price=price if yes else partial(_probability_against, price),
         settle=partial(_occurs, yes, proof, what),
     )
 
@@ -237,7 +237,7 @@ def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
         key=key,
         family="round_opening_headshot",
         opens=partial(_at, round_in_freeze, _single),
-        price=_headshot_price if yes else partial(_complement, _headshot_price),
+        price=_headshot_price if yes else partial(_probability_against, _headshot_price),
         settle=partial(_first_kill, lambda kill, specifiers: kill.headshot is yes),
     )
 
@@ -281,7 +281,7 @@ RULES = (
         key="round_kills_under",
         family="round_kills",
         opens=partial(_at, round_on_offer, _lines),
-        price=partial(_complement, _over_price),
+        price=partial(_probability_against, _over_price),
         settle=partial(_kill_total, False),
     ),
     _ending(21, "round_bomb_exploded", "bomb"),

@@ -40,7 +40,7 @@ def round_state(match: Match, now: int) -> RoundState | None:
 def _clock(current: CurrentRound, now: int) -> tuple[RoundPhase, float | None]:
     if current.phase == "freeze":
         return "freeze", None
-    for event in current.events + current.held:
+    for event in current.events + current.withheld:
         if event.type == "bomb_planted":
             return "planted", _left(FUSE_SECONDS, event.at, now)
     return "live", _left(ROUND_SECONDS, current.started_at, now)

@@ -39,10 +39,10 @@ def without_team(specifiers: Specifiers) -> Specifiers:
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One market type.
 
-    `family` is shared by the types whose markets complement each other (over and under). `opens` returns
+    `family` is shared by the types whose markets form a group (over and under). `opens` returns
     the markets that are on offer in this state of the match. `price` is the probability that the market
     wins. `settle` returns the settlement as soon as the facts decide, and None until then; it need not handle
-    events that can no longer take place, nor cancelled matches: the engine voids those. `complement` returns
+    events that can no longer take place, nor cancelled matches: the engine voids those. `shared` returns
     the specifiers that the markets of one group share: by default all but the team. `by_format`: the result
     depends on how many rounds a map has. `about_format`: under another format of the map, or of the series,
     it is another bet.
@@ -56,8 +56,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     settle: Callable[[MatchFacts, Specifiers], Settlement | None]
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
-    complement: Callable[[Specifiers], Specifiers] = without_team
+    shared: Callable[[Specifiers], Specifiers] = without_team
 
     def group(self, specifiers: Specifiers) -> str:
-        """The name that the complements of one book share."""
-        return f"{self.family}:{self.complement(specifiers).text}"
+        """The name of the group: exactly one of its markets wins."""
+        return f"{self.family}:{self.shared(specifiers).text}"

@@ -66,15 +66,15 @@ def _standing_ids(match: Match, rounds: Sequence[Round], events: Sequence[Timeli
 
 def _broken_links(entries: Sequence[LedgerEntry]) -> Iterable[str]:
     """Each entry must start from the status in which the one before it ended, the first one from pending; one
-    about a window leaves status and outcome as they are."""
+    about a window leaves status and result as they are."""
     status: LedgerStatus = LedgerStatus.PENDING
-    outcome: Result | None = None
+    result: Result | None = None
     for number, entry in enumerate(entries, start=1):
         windowed = entry.void_window is not None
         wrong = entry.previous_status is not status or (entry.new_status is status) is not windowed
-        if wrong or (windowed and entry.outcome is not outcome):
+        if wrong or (windowed and entry.result is not result):
             yield f"entry {number} goes from {entry.previous_status} to {entry.new_status} after {status}"
-        status, outcome = entry.new_status, entry.outcome
+        status, result = entry.new_status, entry.result
 
 
 def _wrong_windows(entries: Sequence[LedgerEntry]) -> Iterable[str]:
@@ -109,14 +109,14 @@ def _wrong_outcome(
             yield f"pending, but the facts say {found[0].result}: {found[0].reason}"
         return
     if not any(one is not None and _agrees(one, last) for one in found):
-        yield f"{last.outcome}, but the facts say {found[0].result if found[0] else 'nothing yet'}"
+        yield f"{last.result}, but the facts say {found[0].result if found[0] else 'nothing yet'}"
     gone = sorted(set(last.rests_on) - standing_ids)
     if gone:
         yield f"rests on facts {gone}, which do not stand"
 
 
 def _agrees(found: Settlement, last: LedgerEntry) -> bool:
-    return found.result is last.outcome and found.void_reason_id == last.void_reason_id
+    return found.result is last.result and found.void_reason_id == last.void_reason_id
 
 
 def _settlements(last: LedgerEntry, facts: MatchFacts) -> list[Settlement | None]:

@@ -9,7 +9,6 @@ from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Settlement, void
 from app.trading.specifiers import Specifiers
 
 _LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
-CLOSED = tuple(_LEDGER)
 
 
 def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -47,7 +46,7 @@ def settle(market: Market, found: Settlement, settled_by: SettledBy = "engine") 
         specifiers=market.specifiers,
         previous_status=LedgerStatus.PENDING,
         new_status=LedgerStatus.VOIDED if voided else LedgerStatus.SETTLED,
-        outcome=found.result,
+        result=found.result,
         reason=found.reason,
         rests_on=found.rests_on,
         settled_by=settled_by,
@@ -74,7 +73,7 @@ def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> 
         specifiers=market.specifiers,
         previous_status=LedgerStatus.VOIDED if voided else LedgerStatus.SETTLED,
         new_status=LedgerStatus.PENDING,
-        outcome=None,
+        result=None,
         reason=reason,
         rests_on=market.rests_on,
         settled_by=settled_by,
@@ -107,7 +106,7 @@ def void_window_entry(
         specifiers=market.specifiers,
         previous_status=status,
         new_status=status,
-        outcome=market.result,
+        result=market.result,
         reason=reason,
         rests_on=rests_on,
         settled_by=settled_by,

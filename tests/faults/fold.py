@@ -88,7 +88,7 @@ def _outcome(entry: LedgerEntry) -> str:
         return "pending" if entry.window_rolled_back else "void"
     if entry.new_status is LedgerStatus.PENDING:
         return "pending"
-    return str(entry.outcome)
+    return str(entry.result)
 
 
 async def everything(store: Store) -> set[int]:

@@ -64,7 +64,7 @@ def _settled(outcome: Result, type_id: int = 13, specifiers: str = "map=2|round=
         specifiers=specifiers,
         previous_status=LedgerStatus.PENDING,
         new_status=LedgerStatus.SETTLED,
-        outcome=outcome,
+        result=outcome,
         reason="round won",
     )
 
@@ -75,7 +75,7 @@ def _voided(void_reason_id: int | None, specifiers: str = "map=3|team=home") -> 
         specifiers=specifiers,
         previous_status=LedgerStatus.PENDING,
         new_status=LedgerStatus.VOIDED,
-        outcome=Result.VOID,
+        result=Result.VOID,
         reason="map not played",
         void_reason_id=void_reason_id,
     )

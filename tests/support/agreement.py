@@ -57,5 +57,5 @@ def check_settlements(book: Book, ledger: Sequence[LedgerEntry], true: truth.Tru
         expected = "won" if truth.is_won(true, type_id, specifier_values(specifiers)) else "lost"
         assert (type_id, specifiers, market.status) == (type_id, specifiers, MarketStatus.SETTLED), market
         assert (type_id, specifiers, market.result) == (type_id, specifiers, expected)
-        assert last[market.key].outcome == expected
+        assert last[market.key].result == expected
         assert last[market.key].rests_on

@@ -74,7 +74,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, opened: Groups) -> MatchPar
         match,
         rounds=await history.rounds(tx, match.id) if detailed else (),
         events=await history.timeline(tx, match.id) if detailed else (),
-        markets=await markets.active(tx, match.id) if offered else (),
+        markets=await markets.open_of_match(tx, match.id) if offered else (),
         booked=booked,
     )
 
@@ -90,7 +90,7 @@ async def offers(
     """
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
-        found = await markets.active(tx, match.id)
+        found = await markets.open_of_match(tx, match.id)
     if response_format(request.scope) is Format.XML:
         head = summarize(match) if Group.READ in groups(request.auth.scopes) else None
         name = match_urn(match.number)

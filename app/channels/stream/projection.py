@@ -132,7 +132,7 @@ async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:
     """The states of those of these matches that exist."""
     if not ids:
         return {}
-    open_markets = await markets.active_of(tx, ids)
+    open_markets = await markets.open_of_matches(tx, ids)
     newest = await stream_queries.newest_seqs(tx, ids)
     seqs: dict[UUID, dict[str, int]] = {one: {} for one in ids}
     market_seqs: dict[UUID, dict[str, int]] = {one: {} for one in ids}

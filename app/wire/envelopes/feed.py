@@ -44,7 +44,7 @@ def odds_change(
 def bet_settlement(
     event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
 ) -> bytes:
-    """Markets decided together; each entry's outcome is won or lost."""
+    """Markets decided together; each entry's result is won or lost."""
     return feed.write_bet_settlement(
         feed.BetSettlement(
             product=product,
@@ -103,7 +103,7 @@ def rollback_bet_cancel(
     )
 
 
-_TRANSITIONS = {
+_LEDGER_MESSAGES = {
     "bet_settlement": bet_settlement,
     "bet_cancel": bet_cancel,
     "rollback_bet_settlement": rollback_bet_settlement,
@@ -111,7 +111,7 @@ _TRANSITIONS = {
 }
 
 
-def transition(
+def ledger_message(
     message: str,
     event_id: str,
     product: int,
@@ -119,8 +119,8 @@ def transition(
     entries: Sequence[LedgerEntry],
     request_id: str | None = None,
 ) -> bytes:
-    """Markets whose settlement made the same transition: the one that `message` names."""
-    return _TRANSITIONS[message](event_id, product, timestamp, entries, request_id)
+    """Markets whose settlement changed in the same way: the one that `message` names."""
+    return _LEDGER_MESSAGES[message](event_id, product, timestamp, entries, request_id)
 
 
 def fixture_change(
@@ -172,12 +172,12 @@ def _window(entries: Sequence[LedgerEntry]) -> dict[str, int]:
 
 
 def _settled_market(entry: LedgerEntry) -> feed.SettledMarket:
-    if entry.outcome not in _RESULT:
-        raise ValueError(f"a settlement is won or lost, not {entry.outcome}")
+    if entry.result not in _RESULT:
+        raise ValueError(f"a settlement is won or lost, not {entry.result}")
     return feed.SettledMarket(
         id=entry.type_id,
         specifiers=entry.specifiers or None,
-        outcome=(feed.SettledOutcome(id=OUTCOME, result=_RESULT[entry.outcome]),),
+        outcome=(feed.SettledOutcome(id=OUTCOME, result=_RESULT[entry.result]),),
     )
 
 

@@ -93,7 +93,7 @@ def settlement_view(match_id: UUID, number: int, entry: LedgerEntry) -> Settleme
         specifiers=entry.specifiers,
         previous_status=entry.previous_status,
         new_status=entry.new_status,
-        outcome=entry.outcome,
+        outcome=entry.result,
         settled_by=entry.settled_by,
         reason=entry.reason,
         is_resettlement=entry.is_resettlement,

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from click.testing import Result as CliResult
 
 from app.cli import main
-from app.domain.market import Result as Outcome
+from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
@@ -22,7 +23,7 @@ from app.store.changes import ChangeDraft
 from app.store.connections import open_store
 from tests.support import logs
 
-Run = Callable[..., Result]
+Run = Callable[..., CliResult]
 MATCH = "od:match:1"
 
 
@@ -116,7 +117,7 @@ async def _falsify(settings: Settings) -> None:
         13, "map=1|round=1|team=home", LedgerStatus.SETTLED, LedgerStatus.PENDING, None, "taken back"
     )
     lost = msgspec.structs.replace(
-        entry, previous_status=LedgerStatus.PENDING, new_status=LedgerStatus.SETTLED, outcome=Outcome.LOST
+        entry, previous_status=LedgerStatus.PENDING, new_status=LedgerStatus.SETTLED, result=Result.LOST
     )
     async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
         match = await matches.find(tx, MATCH)

@@ -21,7 +21,7 @@ ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
 
 async def offered(store: Store, match: Match) -> set[tuple[int, str]]:
     async with store.autocommit() as tx:
-        found = await markets.active(tx, match.id)
+        found = await markets.open_of_match(tx, match.id)
     return {market.key for market in found if market.status is MarketStatus.ACTIVE}
 
 

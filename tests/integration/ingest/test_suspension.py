@@ -21,7 +21,7 @@ from tests.support import logs
 
 async def on_offer(store: Store, server: Server) -> list[Market]:
     async with store.autocommit() as tx:
-        found = await markets.active(tx, server.match.id)
+        found = await markets.open_of_match(tx, server.match.id)
     return [market for market in found if market.status is MarketStatus.ACTIVE]
 
 

@@ -117,7 +117,7 @@ async def test_only_the_latest_transition_of_a_market_is_told(
     await story.take_back(match, offer(3))
     canonical = await told(store, job(tenant, after=after))
     (settlement,) = by_message(canonical, "bet_settlement")
-    assert [(each.specifiers, each.outcome) for each in settlement.entries] == [
+    assert [(each.specifiers, each.result) for each in settlement.entries] == [
         (offer(1).specifiers, Result.LOST)
     ]
     assert {message.name for message in canonical} == {"odds_change", "bet_settlement"}

@@ -37,7 +37,7 @@ async def test_every_market_comes_back_exactly(store: Store, offers: list[Market
     async with store.transaction() as tx:
         await tx.write(markets.save_statements(match_id, offers))
         book = await markets.book(tx, match_id)
-        active = await markets.active(tx, match_id)
+        active = await markets.open_of_match(tx, match_id)
     assert book == {offer.key: offer for offer in offers}
     assert {key: str(offer.odds) for key, offer in book.items()} == {o.key: str(o.odds) for o in offers}
     assert active == sorted((offer for offer in book.values() if offer.open), key=lambda offer: offer.key)
@@ -52,7 +52,7 @@ async def test_the_later_state_is_written(store: Store, market: NewMarket) -> No
         assert await markets.book(tx, match_id) == {dearer.key: dearer}
         await tx.write(markets.save_statements(match_id, [settled]))
         assert await markets.book(tx, match_id) == {settled.key: settled}
-        assert await markets.active(tx, match_id) == []
+        assert await markets.open_of_match(tx, match_id) == []
 
 
 async def test_matches_with_an_active_market(store: Store, market: NewMarket) -> None:
@@ -60,4 +60,4 @@ async def test_matches_with_an_active_market(store: Store, market: NewMarket) ->
     async with store.transaction() as tx:
         await tx.write(markets.save_statements(offered, [market(), market("map=1|round=2")]))
         await tx.write(markets.save_statements(suspended, [market(status=MarketStatus.SUSPENDED)]))
-        assert await markets.matches_with_open(tx) == [offered]
+        assert await markets.matches_with_active(tx) == [offered]

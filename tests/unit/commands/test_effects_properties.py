@@ -17,7 +17,6 @@ from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.trading.pricing_config import PricingConfig
-from app.trading.settling import CLOSED
 from tests.unit.domain.play import Server, new_match
 
 KEYS = [
@@ -160,7 +159,7 @@ def _check_manual_settlements(traded: TradedMatch, before: Book) -> None:
     """A manual settlement is changed by operators only."""
     for key, market in before.items():
         after = traded.book[key]
-        if market.status in CLOSED and market.settled_by == "admin" and after != market:
+        if market.closed and market.settled_by == "admin" and after != market:
             last = [entry for entry in traded.ledger if entry.key == key]
             assert any(entry.settled_by == "admin" for entry in last[-2:])
     if traded.server.match.status is Status.CANCELLED:

@@ -39,7 +39,12 @@ def test_a_map_counts_for_both_teams() -> None:
 def test_players_have_their_kills_and_deaths() -> None:
     tallies = {one.player.name: one for one in players_on_maps(*counted(played()))}
     first = tallies["fox0"]
-    assert (first.team, first.tally.kills, first.tally.first_kills, first.tally.rounds) == (HOME, 13, 13, 13)
+    assert (first.team_name, first.tally.kills, first.tally.first_kills, first.tally.rounds) == (
+        HOME,
+        13,
+        13,
+        13,
+    )
     assert (tallies["heron1"].tally.deaths, tallies["heron0"].tally.first_deaths) == (13, 13)
     assert set(tallies) == {"fox0", "fox1", "heron0", "heron1"}
 

@@ -1,4 +1,4 @@
-"""Rounds: what counts, what is held back, what becomes void."""
+"""Rounds: what counts, what is withheld, what becomes void."""
 
 import pytest
 from msgspec.structs import replace

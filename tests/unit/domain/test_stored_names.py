@@ -5,7 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.domain.match import MatchPlayer, OtherDeath, RosterEntry, TeamPlayer, TimelineEvent
+from app.domain.market import Result
+from app.domain.match import CurrentRound, MatchPlayer, OtherDeath, RosterEntry, TeamPlayer, TimelineEvent
+from app.domain.settlement import LedgerEntry, LedgerStatus
 
 PLAYER = MatchPlayer(7, "quill")
 
@@ -19,6 +21,14 @@ PLAYER = MatchPlayer(7, "quill")
         (
             TimelineEvent(1, "kill", 1, 1, 0, 0, actor_team="home", target_team="away"),
             {"actor_slot", "target_slot"},
+        ),
+        (
+            CurrentRound(1, 1, withheld=(TimelineEvent(1, "kill", 1, 1, 0, 0),)),
+            {"held"},
+        ),
+        (
+            LedgerEntry(13, "", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "it happened"),
+            {"outcome"},
         ),
     ],
 )

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from app.amqp.envelope import MatchMessage
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.recovery.plan import REOPENED, SETTLED, latest_transitions
+from app.recovery.plan import REOPENED, SETTLED, latest_entries
 from app.trading.engine import in_order
 from tests.faults.fold import key_of, outcome_of, windowed
 from tests.support.story import offer
@@ -107,8 +107,8 @@ class History:
         ledger = [entry for entry in known if entry.at > after]
         messages = [
             MatchMessage("odds_change", NUMBER, stamp + 1, 0, markets=on_offer),
-            *latest_transitions(NUMBER, 0, ledger, SETTLED),
-            *(latest_transitions(NUMBER, 0, ledger, REOPENED) if everything else ()),
+            *latest_entries(NUMBER, 0, ledger, SETTLED),
+            *(latest_entries(NUMBER, 0, ledger, REOPENED) if everything else ()),
         ]
         return [message.body(PRODUCT, "9") for message in messages]
 
@@ -133,7 +133,7 @@ def _results(ledger: Iterable[LedgerEntry]) -> dict[Key, str]:
     """What REST's ledger says: its last entry on each market, and on the bets of each window."""
     found: dict[Key, str | None] = {}
     for entry in ledger:
-        found[_key(entry.key)] = entry.outcome
+        found[_key(entry.key)] = entry.result
         if entry.void_window:
             found[_key(entry.key, entry.void_window)] = None if entry.window_rolled_back else "void"
     return {key: str(state) for key, state in found.items() if state is not None}
@@ -184,7 +184,7 @@ def test_voids_of_bets_do_not_change_what_the_ledger_says_of_a_market(happened: 
     ledger = History(happened, may_take_bets_back=True).ledger
     last = {entry.key: entry for entry in ledger}
     for key, entry in {entry.key: entry for entry in ledger if not entry.void_window}.items():
-        assert (last[key].new_status, last[key].outcome) == (entry.new_status, entry.outcome)
+        assert (last[key].new_status, last[key].result) == (entry.new_status, entry.result)
 
 
 @given(moves, st.integers(0, 200))
@@ -194,7 +194,7 @@ def test_every_market_and_every_window_is_told_once(happened: list[Move], after:
     told = [
         (entry.key, entry.void_window)
         for messages in (SETTLED, REOPENED)
-        for message in latest_transitions(NUMBER, 0, since, messages)
+        for message in latest_entries(NUMBER, 0, since, messages)
         for entry in message.entries
     ]
     assert len(told) == len(set(told))

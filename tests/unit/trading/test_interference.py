@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.domain import facts as f
 from app.domain.awards import award_map, award_match
 from app.domain.fixture import rename_team, set_format
-from app.domain.lifecycle import MatchTransition, cancel, suspend, unsuspend
+from app.domain.lifecycle import MatchAndChanges, cancel, suspend, unsuspend
 from app.domain.match import Match
 from app.kit.errors import Conflict
 from tests.unit.domain.play import new_match
@@ -16,7 +16,7 @@ from tests.unit.domain.test_properties import stories
 from tests.unit.trading.test_invariants import batches, sizes
 from tests.unit.trading.trader import Trader
 
-Move = Callable[[Match, int], MatchTransition]
+Move = Callable[[Match, int], MatchAndChanges]
 MOVES: dict[str, Move] = {
     "award the map to home": lambda match, now: award_map(match, "home", now),
     "award the map to away": lambda match, now: award_map(match, "away", now),

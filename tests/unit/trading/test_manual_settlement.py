@@ -22,8 +22,8 @@ def trader() -> Trader:
     return trader
 
 
-def store(trader: Trader, transition: manual_settlement.MarketTransition) -> Market:
-    market, entry = transition
+def store(trader: Trader, changed: manual_settlement.MarketAndEntry) -> Market:
+    market, entry = changed
     trader.book[market.key] = market
     trader.ledger.append(entry)
     return market

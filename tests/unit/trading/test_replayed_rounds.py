@@ -62,7 +62,7 @@ def test_an_entry_about_a_window_shows_where_its_market_stands(server: TradedSer
     load_backup(server, 2, 0)
     for entry in windows(server.trader):
         assert (entry.previous_status, entry.new_status) == (LedgerStatus.PENDING, LedgerStatus.PENDING)
-        assert (entry.outcome, entry.message, entry.void_reason_id) == (None, "bet_cancel", 4)
+        assert (entry.result, entry.message, entry.void_reason_id) == (None, "bet_cancel", 4)
         assert set(entry.rests_on) == {played.id for played in server.match.maps[0].rounds if played.void}
 
 

@@ -147,7 +147,7 @@ class Trader:
         for key, market in self.book.items():
             status = last[key].new_status if key in last else LedgerStatus.PENDING
             assert status is _STATES[market.status], market
-            assert (last[key].outcome if key in last else None) is market.result
+            assert (last[key].result if key in last else None) is market.result
             assert 1 < market.odds <= 50 and 0 < market.probability < 1, market
 
 

@@ -62,7 +62,7 @@ def entry(outcome: Result | None = Result.WON, **more: Any) -> LedgerEntry:
         specifiers="map=1|round=3|team=home",
         previous_status=LedgerStatus.PENDING,
         new_status=LedgerStatus.SETTLED,
-        outcome=outcome,
+        result=outcome,
         reason="",
         **more,
     )

@@ -43,7 +43,7 @@ async def truth(store: Store, published: list[Match]) -> Open:
     found: Open = {}
     async with store.autocommit() as tx:
         for match in published:
-            active = await markets.active(tx, match.id)
+            active = await markets.open_of_match(tx, match.id)
             if active:
                 found[match_urn(match.number)] = {
                     (str(each.type_id), each.specifiers): _state(each) for each in active
