@@ -11,11 +11,14 @@ from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import format_change, replayed_rounds
+from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
 from app.trading.match_facts import MatchFacts, collect_facts
-from app.trading.offers import Offer, has_moved, priced_offers
+from app.trading.match_phase import is_live
+from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
+from app.trading.repricing import reprice_at
 from app.trading.settling import outdated_reason, roll_back, settle, settlement_of
 from app.trading.specifiers import parse
 
@@ -26,10 +29,12 @@ _OFF_OFFER = "not on offer now"
 
 class Reaction(msgspec.Struct, frozen=True):
     """`markets`: each changed market once, in its final state, and those of which bets became void.
-    `entries`: the ledger's new rows, `in_order`."""
+    `entries`: the ledger's new rows, `in_order`. `reprice_at` (Unix ms): when the prices may next change
+    because time passes; None: not before something happens."""
 
     markets: tuple[Market, ...] = ()
     entries: tuple[LedgerEntry, ...] = ()
+    reprice_at: int | None = None
 
 
 def react(
@@ -49,15 +54,17 @@ def react(
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
     entries += _settle_decided(facts, after)
-    reason = _reason_to_suspend(match, quoting)
+    reason, due_at = _reason_to_suspend(match, quoting), None
     if reason:
         _suspend(after, (), reason)
     else:
-        _apply_offers(facts, after, now, pricing)
+        forecast = Forecast(facts, now)
+        _apply_offers(forecast, after, now, pricing)
+        due_at = reprice_at(forecast, after, pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
     changed = tuple(market for key, market in after.items() if key in replayed or book.get(key) != market)
-    return Reaction(changed, in_order(entries))
+    return Reaction(changed, in_order(entries), due_at)
 
 
 def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
@@ -115,21 +122,27 @@ def _reason_to_suspend(match: Match, quoting: bool) -> str:
     return "" if quoting else "facts came late"
 
 
-def _suspend(after: Book, offered: Iterable[MarketKey], reason: str) -> None:
-    still_offered = frozenset(offered)
+def _suspend(after: Book, offered: Iterable[MarketKey], reason: str) -> bool:
+    """Suspend the active markets that are not offered; whether there were any."""
+    still_offered, suspended = frozenset(offered), False
     for key, market in after.items():
         if market.status is MarketStatus.ACTIVE and key not in still_offered:
             after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
+            suspended = True
+    return suspended
 
 
-def _apply_offers(facts: MatchFacts, after: Book, now: int, pricing: PricingConfig) -> None:
+def _apply_offers(forecast: Forecast, after: Book, now: int, pricing: PricingConfig) -> None:
     """Open and price the offers, suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
-    or none, so that lines never contradict each other.
+    or none, so that lines never contradict each other. During a round they wait until one has moved by a
+    step, or a market opens or closes: clock, health and weapons move them a little with every line.
     """
-    offers = priced_offers(facts, after, now, pricing)
-    _suspend(after, (offer.key for offer in offers), _OFF_OFFER)
+    offers = priced_offers(forecast, after, pricing)
+    closed = _suspend(after, (offer.key for offer in offers), _OFF_OFFER)
+    if is_live(forecast.facts) and not closed and not has_moved_by(pricing.price_step, offers, after):
+        return
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_map = [offer for offer in offers if not offer.specifiers.round]
     for scope in (of_round, of_map):

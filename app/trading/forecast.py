@@ -21,6 +21,12 @@ from app.trading.map_scores import (
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
+from app.trading.round_clock import certain_winner
+from app.trading.round_state import RoundState
+from app.trading.round_view import round_state
+
+#: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
+_CERTAIN = 1 - 1e-9
 
 
 class Branch(NamedTuple):
@@ -54,6 +60,18 @@ class Forecast:
     @cached_property
     def skill(self) -> Skill:
         return model.skill(self.match)
+
+    def later(self, millis: int) -> "Forecast":
+        """The forecast for so many ms later, if nothing happens until then but that time passes."""
+        after = Forecast(self.facts, self.now + millis)
+        after._map_parameters, after._states = self._map_parameters, self._states
+        after.skill = self.skill
+        return after
+
+    @cached_property
+    def round_state(self) -> RoundState | None:
+        """The current round as it is now; None outside rounds, or while sides are unknown."""
+        return round_state(self.match, self.now) if self.current_round else None
 
     @cached_property
     def current_round(self) -> CurrentRound | None:
@@ -135,6 +153,10 @@ class Forecast:
         return chance * won + (1 - chance) * lost
 
     def _current_round_win(self, current: CurrentRound) -> float:
+        winner = certain_winner(self.round_state) if self.round_state else None
+        if winner is not None:
+            home_is_ct = self.home_is_ct(current.map) is not False
+            return _CERTAIN if home_is_ct is (winner == "CT") else 1 - _CERTAIN
         before = self.round_logit(current.map)
         return kill_model.win_chance(before, current.alive_home, current.alive_away, self._bomb)
 

@@ -28,6 +28,12 @@ def round_in_progress(facts: MatchFacts) -> CurrentRound | None:
     )
 
 
+def is_live(facts: MatchFacts) -> bool:
+    """Whether a round is being played, its freeze over: clock and fuse may change prices."""
+    current = round_in_progress(facts)
+    return current is not None and current.phase == "live"
+
+
 def round_in_freeze(facts: MatchFacts) -> RoundKey | None:
     """The round in its freeze: nothing of it has happened yet."""
     current = round_in_progress(facts)

@@ -5,16 +5,14 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus
+from app.trading.closing import MAX_PROBABILITY, MIN_PROBABILITY, Closing
 from app.trading.forecast import Forecast
 from app.trading.margin import shares as shares_of
-from app.trading.match_facts import MatchFacts
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.specifiers import Specifiers
 
-#: A book with a probability outside these is not offered: such prices carry high risk and little information.
-_MIN_PROBABILITY, _MAX_PROBABILITY = 0.02, 0.98
-#: Smaller moves of a probability than this are not published while a round is played.
+#: Smaller moves of a probability than this are not published.
 MIN_MOVE = 0.0025
 
 
@@ -32,19 +30,22 @@ class Offer(msgspec.Struct, frozen=True):
         return self.type_id, self.specifiers.text
 
 
-def priced_offers(facts: MatchFacts, book: Book, now: int, pricing: PricingConfig) -> list[Offer]:
-    """Every market that may be on offer at `now` (Unix ms), with its price; closed ones are left out."""
-    forecast = Forecast(facts, now)
+def priced_offers(forecast: Forecast, book: Book, pricing: PricingConfig) -> list[Offer]:
+    """Every market that may be on offer, with its price by `forecast`; closed ones are left out."""
+    closing = Closing(forecast, pricing.bet_delay_seconds)
     groups: dict[str, list[tuple[int, Specifiers, float]]] = {}
     for rule in RULES.values():
-        for specifiers in rule.opens(facts):
+        for specifiers in rule.opens(forecast.facts):
             known = book.get((rule.id, specifiers.text))
             if known is not None and (known.closed or known.held):
                 continue
             member = (rule.id, specifiers, rule.price(forecast, specifiers))
             groups.setdefault(rule.group(specifiers), []).append(member)
     return [
-        offer for name, members in groups.items() for offer in _price_group(name, members, pricing.margin)
+        offer
+        for name, members in groups.items()
+        if not closing.closes(members)
+        for offer in _price_group(name, members, pricing.margin)
     ]
 
 
@@ -55,7 +56,7 @@ def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margi
         return
     top = max(probability for _, _, probability in members)
     low = min(probability for _, _, probability in members)
-    if low <= 0 or top > _MAX_PROBABILITY or (len(members) < 3 and low < _MIN_PROBABILITY):
+    if low <= 0 or top > MAX_PROBABILITY or (len(members) < 3 and low < MIN_PROBABILITY):
         return
     shares = shares_of([probability for _, _, probability in members], margin)
     for (type_id, specifiers, probability), share in zip(members, shares, strict=True):
@@ -65,6 +66,18 @@ def _price_group(group: str, members: list[tuple[int, Specifiers, float]], margi
 def has_moved(offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
     """Whether these offers, which depend on each other, differ enough from the book to be published."""
     return any(_differs(offer, book.get(offer.key)) for offer in offers)
+
+
+def has_moved_by(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
+    """Whether an offer is not in the book, or its odds differ by this fraction or more."""
+    return any(differs_by(step, offer.probability, book.get(offer.key)) for offer in offers)
+
+
+def differs_by(step: float, probability: float, market: Market | None) -> bool:
+    """Whether a market has to be opened at this probability, or its odds differ by this fraction or more."""
+    if market is None or market.status is not MarketStatus.ACTIVE:
+        return True
+    return abs(probability / market.probability - 1) >= step
 
 
 def _differs(offer: Offer, market: Market | None) -> bool:

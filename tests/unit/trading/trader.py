@@ -104,7 +104,8 @@ class Trader:
         self._ledger_matches_book()
         found = audit(self.match, list(self.rounds.values()), list(self.events.values()), self.ledger)
         assert not found, found
-        assert react(self.match, (), self.book, now=self.now, quoting=quoting, pricing=PRICING) == Reaction()
+        again = react(self.match, (), self.book, now=self.now, quoting=quoting, pricing=PRICING)
+        assert again == Reaction(reprice_at=reaction.reprice_at)
 
     def _nothing_open_on_a_decided_event(self, changes: Sequence[c.Change]) -> None:
         facts = collect_facts(self.match, changes)
