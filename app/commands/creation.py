@@ -7,7 +7,7 @@ import msgspec
 from app.commands import entrant_links, match_update
 from app.domain import fixture
 from app.domain.match import Match, Status
-from app.domain.rating import require_ratings
+from app.domain.strength import require_strengths
 from app.kit.errors import Conflict
 from app.store import audit, match_references, matches
 from app.store.audit import Record
@@ -22,7 +22,7 @@ class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by; ids where
     names are ambiguous (see `entrant_links`); rounds of a map and of an overtime (0: none), None for 24 and 6
     until the log says otherwise; while a team has no strength, neither here nor in its profile, nothing is
-    offered unless `allow_unrated` (see `domain.rating`); `reference` is the operator's own id: a repeated
+    offered unless `allow_unrated` (see `domain.strength`); `reference` is the operator's own id: a repeated
     request with it returns the same match."""
 
     home: str
@@ -79,4 +79,4 @@ def _match(new: NewMatch, match_id: UUID, number: int) -> Match:
     match = Match(id=match_id, number=number, status=status, **fields)
     if rounds is not None or overtime is not None:
         match, _ = fixture.set_format(match, max_rounds=rounds, overtime_rounds=overtime)
-    return require_ratings(match, allow_unrated=new.allow_unrated)
+    return require_strengths(match, allow_unrated=new.allow_unrated)

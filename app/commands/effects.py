@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from app.commands import market_actions
 from app.commands import match_commands as c
 from app.commands.market_actions import ManualMarketAction
-from app.domain import awards, fixture, lifecycle, rating
+from app.domain import awards, fixture, lifecycle, strength
 from app.domain.changes import Change, MatchChanged
 from app.domain.market import Result
 from app.domain.match import Match
@@ -66,7 +66,7 @@ def _(command: c.SetTeams, match: Match, now: int) -> Effect:
 @effect_of.register
 def _(command: c.Rate, match: Match, now: int) -> Effect:
     strengths = command.strength_a, command.strength_b
-    return Effect(*rating.set_ratings(match, *strengths, allow_unrated=command.allow_unrated))
+    return Effect(*strength.set_strengths(match, *strengths, allow_unrated=command.allow_unrated))
 
 
 @effect_of.register

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from app.domain import rating
+from app.domain import strength
 from app.domain.analytics import PlayerOnMap
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player
 from app.domain.match import Match
@@ -39,10 +39,12 @@ async def resolve(tx: Tx, before: Match | None, match: Match) -> Match:
         away_id=away.id if away else match.away_id,
         tournament_id=tournament.id if tournament else match.tournament_id,
     )
-    if not rating.is_unrated(match):
+    if not strength.is_unrated(match):
         return match
     teams = await entrants.by_number(tx, entrants.TEAMS, (match.home_id, match.away_id))
-    return rating.check_ratings(_with_strengths(match, teams.get(match.home_id), teams.get(match.away_id)))
+    return strength.check_strengths(
+        _with_strengths(match, teams.get(match.home_id), teams.get(match.away_id))
+    )
 
 
 def _with_strengths(match: Match, home: Competitor | None, away: Competitor | None) -> Match:

@@ -61,7 +61,7 @@ class SetTeams(Command, frozen=True, tag="set_teams"):
 
 class Rate(Command, frozen=True, tag="rate"):
     """Strengths of the teams; omitted fields stay unchanged. `allow_unrated`: offer prices although a team
-    has no rating; if one team is rated, its rating is used."""
+    has no strength; if one team has one, it is used."""
 
     strength_a: Annotated[float, Meta(gt=0, le=MAX_STRENGTH)] | None = None
     strength_b: Annotated[float, Meta(gt=0, le=MAX_STRENGTH)] | None = None

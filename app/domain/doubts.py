@@ -6,7 +6,7 @@ from app.domain.facts import Fact, RoundWon
 from app.domain.match import Doubt, Match
 
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised; its reason is their text
-UNRATED = "rating"  #: the kind of the doubt that stands while a team has no rating
+UNRATED = "rating"  #: the kind of the doubt that stands while a team has no strength
 SOURCE = "source"  #: the kind of a doubt that missing data raises
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
 SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt

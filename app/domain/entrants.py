@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 MAX_FILE_NUMBER = 2_000_000_000  #: numbers up to it come from files, the service assigns those above
-MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (not rated) and this
+MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (none is known) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
 MAX_ABBREVIATION = 5  #: a derived abbreviation has at most so many
 _LETTERS_OF_ONE_WORD = 3

@@ -14,10 +14,10 @@ from app.domain.doubts import clear_doubt, reset_unfollowed_rounds
 from app.domain.lifecycle import MatchAndChanges, require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
-from app.domain.rating import require_ratings
 from app.domain.rounds import count_result
 from app.domain.series import end_map_at_pending_score, series_over
 from app.domain.sides import apply_team_line, set_home_side
+from app.domain.strength import require_strengths
 from app.kit.errors import Conflict
 
 _SIDES_UNKNOWN = ("teams", "sides")  #: the kinds of doubts that named sides clear
@@ -45,7 +45,7 @@ def set_teams(
         home_id=home_id,
         away_id=away_id,
     )
-    return require_ratings(match, allow_unrated=allow_unrated), (MatchChanged(),)
+    return require_strengths(match, allow_unrated=allow_unrated), (MatchChanged(),)
 
 
 def rename_team(match: Match, team: Team, name: str) -> MatchAndChanges:

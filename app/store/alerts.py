@@ -27,7 +27,7 @@ class AlertKind(StrEnum):
     RIVAL_SOURCE = "rival_source"  #: a second log source claims the match
     UNFOLLOWED_SOURCE = "unfollowed_source"  #: rounds are played in a log that cannot be followed
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
-    UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a side has no rating
+    UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength
     PARKED_BATCH = "parked_batch"  #: a log batch could not be applied
     TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
     TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not

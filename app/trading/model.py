@@ -3,7 +3,7 @@
 In logits a round is  skill + side + money  seen from home:
 
 - skill: the difference of strengths, moved towards the rounds of this match so far. Strengths are on
-  the scale of the public ranking (about 400 to 2000); 0 means that a team is not rated.
+  the scale of the public ranking (about 400 to 2000); 0 means that none is known.
 - side: the map's bias. CT wins `ct_rate` of the rounds between even teams.
 - money: who won the rounds before, within the half. A lost pistol round means a poor second round; later
   the winner has a small lead. Overtime starts with money for all.
@@ -22,7 +22,7 @@ LOGITS_PER_POINT = 1 / 1900
 #: Standard deviation of what strengths do not contain: form of the day. The larger, the faster we learn.
 _FORM_SPREAD = 0.20
 _UNKNOWN_SPREAD = 0.35
-#: What a team without a rating counts as against one with it: the middle of the scale.
+#: What a team without a strength counts as against one with it: the middle of the scale.
 _UNKNOWN_STRENGTH = 1200.0
 #: The map's share in a side's advantage; the rest comes from money.
 _SIDE = 0.75

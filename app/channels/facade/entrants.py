@@ -12,13 +12,13 @@ from app.channels.facade.path_parameters import parse_locale, parse_number
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
-from app.domain.lineup import all_in_reference_data
+from app.domain.match_entrants import all_in_reference_data
 from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS, NOTHING
 from app.store import entrants as stored_entrants
-from app.store import lineups
+from app.store import match_entrants
 from app.wire.envelopes import entrants
 
 #: The category, and the sport above it, which routing keys carry; both have the same tournaments.
@@ -80,7 +80,7 @@ async def tournament_info(
         request.auth.finished_only,
     )
     async with facade.store.snapshot() as tx:
-        found = await lineups.tournament(tx, number, finished_only=finished_only) if number else None
+        found = await match_entrants.tournament(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("tournament_info")
     return facade.respond(entrants.tournament_info(found), MATCH_LISTS)
@@ -100,7 +100,7 @@ async def competitor_profile(
         request.auth.finished_only,
     )
     async with facade.store.snapshot() as tx:
-        found = await lineups.competitor(tx, number, finished_only=finished_only) if number else None
+        found = await match_entrants.competitor(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("competitor_profile")
     return facade.respond(
@@ -119,7 +119,7 @@ async def player_profile(
     parse_locale(locale)
     number, finished_only = parse_number(player_id, "player"), request.auth.finished_only
     async with facade.store.snapshot() as tx:
-        found = await lineups.player(tx, number, finished_only=finished_only) if number else None
+        found = await match_entrants.player(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("player_profile")
     return facade.respond(entrants.player_profile(found), NOTHING if all_in_reference_data([found]) else None)

@@ -14,7 +14,7 @@ from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.http.response import RenderedResponse
-from app.store import lineups, matches, tenants
+from app.store import match_entrants, matches, tenants
 from app.wire.envelopes import events
 from app.wire.fields import groups
 
@@ -63,7 +63,7 @@ async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> events.E
         match = await matches.find(tx, ref, finished_only=grant.finished_only)
         if match is None:
             return None
-        (who,) = await lineups.of_matches(tx, [match])
+        (who,) = await match_entrants.of_matches(tx, [match])
         booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
     opened = groups(grant.scopes)
     return events.event(match, who.tournament, who.home, who.away, opened=opened, booked=booked)

@@ -12,14 +12,14 @@ from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.path_parameters import parse_day, parse_locale
 from app.domain import scopes
 from app.domain.catalogue import Locale
-from app.domain.lineup import Lineup
 from app.domain.match import Match, Status
+from app.domain.match_entrants import MatchEntrants
 from app.domain.tenant import Grant
 from app.http import response_cache
 from app.http.auth import Caller
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
-from app.store import lineups, schedules
+from app.store import match_entrants, schedules
 from app.store.schedules import ScheduleFilter
 from app.wire.envelopes import events
 from app.wire.fields import Group
@@ -91,13 +91,13 @@ async def _schedule(
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
-        entered = await lineups.of_matches(tx, found)
+        entered = await match_entrants.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language))
     response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
     return RenderedResponse(body, invalidated_by=MATCH_LISTS)
 
 
-def _rendered(found: Sequence[Match], entered: Sequence[Lineup], locale: Locale) -> bytes:
+def _rendered(found: Sequence[Match], entered: Sequence[MatchEntrants], locale: Locale) -> bytes:
     return events.schedule(
         [
             events.event(match, who.tournament, who.home, who.away, opened=_OPENED)

@@ -7,7 +7,7 @@ from app.domain.entrants import Category, Competitor, Player, Tournament
 from app.domain.ids import entrant_number, is_entrant_reference
 from app.domain.tenant import Grant
 from app.kit.errors import Field, Invalid, NotFound
-from app.store import entrants, lineups
+from app.store import entrants, match_entrants
 from app.store.transaction import Tx
 
 T = TypeVar("T")
@@ -16,19 +16,23 @@ T = TypeVar("T")
 async def team(tx: Tx, grant: Grant, ref: str) -> Competitor:
     """The team with its squad."""
     number = parse_reference("team", ref, "competitor", "team")
-    return found_or_404(await lineups.competitor(tx, number, finished_only=grant.finished_only), "team", ref)
+    return found_or_404(
+        await match_entrants.competitor(tx, number, finished_only=grant.finished_only), "team", ref
+    )
 
 
 async def player(tx: Tx, grant: Grant, ref: str) -> Player:
     number = parse_reference("player", ref, "player")
-    return found_or_404(await lineups.player(tx, number, finished_only=grant.finished_only), "player", ref)
+    return found_or_404(
+        await match_entrants.player(tx, number, finished_only=grant.finished_only), "player", ref
+    )
 
 
 async def tournament(tx: Tx, grant: Grant, ref: str) -> Tournament:
     """The tournament with its participants."""
     number = parse_reference("tournament", ref, "tournament")
     return found_or_404(
-        await lineups.tournament(tx, number, finished_only=grant.finished_only), "tournament", ref
+        await match_entrants.tournament(tx, number, finished_only=grant.finished_only), "tournament", ref
     )
 
 

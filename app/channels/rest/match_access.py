@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.domain.match import Match
 from app.domain.tenant import Grant
-from app.store import lineups, matches, tenants
+from app.store import match_entrants, matches, tenants
 from app.store.transaction import Tx
 from app.wire.envelopes import events
 from app.wire.envelopes.events import Event
@@ -18,7 +18,7 @@ async def visible_match(tx: Tx, grant: Grant, ref: str) -> Match:
 
 async def visible_events(tx: Tx, grant: Grant, found: Sequence[Match], opened: Groups) -> list[Event]:
     """The matches as XML shows them to a key that opens these field groups."""
-    entrants = await lineups.of_matches(tx, found)
+    entrants = await match_entrants.of_matches(tx, found)
     booked = await tenants.booked(tx, grant.tenant.id, [match.id for match in found])
     return [
         events.event(match, who.tournament, who.home, who.away, opened=opened, booked=match.id in booked)

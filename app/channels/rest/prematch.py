@@ -16,7 +16,7 @@ from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.domain.time_filter import window_start
 from app.http.auth import Caller
-from app.store import entrants, lineups, past_matches, statistics
+from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
 from app.wire.views.players import RosterView, roster_view
@@ -42,13 +42,11 @@ async def prematch(
         match = await visible_match(tx, request.auth, match_id)
         until = match.started_at or match.finished_at or rest.clock()
         span = window_start(time_filter, until), until
-        (lineup,) = await lineups.of_matches(tx, [match])
-        sides = await _contender(tx, lineup.home, span), await _contender(tx, lineup.away, span)
+        (named,) = await match_entrants.of_matches(tx, [match])
+        sides = await _contender(tx, named.home, span), await _contender(tx, named.away, span)
         maps = _maps(match, until)
         views = await map_views(tx, maps, until, since=span[0], until=until)
-        met = await past_matches.head_to_head(
-            tx, lineup.home.id, lineup.away.id, until=until, limit=_MEETINGS
-        )
+        met = await past_matches.head_to_head(tx, named.home.id, named.away.id, until=until, limit=_MEETINGS)
     return Single(prematch_view(match, sides, tuple(one.code for one in maps), views, met))
 
 

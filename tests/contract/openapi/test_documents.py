@@ -14,7 +14,7 @@ from openapi_spec_validator import validate
 
 from app.domain.entrants import MAX_FILE_NUMBER
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
-from app.domain.lineup import FIRST_STAND_IN
+from app.domain.match_entrants import FIRST_STAND_IN
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store

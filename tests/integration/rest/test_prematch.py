@@ -8,8 +8,8 @@ import pytest
 from app.commands import creation, execution
 from app.commands import match_commands as c
 from app.commands.creation import NewMatch
-from app.domain.lineup import lineup
 from app.domain.match import Status
+from app.domain.match_entrants import entrants_of
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW
 from tests.support.story import Story
@@ -57,7 +57,7 @@ async def test_a_match_of_unknown_teams_has_generated_entrants(
 ) -> None:
     match = await Story(store).match(status)
     seen = await data(client, f"matches/{match.id}/prematch", basic)
-    home, away = lineup(match).home, lineup(match).away
+    home, away = entrants_of(match).home, entrants_of(match).away
     assert (seen["team_a"]["external_id"], seen["team_b"]["name"]) == (home.id, match.away)
     assert (await data(client, f"teams/{home.id}", basic))["name"] == match.home
     meetings = await data(client, f"teams/{home.id}/h2h/{away.id}", basic)

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.lineup import (
+from app.domain.loadout import Loadout
+from app.domain.match import Match, RosterEntry
+from app.domain.match_entrants import (
     FIRST_STAND_IN,
     all_in_reference_data,
-    lineup,
+    entrants_of,
     match_of_competitor,
     match_of_player,
     match_of_tournament,
     squad,
 )
-from app.domain.loadout import Loadout
-from app.domain.match import Match, RosterEntry
 
 numbers = st.integers(1, 10**15)
 
@@ -28,7 +28,7 @@ def match(number: int) -> Match:
 
 @given(numbers)
 def test_a_stand_in_leads_back_to_its_match_and_place(number: int) -> None:
-    found = lineup(match(number))
+    found = entrants_of(match(number))
     assert match_of_tournament(found.tournament.id) == number
     assert match_of_competitor(found.home.id) == (number, "home")
     assert match_of_competitor(found.away.id) == (number, "away")
@@ -43,13 +43,15 @@ def test_what_reference_data_numbers_is_no_stand_in(number: int) -> None:
 
 @given(st.lists(numbers, min_size=2, max_size=2, unique=True))
 def test_two_matches_share_no_stand_in(two: list[int]) -> None:
-    first, second = (lineup(match(number)) for number in two)
+    first, second = (entrants_of(match(number)) for number in two)
     assert not {first.home.id, first.away.id} & {second.home.id, second.away.id}
     assert first.tournament.id != second.tournament.id
 
 
 def test_what_is_known_comes_under_the_names_of_the_match() -> None:
-    found = lineup(match(1), Tournament(5, "C", risk_tier=2), Competitor(7, "H"), Competitor(8, "A", "AAA"))
+    found = entrants_of(
+        match(1), Tournament(5, "C", risk_tier=2), Competitor(7, "H"), Competitor(8, "A", "AAA")
+    )
     assert found.tournament == Tournament(5, "Cup", risk_tier=2)
     assert (found.home, found.away) == (Competitor(7, "Home"), Competitor(8, "Away", "AAA"))
 

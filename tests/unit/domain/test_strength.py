@@ -1,10 +1,10 @@
-"""A match whose teams are not rated is in doubt until they are, or until an operator allows it."""
+"""A match whose teams have no strength is in doubt until they have one, or until an operator allows it."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain import awards, fixture, lifecycle, rating
+from app.domain import awards, fixture, lifecycle, strength
 from app.domain.doubts import public_reason
 from app.domain.match import Match
 from app.kit.errors import Conflict
@@ -43,9 +43,9 @@ def test_the_reason_names_the_team_without_rating() -> None:
 
 
 def test_ratings_end_the_doubt_one_after_the_other() -> None:
-    match, _ = rating.set_ratings(with_teams(0.0, 0.0), 1650.0, None, allow_unrated=False)
+    match, _ = strength.set_strengths(with_teams(0.0, 0.0), 1650.0, None, allow_unrated=False)
     assert match.suspended == "no rating of team_b"
-    match, changes = rating.set_ratings(match, None, 1500.0, allow_unrated=False)
+    match, changes = strength.set_strengths(match, None, 1500.0, allow_unrated=False)
     assert (match.suspended, match.home_strength, match.away_strength) == ("", 1650.0, 1500.0)
     assert changes
 
@@ -55,16 +55,16 @@ def test_an_operators_suspension_and_the_doubt_end_each_by_itself() -> None:
     match, _ = lifecycle.unsuspend(match)
     assert match.suspended == "no rating of team_a and team_b"
     match, _ = lifecycle.suspend(match, "looked into")
-    match, _ = rating.set_ratings(match, None, None, allow_unrated=True)
+    match, _ = strength.set_strengths(match, None, None, allow_unrated=True)
     assert match.suspended == "looked into"
 
 
 def test_a_match_that_is_on_sale_stays_so_when_one_team_is_rated() -> None:
-    match, _ = rating.set_ratings(new_match(), 1650.0, None, allow_unrated=False)
+    match, _ = strength.set_strengths(new_match(), 1650.0, None, allow_unrated=False)
     assert not match.suspended
 
 
 def test_what_is_over_is_not_rated() -> None:
     over, _ = awards.award_match(new_match(), "home", 1)
     with pytest.raises(Conflict, match="is finished"):
-        rating.set_ratings(over, 1650.0, 1600.0, allow_unrated=False)
+        strength.set_strengths(over, 1650.0, 1600.0, allow_unrated=False)

@@ -1,7 +1,7 @@
-"""Whether both teams of a match are rated: until then nothing is offered, unless an operator allows it.
+"""Whether both teams of a match have a strength: until then nothing is offered, unless an operator allows it.
 
-A price without ratings is a guess at evens, which bettors who know the teams can beat. The doubt is raised
-only when the teams are set: a match that is on offer stays so.
+A price without strengths is a guess at evens, which bettors who know the teams can beat. The doubt is raised
+only when the teams are set: a match that is on offer stays so. The operators' API calls such a match unrated.
 """
 
 from msgspec.structs import replace
@@ -12,15 +12,15 @@ from app.domain.lifecycle import MatchAndChanges, require_not_over
 from app.domain.match import Match
 
 
-def require_ratings(match: Match, *, allow_unrated: bool) -> Match:
-    """Raise the doubt if one of the teams, just set, is not rated and that is not allowed; else clear it."""
+def require_strengths(match: Match, *, allow_unrated: bool) -> Match:
+    """Raise the doubt if a team, just set, has no strength and that is not allowed; else clear it."""
     missing = _missing(match)
     if allow_unrated or not missing:
         return clear_doubt(match, UNRATED)
     return raise_doubt(match, UNRATED, f"no rating of {missing}")
 
 
-def set_ratings(
+def set_strengths(
     match: Match, home: float | None, away: float | None, *, allow_unrated: bool
 ) -> MatchAndChanges:
     """Set strengths (None: unchanged), or allow prices without them."""
@@ -30,20 +30,20 @@ def set_ratings(
         home_strength=match.home_strength if home is None else home,
         away_strength=match.away_strength if away is None else away,
     )
-    return check_ratings(clear_doubt(match, UNRATED) if allow_unrated else match), (MatchChanged(),)
+    return check_strengths(clear_doubt(match, UNRATED) if allow_unrated else match), (MatchChanged(),)
 
 
 def is_unrated(match: Match) -> bool:
-    """Whether nothing is offered because a team is not rated."""
+    """Whether nothing is offered because a team has no strength."""
     return any(doubt.kind == UNRATED for doubt in match.doubts)
 
 
-def check_ratings(match: Match) -> Match:
+def check_strengths(match: Match) -> Match:
     """Clear the doubt or update its reason, if it stands, by the strengths now."""
-    return require_ratings(match, allow_unrated=False) if is_unrated(match) else match
+    return require_strengths(match, allow_unrated=False) if is_unrated(match) else match
 
 
 def _missing(match: Match) -> str:
-    """The teams without a rating, by the operators' API's names."""
+    """The teams without a strength, by the operators' API's names."""
     strengths = {"team_a": match.home_strength, "team_b": match.away_strength}
     return " and ".join(team for team, strength in strengths.items() if not strength)

@@ -1,4 +1,4 @@
-"""No price before both teams are rated or an operator has allowed it, and an alert meanwhile."""
+"""No price before both teams have a strength or an operator has allowed it, and an alert meanwhile."""
 
 import pytest
 from msgspec.structs import replace

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament, with_dates
 from app.domain.ids import match_urn
-from app.domain.lineup import (
-    Lineup,
-    lineup,
+from app.domain.match import Match, Status
+from app.domain.match_entrants import (
+    MatchEntrants,
+    entrants_of,
     match_of_competitor,
     match_of_player,
     match_of_tournament,
     squad,
 )
-from app.domain.match import Match, Status
 from app.store import entrants, history, matches
 from app.store.listings import UNKNOWN_START
 from app.store.transaction import Tx
@@ -37,13 +37,13 @@ WHERE tournament_id = $1 AND status = ANY($2) AND place < {UNKNOWN_START}
 """
 
 
-async def of_matches(tx: Tx, found: Sequence[Match]) -> list[Lineup]:
+async def of_matches(tx: Tx, found: Sequence[Match]) -> list[MatchEntrants]:
     """The entrants of each of these matches, in two queries."""
     teams = {team for match in found for team in (match.home_id, match.away_id)}
     tournaments = await entrants.by_number(tx, entrants.TOURNAMENTS, {match.tournament_id for match in found})
     known = await entrants.by_number(tx, entrants.TEAMS, teams)
     return [
-        lineup(
+        entrants_of(
             match, tournaments.get(match.tournament_id), known.get(match.home_id), known.get(match.away_id)
         )
         for match in found
@@ -74,7 +74,7 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
     """The team of that number with its squad."""
     place = match_of_competitor(number)
     if place is not None:
-        entered = await _stand_in_lineup(tx, place[0], finished_only)
+        entered = await _stand_in_entrants(tx, place[0], finished_only)
         return getattr(entered, place[1]) if entered else None
     found = await entrants.get(tx, entrants.TEAMS, number)
     if found is None or (finished_only and not await entrants.is_public(tx, entrants.TEAMS, number)):
@@ -119,12 +119,12 @@ async def _stand_in_tournament(tx: Tx, number: int, finished_only: bool) -> Tour
     match = await matches.find(tx, match_urn(number), finished_only=finished_only)
     if match is None:
         return None
-    entered = lineup(match)
+    entered = entrants_of(match)
     begins = match.scheduled_at if match.started_at is None else match.started_at
     only = with_dates(entered.tournament, begins, match.finished_at or begins)
     return replace(only, competitors=(entered.home, entered.away))
 
 
-async def _stand_in_lineup(tx: Tx, number: int, finished_only: bool) -> Lineup | None:
+async def _stand_in_entrants(tx: Tx, number: int, finished_only: bool) -> MatchEntrants | None:
     match = await matches.find(tx, match_urn(number), finished_only=finished_only)
-    return lineup(match) if match else None
+    return entrants_of(match) if match else None

@@ -17,7 +17,7 @@ _PLAYERS = 100_000_000_000_000  #: those of players above this: then the match's
 _ACCOUNTS = 2**32
 
 
-class Lineup(msgspec.Struct, frozen=True):
+class MatchEntrants(msgspec.Struct, frozen=True):
     """The entrants of one match."""
 
     tournament: Tournament
@@ -25,15 +25,15 @@ class Lineup(msgspec.Struct, frozen=True):
     away: Competitor
 
 
-def lineup(
+def entrants_of(
     match: Match,
     tournament: Tournament | None = None,
     home: Competitor | None = None,
     away: Competitor | None = None,
-) -> Lineup:
+) -> MatchEntrants:
     """The match's entrants: their reference data, under the names that the match has."""
     first = FIRST_STAND_IN + 2 * match.number
-    return Lineup(
+    return MatchEntrants(
         replace(tournament or Tournament(FIRST_STAND_IN + match.number, ""), name=match.event),
         replace(home or Competitor(first, ""), name=match.home),
         replace(away or Competitor(first + 1, ""), name=match.away),
