@@ -46,11 +46,12 @@ async def test_a_loss_is_recorded_before_its_count_is_cleared(
     """Cut off before the queue of the losses is emptied, or when it was and the answer is lost: the
     next holder of the tenant finds a pending notice, and one that holds it still publishes it."""
     _, url = await rig.tenant()
-    owed, purge = list[bool](), aio_pika.RobustQueue.purge
+    owed, downs, purge = list[bool](), list[int](), aio_pika.RobustQueue.purge
 
     async def cut_off(queue: aio_pika.RobustQueue, **options: object) -> None:
         async with rig.store.autocommit() as tx:
             owed.append(await tx.value("SELECT owed FROM tenant_cursor"))
+        downs.append(consumer.downs)
         if emptied:
             await purge(queue)
         raise ConnectionError("ended here")
@@ -62,8 +63,8 @@ async def test_a_loss_is_recorded_before_its_count_is_cleared(
             await stack.enter_async_context(feed(alive_seconds=ALIVE))
             await until("alive", lambda: consumer.alives)
             await rig.write_changes(await rig.match(), 30)
-            await until("counted", lambda: owed)
-            assert all(owed) and not consumer.downs
+            await until("counted", lambda: downs)
+            assert all(owed) and not downs[0]
         await until("notified", lambda: consumer.downs)
 
 
