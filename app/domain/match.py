@@ -305,6 +305,9 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     behind: bool = False  #: the newest facts were applied too late to price by
     presence: Presence = Presence()
     other_deaths: tuple[OtherDeath, ...] = ()  #: deaths without a kill
+    #: The standard deviation of the strength, in points; 0: that of a strength from outside.
+    home_spread: float = 0.0
+    away_spread: float = 0.0
     open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
 
     @property

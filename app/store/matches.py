@@ -50,6 +50,8 @@ LATER: tuple[str, ...] = (
     "presence",
     "other_deaths",
     "open_end",
+    "home_spread",
+    "away_spread",
 )
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(

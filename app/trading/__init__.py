@@ -14,6 +14,7 @@ to the same state changes nothing.
     round_model        CT's chance of a round, before it and in play
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
+    skill_prior        the skill of a match before its first round, from its teams' ratings
     map_scores         rounds to a map: by sides, momentum and overtime
     match_scores       maps to a match
     forecast           these together, for one state of one match, each computed once

@@ -41,15 +41,18 @@ class RoundCoefficients(msgspec.Struct, frozen=True):
 class RatingCoefficients(msgspec.Struct, frozen=True):
     """Teams' ratings (`ratings`). In logits of winning a map, variances in their squares.
 
-    `points_per_logit`: points of the public ranking; `prior_spread`: how far teams are from what a ranking
-    says; `drift`: variance that a day adds; `form_spread`: of the day's form of two teams; `pick`: for the
-    team that chose the map; `margin`, `noise`: a score's margin over the root of the format's rounds, as a
-    measurement of the logit; `rank_weight`: for each logarithm of the place in a ranking; `unlisted_points`:
-    of a team that the ranking does not list.
+    `points_per_logit`: points of the public ranking; `prior_spread`: of teams that nothing is known of;
+    `strength_spread`: of teams whose points are known; `drift`: variance that a day adds; `form_spread`: of
+    the day's form of two teams; `pick`: for the team that chose the map; `margin`, `noise`: a score's margin
+    over the root of the format's rounds, as a measurement of the logit; `rank_weight`: for each logarithm of
+    the place in a ranking; `unlisted_points`: of a team that the ranking does not list; `round_skill`: logits
+    of a round for one of a map, times the root of the format's rounds; `day_spread`: of two teams' difference
+    in one map, beyond their ratings', in logits of a round.
     """
 
     points_per_logit: float
     prior_spread: float
+    strength_spread: float
     drift: float
     form_spread: float
     pick: float
@@ -57,6 +60,8 @@ class RatingCoefficients(msgspec.Struct, frozen=True):
     noise: float
     rank_weight: float
     unlisted_points: float
+    round_skill: float
+    day_spread: float
 
 
 class Coefficients(msgspec.Struct, frozen=True):

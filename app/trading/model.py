@@ -2,8 +2,7 @@
 
 In logits a round is  skill + side + money  seen from home:
 
-- skill: the difference of strengths, moved towards the rounds of this match so far. Strengths are on
-  the scale of the public ranking (about 400 to 2000); 0 means that none is known.
+- skill: the difference of ratings (`skill_prior`), moved towards the rounds of this match so far.
 - side: the map's bias. CT wins `ct_rate` of the rounds between even teams.
 - money: who won the rounds before, within the half. A lost pistol round means a poor second round; later
   the winner has a small lead. Overtime starts with money for all.
@@ -17,13 +16,8 @@ from typing import NamedTuple
 
 from app.domain.catalogue import load
 from app.domain.match import MapPlay, Match, Round, Side, Team, other_side
+from app.trading.skill_prior import skill_prior
 
-LOGITS_PER_POINT = 1 / 1900
-#: Standard deviation of what strengths do not contain: form of the day. The larger, the faster we learn.
-_FORM_SPREAD = 0.20
-_UNKNOWN_SPREAD = 0.35
-#: What a team without a strength counts as against one with it: the middle of the scale.
-_UNKNOWN_STRENGTH = 1200.0
 #: The map's share in a side's advantage; the rest comes from money.
 _SIDE = 0.75
 #: Logits for having won the round before, by the number of the round within its half (from 2).
@@ -118,11 +112,9 @@ class Skill(NamedTuple):
 
 
 def skill(match: Match) -> Skill:
-    """The prior from the strengths, updated by every counted round."""
-    known = bool(match.home_strength and match.away_strength)
-    home, away = match.home_strength or _UNKNOWN_STRENGTH, match.away_strength or _UNKNOWN_STRENGTH
-    prior = (home - away) * LOGITS_PER_POINT
-    surprise, weight = 0.0, 1 / (_FORM_SPREAD if known else _UNKNOWN_SPREAD) ** 2
+    """The prior from the ratings, updated by every counted round."""
+    prior, variance = skill_prior(match)
+    surprise, weight = 0.0, 1 / variance
     for play in match.maps:
         side = side_logit(play.name)
         for won, expected in _expectations(play.counted, play, prior, side):

@@ -25,7 +25,7 @@ _MAX_MARGIN = 10
 
 
 class Normal(NamedTuple):
-    """A normal distribution, in logits of a map."""
+    """A normal distribution of logits."""
 
     mean: float
     variance: float
@@ -46,17 +46,17 @@ class RatingModel:
         self.coefficients = coefficients
         self._scale = coefficients.points_per_logit
 
-    def prior(self, points: float, at: int) -> TeamRating:
-        """The rating of a team of which only a strength is known."""
-        return TeamRating(points, self.coefficients.prior_spread * self._scale, at)
+    def of_strength(self, points: float, at: int) -> TeamRating:
+        """The rating of a team of which only its points in the public ranking are known."""
+        return TeamRating(points, self.coefficients.strength_spread * self._scale, at)
 
     def unlisted(self, at: int) -> TeamRating:
-        """The rating of a team of which nothing is known: not listed in the public ranking."""
-        return self.prior(self.coefficients.unlisted_points, at)
+        """The rating of a team that the public ranking does not list."""
+        return self._unsure(self.coefficients.unlisted_points, at)
 
-    def ranked(self, rank: float, at: int) -> TeamRating:
+    def of_rank(self, rank: float, at: int) -> TeamRating:
         """The rating of a team of which only a place in a ranking is known, beside others rated like this."""
-        return self.prior(-self.coefficients.rank_weight * math.log(rank) * self._scale, at)
+        return self._unsure(-self.coefficients.rank_weight * math.log(rank) * self._scale, at)
 
     def aged(self, rating: TeamRating, at: int) -> TeamRating:
         """The rating at a later moment, less sure; at an earlier one, unchanged."""
@@ -94,6 +94,15 @@ class RatingModel:
             TeamRating(b.points - b.spread**2 * pull, _narrowed(b.spread, information), b.at, b.maps + 1),
             DayForm(form.points + form.spread**2 * pull, _narrowed(form.spread, information)),
         )
+
+    def skill(self, a: TeamRating, b: TeamRating, max_rounds: int) -> Normal:
+        """How much better a is than b in a round of a map with so many rounds, in logits of a round."""
+        mean, variance = self.difference(Meeting(a, b, DayForm(0.0, 0.0)))
+        slope = self.coefficients.round_skill / math.sqrt(max_rounds)
+        return Normal(slope * mean, slope**2 * variance + self.coefficients.day_spread**2)
+
+    def _unsure(self, points: float, at: int) -> TeamRating:
+        return TeamRating(points, self.coefficients.prior_spread * self._scale, at)
 
     def _evidence(self, expected: float, result: MapResult) -> tuple[float, float]:
         """What a result says about the logit: how far and how strongly it pulls, and its information."""

@@ -8,7 +8,8 @@ In four steps, none with more than six numbers:
 2. the weight of published ranks: half of what describes the same rows best, because those ranks were
    collected after the maps;
 3. points of the public ranking and those of teams that it does not list, by the ranking of 3 March 2025,
-   three weeks before the first row.
+   three weeks before the first row;
+4. what a difference of ratings is in a round (`round_skill`).
 
 The scored rows judge: `python -m scripts.bench.reality maps`.
 """
@@ -23,6 +24,7 @@ from msgspec.structs import replace
 from app.domain.team_rating import TeamRating
 from app.trading.coefficients import DataSet, RatingCoefficients
 from app.trading.ratings import RatingModel
+from scripts.fit.round_skill import with_round_skill
 from scripts.fit.simplex import minimum
 from scripts.reality import old_maps, rated_maps, team_maps
 from scripts.reality.old_maps import OldMap
@@ -40,6 +42,7 @@ _DIGITS = 5
 _START = RatingCoefficients(
     points_per_logit=1.0,
     prior_spread=0.4,
+    strength_spread=0.4,
     drift=0.001,
     form_spread=0.4,
     pick=0.1,
@@ -47,8 +50,10 @@ _START = RatingCoefficients(
     noise=1.0,
     rank_weight=0.0,
     unlisted_points=0.0,
+    round_skill=0.0,
+    day_spread=0.0,
 )
-_POSITIVE = ("prior_spread", "drift", "form_spread", "margin", "noise")
+_POSITIVE = ("prior_spread", "strength_spread", "drift", "form_spread", "margin", "noise")
 
 
 def fit(data: Path) -> tuple[RatingCoefficients, list[DataSet]]:
@@ -67,7 +72,7 @@ def fitted(new: Sequence[TeamMap], old: Sequence[OldMap], ranking: dict[str, flo
     """The coefficients that describe these maps best."""
     found = _dynamics(new, old)
     found = replace(found, rank_weight=_KEPT * _rank_weight(found, new))
-    found = _points(found, new, ranking)
+    found = with_round_skill(_points(found, new, ranking), old)
     return RatingCoefficients(
         **{name: round(getattr(found, name), _DIGITS) for name in RatingCoefficients.__struct_fields__}
     )
@@ -82,9 +87,8 @@ def read_ranking(path: Path) -> dict[str, float]:
 def _dynamics(new: Sequence[TeamMap], old: Sequence[OldMap]) -> RatingCoefficients:
     def loss(found: RatingCoefficients) -> float:
         model = RatingModel(found)
-        nothing = model.prior(0.0, 0)
-        unrated = rated_maps.new_maps(new, lambda one: _both(model, 0.0, 0.0, one))
-        return log_loss(model, unrated) + log_loss(model, rated_maps.old_maps(old, nothing))
+        unrated = rated_maps.new_maps(new, lambda one: (model.unlisted(millis(one.date)),) * 2)
+        return log_loss(model, unrated) + log_loss(model, rated_maps.old_maps(model, old))
 
     return _best(loss, _START, ("prior_spread", "drift", "form_spread", "pick", "margin", "noise"))
 
@@ -105,19 +109,19 @@ def _points(
     def loss(found: RatingCoefficients) -> float:
         model = RatingModel(found)
 
-        def listed(one: TeamMap) -> tuple[TeamRating, TeamRating]:
-            a, b = (ranking.get(name.casefold(), found.unlisted_points) for name in (one.team_a, one.team_b))
-            return _both(model, a, b, one)
+        def priors(one: TeamMap) -> tuple[TeamRating, TeamRating]:
+            a, b = (_listed(model, ranking, name, millis(one.date)) for name in (one.team_a, one.team_b))
+            return a, b
 
-        return log_loss(model, rated_maps.new_maps(new, listed))
+        return log_loss(model, rated_maps.new_maps(new, priors))
 
     start = replace(known, points_per_logit=1000.0, unlisted_points=min(ranking.values()))
-    return _best(loss, start, ("points_per_logit", "unlisted_points"))
+    return _best(loss, start, ("points_per_logit", "unlisted_points", "strength_spread"))
 
 
-def _both(model: RatingModel, a: float, b: float, one: TeamMap) -> tuple[TeamRating, TeamRating]:
-    at = millis(one.date)
-    return model.prior(a, at), model.prior(b, at)
+def _listed(model: RatingModel, ranking: dict[str, float], team: str, at: int) -> TeamRating:
+    points = ranking.get(team.casefold())
+    return model.unlisted(at) if points is None else model.of_strength(points, at)
 
 
 def log_loss(model: RatingModel, maps: Iterable[RatedMap]) -> float:

@@ -47,7 +47,7 @@ def play(model: RatingModel, maps: Iterable[RatedMap]) -> Iterator[tuple[float, 
 def by_rank(model: RatingModel, one: TeamMap) -> tuple[TeamRating, TeamRating]:
     """Both teams as rated by their published ranks alone."""
     ranks = (min(rank or UNRANKED, UNRANKED) for rank in (one.rank_a, one.rank_b))
-    a, b = (model.ranked(rank, millis(one.date)) for rank in ranks)
+    a, b = (model.of_rank(rank, millis(one.date)) for rank in ranks)
     return a, b
 
 
@@ -61,13 +61,13 @@ def new_maps(
         yield RatedMap(millis(one.date), one.match, (one.team_a, one.team_b), priors(one), result)
 
 
-def old_maps(maps: Iterable[OldMap], prior: TeamRating) -> Iterator[RatedMap]:
+def old_maps(model: RatingModel, maps: Iterable[OldMap]) -> Iterator[RatedMap]:
     """CS:GO maps with their scores. The file names no matches: each map stands for itself."""
     for number, one in enumerate(maps):
         result = MapResult("a" if one.rounds[0] > one.rounds[1] else "b", one.rounds, MAX_ROUNDS)
         at = millis(one.date)
-        priors = msgspec.structs.replace(prior, at=at)
-        yield RatedMap(at, str(number), (one.team_a, one.team_b), (priors, priors), result)
+        unlisted = model.unlisted(at)
+        yield RatedMap(at, str(number), (one.team_a, one.team_b), (unlisted, unlisted), result)
 
 
 def predictions(model: RatingModel, maps: Iterable[TeamMap]) -> Iterator[Prediction]:

@@ -1,0 +1,19 @@
+"""The skill of a match before its first round, from the ratings of its teams."""
+
+from app.domain.match import Match
+from app.domain.team_rating import TeamRating
+from app.trading.ratings import Normal, rating_model
+
+
+def skill_prior(match: Match) -> Normal:
+    """How much better home is than away in a round, in logits. A team without a rating counts as one that the
+    public ranking does not list."""
+    home = _rated(match.home_strength, match.home_spread)
+    away = _rated(match.away_strength, match.away_spread)
+    return rating_model().skill(home, away, match.max_rounds)
+
+
+def _rated(points: float, spread: float) -> TeamRating:
+    if not points:
+        return rating_model().unlisted(0)
+    return TeamRating(points, spread, 0) if spread else rating_model().of_strength(points, 0)
