@@ -36,7 +36,8 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     `odds` are decimal odds with at most three decimals; `probability` is the model's, without margin.
     `group` is shared by markets of which exactly one wins: their inverse odds sum to 1 + margin; "" for a
     market that is priced alone. `reason` says why it is suspended.
-    `result` is set while settled or voided, and `rests_on` then names the facts that it rests on.
+    `result` is set while settled or voided, and `rests_on` then has the numbers of the events, rounds and map
+    ends that it rests on.
     `settled_by` says who settled it last, and stays after a rollback: an open market with it set waits
     to be settled again, by an operator only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so is
     `offered_until`, when it last went off offer (0: it never did).

@@ -282,7 +282,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     home_id: int | None = None
     away_id: int | None = None
     tournament_id: int | None = None
-    next_fact: int = 1  #: the next unused fact number
+    next_fact: int = 1  #: the next unused number of a timeline event, a round or the end of a map
     last_stamp: int = 0  #: the newest envelope timestamp of this match (docs/decisions/0009)
     last_seq: int = 0  #: the change-log number of its newest feed envelope (docs/decisions/0008)
     last_fact_at: int = 0

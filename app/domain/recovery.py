@@ -24,7 +24,7 @@ class RecoveryKind(StrEnum):
 
 
 class RecoveryState(StrEnum):
-    SCHEDULED = "scheduled"
+    SCHEDULED = "scheduled"  #: accepted; waits for its first run, or for another
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
@@ -58,7 +58,7 @@ class RecoveryJob(msgspec.Struct, frozen=True):
     request: RecoveryRequest
     token: int
     state: RecoveryState
-    scheduled_at: int
+    accepted_at: int
     started_at: int | None = None
     finished_at: int | None = None
     attempts: int = 0
@@ -75,6 +75,6 @@ class RecoveryInFlight(msgspec.Struct, frozen=True):
     request_id: str
     kind: RecoveryKind
     after: int
-    scheduled_at: int
+    accepted_at: int
     remaining: int
     ending: bool

@@ -30,9 +30,9 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     pending → settled (won, lost) | voided; back to pending by a rollback; a changed result is always a
     rollback entry followed by a settle entry. With a `void_window` only the bets placed in it are void (or
     void no more, when `window_rolled_back`): both statuses and the result are then the market's present
-    ones, so that the last entry of a market always shows its state. `rests_on` are fact ids of the
-    match. `id` is the change log's seq and `at` the envelope's timestamp (Unix ms); both are 0 until the
-    store has stamped them.
+    ones, so that the last entry of a market always shows its state. `rests_on` are numbers of the
+    match's events, rounds and map ends. `id` is the change log's seq and `at` the envelope's timestamp (Unix
+    ms); both are 0 until the store has stamped them.
     """
 
     type_id: int

@@ -198,7 +198,7 @@ def _in_flight(request: RecoveryRequest, present: RecoveryInFlight) -> Conflict:
     again = "This very request is in flight already" if same else "A recovery is in flight already"
     return Conflict(
         f"{again} for {whose}: request_id {present.request_id}, after {present.after}, accepted at "
-        f"{present.scheduled_at}. Wait for its snapshot_complete; at the latest {seconds} s from now "
+        f"{present.accepted_at}. Wait for its snapshot_complete; at the latest {seconds} s from now "
         "another request is accepted.",
         retry_after=max(1, seconds),
     )

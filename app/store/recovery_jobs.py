@@ -38,14 +38,15 @@ RETURNING token
 """
 _RELEASE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
 _IN_FLIGHT = f"""
-SELECT j.request_id, j.kind, j.after, j.scheduled_at, greatest(0, s.expires_at - {NOW}) AS remaining,
-    j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
+SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
+    greatest(0, s.expires_at - {NOW}) AS remaining, j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
 FROM recovery_slot s
 JOIN recovery_job j ON j.tenant_id = s.tenant_id AND coalesce(j.node_id, $3) = s.node AND j.token = s.token
 WHERE s.tenant_id = $1 AND s.node = $2
 """
 _COLUMNS = """j.id, j.tenant_id, j.kind, j.request_id, j.after, j.node_id, j.of_match, j.token, j.state,
-    j.scheduled_at, j.started_at, j.finished_at, j.attempts, j.steps, j.steps_done, j.envelopes, j.error"""
+    j.scheduled_at AS accepted_at, j.started_at, j.finished_at, j.attempts, j.steps, j.steps_done,
+    j.envelopes, j.error"""
 _INSERT = f"""
 INSERT INTO recovery_job AS j
     (tenant_id, kind, request_id, after, node_id, of_match, token, state, scheduled_at)
@@ -193,7 +194,7 @@ async def holds_slot(tx: Tx, job: RecoveryJob) -> bool:
     """Whether the job still holds its slot; an event-level job, which has none, counts as holding one for the
     same time after its first run began."""
     if job.request.match_id is not None and job.token == _NO_SLOT:
-        ends = (job.started_at or job.scheduled_at) + SLOT_MILLIS
+        ends = (job.started_at or job.accepted_at) + SLOT_MILLIS
         return bool(await tx.value(f"SELECT $1::bigint > {NOW}", ends))
     held: bool = await tx.value(_HOLDS_SLOT, job.tenant_id, job.request.slot, job.token)
     return held

@@ -110,7 +110,7 @@ async def _accept(
     acknowledgement = Acknowledgement(
         request_id=job.request.request_id,
         action=_ACTION[kind].format(event_id or "all matches"),
-        scheduled_at=job.scheduled_at,
+        scheduled_at=job.accepted_at,
         node_id=job.request.node_id,
         after=job.request.after if event_id is None else None,
     )

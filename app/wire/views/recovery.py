@@ -42,7 +42,7 @@ class RecoveryStateView(msgspec.Struct, frozen=True):
 
 def recovery_view(job: RecoveryJob) -> RecoveryView:
     request = job.request
-    return RecoveryView(request.request_id, request.after, job.scheduled_at, request.node_id or UNSET)
+    return RecoveryView(request.request_id, request.after, job.accepted_at, request.node_id or UNSET)
 
 
 def recovery_state_view(job: RecoveryJob) -> RecoveryStateView:
@@ -52,7 +52,7 @@ def recovery_state_view(job: RecoveryJob) -> RecoveryStateView:
         after=request.after,
         kind=request.kind,
         state=job.state,
-        scheduled_at=job.scheduled_at,
+        scheduled_at=job.accepted_at,
         attempts=job.attempts,
         progress=ProgressView(job.steps, job.steps_done, job.envelopes),
         node_id=request.node_id or UNSET,

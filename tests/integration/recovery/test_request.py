@@ -36,7 +36,7 @@ async def test_accepted(recoveries: RecoveryService, tenant: Tenant, after: str 
     parameters = {"request_id": "7" * 64, "node_id": "12"} | ({"after": after} if after is not None else {})
     job = await ask(recoveries, tenant, **parameters)
     assert job.request.after == int(after or 0)
-    assert (job.request.request_id, job.request.node_id, job.scheduled_at) == ("7" * 64, "12", NOW)
+    assert (job.request.request_id, job.request.node_id, job.accepted_at) == ("7" * 64, "12", NOW)
     assert (await recoveries.find(tenant, "7" * 64)).id == job.id
 
 

@@ -69,7 +69,7 @@ async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenan
     await accepted(store, tenant.id, request("7", after=5))
     busy = await accept(store, tenant.id, request("8"))
     assert isinstance(busy, RecoveryInFlight)
-    assert (busy.request_id, busy.after, busy.scheduled_at) == ("7", 5, 1_000)
+    assert (busy.request_id, busy.after, busy.accepted_at) == ("7", 5, 1_000)
     assert 0 < busy.remaining <= 60_000
 
 
