@@ -36,7 +36,7 @@ async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, sh
         best_of=plan.best_of,
         scheduled_at=plan.begin,
     )
-    match = await creation.create_match(store, new_match, plan.begin, IngestConfig().margin)
+    match = await creation.create_match(store, new_match, plan.begin, IngestConfig().pricing)
     log = log[: round(len(log) * share)]
     for start in range(0, len(log), lines):
         some = log[start : start + lines]

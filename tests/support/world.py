@@ -103,7 +103,7 @@ async def _match(store: Store, home: FictionalTeam, away: FictionalTeam, now: in
     new_match = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now
     )
-    return await creation.create_match(store, new_match, now, CONFIG.margin)
+    return await creation.create_match(store, new_match, now, CONFIG.pricing)
 
 
 async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: float = 1.0) -> None:

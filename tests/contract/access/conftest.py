@@ -40,7 +40,7 @@ async def upcoming(store: Store) -> Match:
         best_of=3,
         scheduled_at=1,
     )
-    return await creation.create_match(store, new_match, system_clock(), CONFIG.margin)
+    return await creation.create_match(store, new_match, system_clock(), CONFIG.pricing)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def finished(store: Store) -> Match:
     new_match = NewMatch(
         allow_unrated=True, home="Crimson Owls", away="Dusk Otters", event="Test Cup", scheduled_at=1
     )
-    match = await creation.create_match(store, new_match, system_clock(), CONFIG.margin)
+    match = await creation.create_match(store, new_match, system_clock(), CONFIG.pricing)
     over = msgspec.structs.replace(
         match, status=Status.FINISHED, score_home=1, started_at=1, finished_at=2, winner="home"
     )

@@ -33,7 +33,7 @@ async def create(store: Store, pair: int, event: str, scheduled_at: int | None) 
     new_match = NewMatch(
         allow_unrated=True, home=home.name, away=away.name, event=event, scheduled_at=scheduled_at
     )
-    return await creation.create_match(store, new_match, system_clock(), IngestConfig().margin)
+    return await creation.create_match(store, new_match, system_clock(), IngestConfig().pricing)
 
 
 async def play(store: Store, match: Match, pair: int, share: float) -> None:

@@ -28,21 +28,21 @@ NEW_MATCH = NewMatch(
 
 async def test_a_match_is_created_once_per_reference(store: Store) -> None:
     made = await asyncio.gather(
-        *(creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin) for _ in range(4))
+        *(creation.create_match(store, NEW_MATCH, NOW, CONFIG.pricing) for _ in range(4))
     )
     assert len({match.id for match in made}) == 1
-    other = await creation.create_match(store, replace(NEW_MATCH, reference="r2"), NOW, CONFIG.margin)
+    other = await creation.create_match(store, replace(NEW_MATCH, reference="r2"), NOW, CONFIG.pricing)
     assert other.id != made[0].id and other.number != made[0].number
 
 
 async def test_a_reference_stands_for_one_match_only(store: Store) -> None:
-    await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
+    await creation.create_match(store, NEW_MATCH, NOW, CONFIG.pricing)
     with pytest.raises(Conflict, match="r1"):
-        await creation.create_match(store, replace(NEW_MATCH, away="Others"), NOW, CONFIG.margin)
+        await creation.create_match(store, replace(NEW_MATCH, away="Others"), NOW, CONFIG.pricing)
 
 
 async def test_a_new_match_is_in_the_change_log(store: Store) -> None:
-    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
+    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.pricing)
     assert match.status is Status.UPCOMING
     async with store.autocommit() as tx:
         first = (await changes.read(tx, 0, 1))[0]
@@ -52,7 +52,7 @@ async def test_a_new_match_is_in_the_change_log(store: Store) -> None:
 
 
 async def test_a_match_is_cancelled_once(store: Store) -> None:
-    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
+    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.pricing)
     urn = f"od:match:{match.number}"
     cancelled = await execution.execute(store, urn, Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
     assert cancelled.status is Status.CANCELLED
@@ -73,5 +73,5 @@ async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Sto
         teams = [Competitor(4, "NORTHWIND", strength=1700), Competitor(5, "Harbour")]
         await entrants.put(tx, entrants.TEAMS, teams)
         await entrants.put(tx, entrants.TOURNAMENTS, [Tournament(9, "Cup")])
-    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.margin)
+    match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.pricing)
     assert (match.home_id, match.home_strength, match.away_id, match.tournament_id) == (4, 1700, 5, 9)

@@ -24,7 +24,7 @@ NEW_MATCH = NewMatch(allow_unrated=True, home="Northwind", away="Harbour", event
 
 
 async def create(store: Store, **fields: Any) -> Any:
-    return await creation.create_match(store, replace(NEW_MATCH, **fields), NOW, CONFIG.margin)
+    return await creation.create_match(store, replace(NEW_MATCH, **fields), NOW, CONFIG.pricing)
 
 
 async def test_unknown_names_get_stable_ids(store: Store) -> None:

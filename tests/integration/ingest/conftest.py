@@ -22,7 +22,7 @@ CONFIG = IngestConfig()
 async def match(store: Store) -> Match:
     """An upcoming match between the two teams of `tests.support.logs`."""
     new = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
-    return await creation.create_match(store, new, NOW, CONFIG.margin)
+    return await creation.create_match(store, new, NOW, CONFIG.pricing)
 
 
 class Server:

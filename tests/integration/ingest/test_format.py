@@ -39,7 +39,7 @@ async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
 
 async def test_a_match_is_offered_in_the_format_that_it_is_created_in(store: Store) -> None:
     match = await creation.create_match(
-        store, replace(NEW_MATCH, max_rounds=30, overtime_rounds=0), NOW, CONFIG.margin
+        store, replace(NEW_MATCH, max_rounds=30, overtime_rounds=0), NOW, CONFIG.pricing
     )
     assert (match.max_rounds, match.overtime_rounds, match.format_status.set_by) == (30, 0, "operator")
     assert (8, "map=1|threshold=26.5") in await offered(store, match)

@@ -20,7 +20,7 @@ HOME_WINS = (1, "team=home")
 
 
 async def create(store: Store, new: NewMatch = NEW_MATCH) -> Match:
-    return await creation.create_match(store, new, NOW, CONFIG.margin)
+    return await creation.create_match(store, new, NOW, CONFIG.pricing)
 
 
 async def execute(store: Store, match: Match, command: c.Command) -> Match:

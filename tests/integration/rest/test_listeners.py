@@ -145,7 +145,7 @@ async def test_an_id_may_be_encoded_as_clients_do(served: Served, store: Store, 
     """A colon and a bar need not be encoded in a path; most clients do it."""
     key = await issue(bundles=("cs2.odds.basic",))
     new_match = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().margin)
+    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().pricing)
     path = "/v1/sports/en/sport_events/{}/fixture"
     variant = "/v1/descriptions/en/markets/13/variants/{}"
     for urn in (f"od:match:{match.number}", f"od%3Amatch%3A{match.number}", f"od%3amatch%3a{match.number}"):
@@ -160,7 +160,7 @@ async def test_a_game_servers_log_comes_in_on_the_public_listener(
     served: Served, store: Store, settings: Settings
 ) -> None:
     new_match = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().margin)
+    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().pricing)
     url = log_tokens.address(settings.secret_key, "", match)
     await eventually(lambda: status(served.public, url), lambda found: found == 200)
     for spelled in (url, url.replace("/log?", "/log/?")):

@@ -34,7 +34,7 @@ async def live(store: Store) -> Match:
     new_match = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
     )
-    server = Server(store, await creation.create_match(store, new_match, NOW, CONFIG.margin))
+    server = Server(store, await creation.create_match(store, new_match, NOW, CONFIG.pricing))
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -125,7 +125,7 @@ async def make(store: Store, status: Status, at: int, *, played: bool = True) ->
     new_match = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at
     )
-    match = await creation.create_match(store, new_match, NOW, CONFIG.margin)
+    match = await creation.create_match(store, new_match, NOW, CONFIG.pricing)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")
         await execution.execute(store, str(match.id), order, by="test", now=NOW, pricing=CONFIG.pricing)

@@ -25,7 +25,7 @@ async def test_the_veto_decides_which_maps_are_shown(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str]
 ) -> None:
     match = await creation.create_match(
-        store, NewMatch(allow_unrated=True, home="A", away="B", event="Cup", best_of=3), NOW, CONFIG.margin
+        store, NewMatch(allow_unrated=True, home="A", away="B", event="Cup", best_of=3), NOW, CONFIG.pricing
     )
     steps = (
         c.VetoStep(action="ban", map="de_nuke", team="team_a"),

@@ -69,7 +69,7 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
     new_match = NewMatch(
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
     )
-    match = await creation.create_match(store, new_match, NOW, CONFIG.margin)
+    match = await creation.create_match(store, new_match, NOW, CONFIG.pricing)
     server = Server(store, match)
     await compare(clients, str(match.id), keys)
     steps = [

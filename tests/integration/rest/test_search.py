@@ -31,7 +31,7 @@ async def known(store: Store) -> None:
 
 async def create(store: Store, home: str, away: str, event: str, finished: bool = False) -> str:
     match = await creation.create_match(
-        store, NewMatch(allow_unrated=True, home=home, away=away, event=event), NOW, CONFIG.margin
+        store, NewMatch(allow_unrated=True, home=home, away=away, event=event), NOW, CONFIG.pricing
     )
     if finished:
         award = c.AwardMatch(winner="team_a")

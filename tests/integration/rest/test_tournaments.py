@@ -30,9 +30,9 @@ async def known(store: Store) -> None:
     new_match = NewMatch(
         allow_unrated=True, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW
     )
-    await creation.create_match(store, new_match, NOW, CONFIG.margin)
+    await creation.create_match(store, new_match, NOW, CONFIG.pricing)
     await creation.create_match(
-        store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, CONFIG.margin
+        store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, CONFIG.pricing
     )
 
 

@@ -79,7 +79,7 @@ class Life(RuleBasedStateMachine):
             allow_unrated=True, home=home.name, away=away.name, event="Cup", scheduled_at=system_clock()
         )
         self.matches.append(
-            self.run(creation.create_match(self.service.store, new, system_clock(), CONFIG.margin))
+            self.run(creation.create_match(self.service.store, new, system_clock(), CONFIG.pricing))
         )
 
     @rule(which=st.integers(0, 2), lines=st.integers(1, 400), batches=st.integers(1, 4))

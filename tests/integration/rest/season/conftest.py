@@ -79,7 +79,7 @@ async def _played(services: Services, template: str) -> AsyncIterator[Season]:
             new_match = NewMatch(
                 allow_unrated=True, home=D.name, away=A.name, event="Later Cup", scheduled_at=NOW + DAY
             )
-            coming = await creation.create_match(store, new_match, NOW, IngestConfig().margin)
+            coming = await creation.create_match(store, new_match, NOW, IngestConfig().pricing)
         yield Season(url, old, series, back, live, coming)
 
 
