@@ -6,9 +6,8 @@ from app.commands import change_drafts, doubt_alerts, entrant_links
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
-from app.domain.market import Book, Market, with_offer_end
+from app.domain.market import Book, with_offer_end
 from app.domain.match import Match, Round, Status, TimelineEvent
-from app.domain.settlement import LedgerEntry
 from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx, Write
@@ -38,9 +37,17 @@ async def react_and_write(
     """
     book = await markets.book(tx, after.id)
     reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
-    return await _write(
-        tx, before, after, changes, book, reaction.markets, reaction.entries, now, extra_writes
-    )
+    return await _write(tx, before, after, changes, book, reaction, now, extra_writes)
+
+
+async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) -> None:
+    """Price a match again because time has passed, and write what changes; it must be locked in `tx`."""
+    book = await markets.book(tx, match.id)
+    reaction = engine.react(match, (), book, now=now, quoting=True, pricing=pricing)
+    if reaction.markets:
+        await _write(tx, match, match, (), book, reaction, now)
+    else:
+        await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
 
 
 def decide(
@@ -60,7 +67,7 @@ def decide(
     reaction = engine.react(after, changes, acted, now=now, quoting=quoting, pricing=pricing)
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
-    return Reaction(tuple(changed.values()), entries)
+    return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
 
 
 async def suspend_and_write(
@@ -68,8 +75,8 @@ async def suspend_and_write(
 ) -> Match:
     """Suspend all markets for `reason` and write everything; otherwise as `react_and_write`."""
     book = await markets.book(tx, after.id)
-    suspended = engine.suspend_all(book, reason)
-    return await _write(tx, before, after, changes, book, suspended, (), now)
+    suspended = Reaction(engine.suspend_all(book, reason))
+    return await _write(tx, before, after, changes, book, suspended, now)
 
 
 async def _write(
@@ -78,17 +85,16 @@ async def _write(
     after: Match,
     changes: Sequence[c.Change],
     book: Book,
-    changed: Sequence[Market],
-    entries: Sequence[LedgerEntry],
+    reaction: Reaction,
     now: int,
     extra_writes: Sequence[Write] = (),
 ) -> Match:
-    changed = [with_offer_end(book.get(market.key), market, now) for market in changed]
-    rows = change_drafts.compose(before, after, changes, book, changed, entries)
+    changed = [with_offer_end(book.get(market.key), market, now) for market in reaction.markets]
+    rows = change_drafts.compose(before, after, changes, book, changed, reaction.entries)
     if before is None:
         await matches.insert(tx, after)
     else:
-        extra_writes = [*extra_writes, matches.save_statement(after)]
+        extra_writes = [*extra_writes, matches.save_statement(after, reaction.reprice_at)]
     happened = history.add_statements(after.id, _rounds(changes), _events(changes))
     await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
     await history.void(tx, after.id, _voided(changes))

@@ -20,11 +20,24 @@ async def for_each_match(
 
     One match that fails must not leave the others open, so only an unavailable database ends this.
     """
+    return await for_each_locked(store, ids, matches.lock, act)
+
+
+async def for_each_locked(
+    store: Store,
+    ids: Iterable[UUID],
+    lock: Callable[[Tx, UUID], Awaitable[Match | None]],
+    act: Callable[[Tx, Match], Awaitable[None]],
+) -> int:
+    """The same for those matches that `lock` locks and returns."""
     done = 0
     for match_id in ids:
         try:
             async with store.transaction() as tx:
-                await act(tx, await matches.lock(tx, match_id))
+                match = await lock(tx, match_id)
+                if match is None:
+                    continue
+                await act(tx, match)
             done += 1
         except Unavailable:
             raise

@@ -1,11 +1,11 @@
-"""The ingest worker: consumes the internal queues and, each second, runs the checks that no line triggers."""
+"""The ingest worker: consumes the internal queues and runs the checks that no line triggers."""
 
 import asyncio
 import os
 import socket
 from uuid import uuid4
 
-from app.ingest import consumer, missing_ranges, rival_sources, suspension
+from app.ingest import consumer, missing_ranges, repricing, rival_sources, suspension
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues
@@ -16,6 +16,7 @@ from app.store import heartbeats
 from app.store.connections import Store
 
 _TICK_SECONDS = 1.0
+_REPRICE_SECONDS = 0.25
 _DEAD_MILLIS = 5000  #: after so long without a heartbeat a worker is assigned no queues
 log = get_logger(__name__)
 
@@ -32,9 +33,11 @@ async def run(
     consumer.subscribe(queues, consumer.Consumer(store, config, clock).handle, assignment)
     async with queues:
         log.info("ingest worker started", worker=assignment.name)
-        while not stopping.is_set():
-            await tick(store, assignment, clock(), config)
-            await _until(stopping, _TICK_SECONDS)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_reprice_regularly(store, config, stopping, clock))
+            while not stopping.is_set():
+                await tick(store, assignment, clock(), config)
+                await _until(stopping, _TICK_SECONDS)
     log.info("ingest worker ended", worker=assignment.name)
 
 
@@ -50,6 +53,17 @@ async def tick(store: Store, assignment: PartitionAssignment, now: int, config: 
         await rival_sources.forget_rivals(store, now, config)
     except Unavailable as error:
         log.warning("the database is unavailable", error=error.detail)
+
+
+async def _reprice_regularly(
+    store: Store, config: IngestConfig, stopping: asyncio.Event, clock: Clock
+) -> None:
+    while not stopping.is_set():
+        try:
+            await repricing.reprice_due(store, clock(), config)
+        except Unavailable as error:
+            log.warning("prices wait for the database", error=error.detail)
+        await _until(stopping, _REPRICE_SECONDS)
 
 
 async def _until(stopping: asyncio.Event, seconds: float) -> None:

@@ -79,7 +79,7 @@ _SAVE = f"""
 UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
     away_id = $8, tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12,
     suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
-    map_name = $18, state = $19, later = $21
+    map_name = $18, state = $19, later = $21, reprice_at = $22
 WHERE id = $1
 RETURNING pg_notify('{cache_invalidation.CHANNEL}', $20)
 """
@@ -116,10 +116,32 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
     return _match(row)
 
 
-def save_statement(match: Match) -> Write:
-    """The statement that writes the match's state; its row must be locked. `last_stamp` and `last_seq` are
-    written by `changes.append` only. Raises `NotFound`."""
-    return Write(_SAVE, _columns(match), missing=f"There is no match {match.id}.")
+def save_statement(match: Match, reprice_at: int | None = None) -> Write:
+    """The statement that writes the match's state, and when its prices may next change because time passes;
+    its row must be locked. `last_stamp` and `last_seq` are written by `changes.append` only. Raises
+    `NotFound`."""
+    return Write(_SAVE, (*_columns(match), reprice_at), missing=f"There is no match {match.id}.")
+
+
+async def due(tx: Tx, now: int) -> list[UUID]:
+    """Live, not suspended matches whose prices time alone may change at `now` (ms); earliest first."""
+    rows = await tx.fetch(
+        "SELECT id FROM match WHERE status = $1 AND suspended = '' AND reprice_at <= $2 ORDER BY reprice_at",
+        Status.LIVE,
+        now,
+    )
+    return [row["id"] for row in rows]
+
+
+async def lock_due(tx: Tx, match_id: UUID, now: int) -> Match | None:
+    """`lock`, if the match is still due at `now`; None if another transaction has it or has repriced it."""
+    row = await tx.row(f"{_STATE} WHERE id = $1 AND reprice_at <= $2 FOR UPDATE SKIP LOCKED", match_id, now)
+    return _match(row) if row else None
+
+
+async def set_reprice_at(tx: Tx, match_id: UUID, reprice_at: int | None) -> None:
+    """Record when the prices of a match may next change; nothing else of it has changed."""
+    await tx.execute("UPDATE match SET reprice_at = $2 WHERE id = $1", match_id, reprice_at)
 
 
 async def get(tx: Tx, match_id: UUID) -> Match | None:

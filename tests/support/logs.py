@@ -40,6 +40,10 @@ def kill(killer: str, victim: str, weapon: str = "ak47", extra: str = "") -> str
     return f'{killer} [1 2 3] killed {victim} [4 5 6] with "{weapon}"{extra}'
 
 
+def plant(planter: str) -> str:
+    return f'{planter} triggered "Planted_The_Bomb" at bombsite B'
+
+
 def ct_win(ct_score: int, t_score: int) -> tuple[str, ...]:
     """CT wins by killing all; the scores are after the round."""
     return (

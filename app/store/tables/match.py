@@ -10,7 +10,9 @@ class Match(Table, tablename="match", db=DIALECT):
     `later` holds the fields of the state that version 0.1.0 does not know, and takes precedence over `state`,
     which a process of that version writes without them. Only `changes.append` writes `last_stamp` and
     `last_seq`, which take precedence over those in `state`, and `closed_at`, the stamp at which the feed
-    published that the match is over. The database computes `place` and `listed` from the other columns.
+    published that the match is over. `reprice_at` is when (Unix ms) its prices may next change because time
+    passes, NULL if not before something happens. The database computes `place` and `listed` from the other
+    columns.
     """
 
     id = UUID(primary_key=True)
@@ -30,6 +32,7 @@ class Match(Table, tablename="match", db=DIALECT):
     last_stamp = BigInt()
     last_seq = BigInt()
     closed_at = BigInt(null=True)
+    reprice_at = BigInt(null=True)
     state = JSON()
     later = JSON()
     best_of = SmallInt()

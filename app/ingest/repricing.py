@@ -1,0 +1,38 @@
+"""Prices that time alone changes: clock and fuse decide rounds without a line.
+
+A reaction says until when its prices may stand, and that is stored with the match. Every worker looks for
+matches that are due. One of them locks a match and prices it again; the others skip it, and so does a
+restarted worker that finds it done.
+"""
+
+from uuid import UUID
+
+from app.commands import match_update
+from app.domain.match import Match
+from app.ingest import silence
+from app.ingest.config import IngestConfig
+from app.ingest.match_checks import for_each_locked
+from app.store import matches
+from app.store.connections import Store
+from app.store.transaction import Tx
+
+
+async def reprice_due(store: Store, now: int, config: IngestConfig) -> int:
+    """Price the matches again that are due at `now` (ms); how many.
+
+    A match whose source is silent, or whose newest facts came late, is left to the suspension of such
+    matches: it opens nothing and moves no price.
+    """
+    async with store.autocommit() as tx:
+        due = await matches.due(tx, now)
+
+    async def lock(tx: Tx, match_id: UUID) -> Match | None:
+        return await matches.lock_due(tx, match_id, now)
+
+    async def reprice(tx: Tx, match: Match) -> None:
+        if match.behind or silence.is_silent(match, now, config):
+            await matches.set_reprice_at(tx, match.id, None)
+        else:
+            await match_update.reprice_and_write(tx, match, now=now, pricing=config.pricing)
+
+    return await for_each_locked(store, due, lock, reprice)

@@ -1,0 +1,102 @@
+"""Clock and fuse change prices and close markets without any line."""
+
+import asyncio
+
+import pytest
+
+from app.domain.market import Market, MarketStatus
+from app.ingest.config import IngestConfig
+from app.ingest.repricing import reprice_due
+from app.store import changes, markets
+from app.store.connections import Store
+from tests.integration.ingest.conftest import CONFIG, Server
+from tests.support import logs
+
+SECOND = 1000
+PATIENT = IngestConfig(silence_live_millis=60_000, silence_clutch_millis=60_000)
+
+
+async def winner(store: Store, server: Server) -> Market:
+    async with store.autocommit() as tx:
+        book = await markets.book(tx, server.match.id)
+    return book[13, "map=1|round=1|team=home"]
+
+
+async def due_at(store: Store, server: Server) -> int | None:
+    async with store.autocommit() as tx:
+        found: int | None = await tx.value("SELECT reprice_at FROM match WHERE id = $1", server.match.id)
+    return found
+
+
+async def head(store: Store) -> int:
+    async with store.autocommit() as tx:
+        return await changes.head(tx)
+
+
+@pytest.fixture
+async def planted(server: Server) -> Server:
+    """Two against two after a plant, the last line a second ago."""
+    await server.begin()
+    for victim in (1, 2):
+        await server.send(logs.kill(logs.CT[0], logs.T[victim]))
+        await server.send(logs.kill(logs.T[4], logs.CT[victim]))
+    await server.send(logs.kill(logs.T[4], logs.CT[3]))
+    await server.send(logs.plant(logs.T[4]))
+    return server
+
+
+async def test_a_fuse_moves_the_price_and_closes_the_market_without_a_line(
+    store: Store, planted: Server
+) -> None:
+    before = await winner(store, planted)
+    assert before.status is MarketStatus.ACTIVE
+    seen = [before.odds]
+    fuse_ends = planted.now + 40 * SECOND
+    while (due := await due_at(store, planted)) is not None and due < fuse_ends:
+        published = await head(store)
+        assert await reprice_due(store, due - 1, PATIENT) == 0
+        assert await reprice_due(store, due, PATIENT) == 1
+        after = await winner(store, planted)
+        if after.status is not MarketStatus.ACTIVE:
+            break
+        if after.odds != seen[-1]:
+            assert await head(store) > published
+            seen.append(after.odds)
+    assert after.status is MarketStatus.SUSPENDED
+    assert due is not None and due <= fuse_ends - 10 * SECOND, "bets are accepted five seconds later"
+    assert len(seen) > 2
+
+
+async def test_of_several_workers_one_reprices(store: Store, planted: Server) -> None:
+    due = await due_at(store, planted)
+    assert due is not None
+    done = await asyncio.gather(*(reprice_due(store, due, PATIENT) for _ in range(4)))
+    assert sum(done) == 1
+    assert await reprice_due(store, due, PATIENT) == 0
+
+
+async def test_a_silent_source_is_not_repriced(store: Store, planted: Server) -> None:
+    due = await due_at(store, planted)
+    before, published = await winner(store, planted), await head(store)
+    late = planted.now + CONFIG.silence_clutch_millis + 1
+    assert due is not None and due < late
+    await reprice_due(store, late, CONFIG)
+    assert (await winner(store, planted), await head(store)) == (before, published)
+
+
+async def test_nothing_opens_while_facts_come_late(store: Store, planted: Server) -> None:
+    batch = planted.cut('World triggered "Nothing"')
+    assert await planted.deliver(batch, late=CONFIG.fresh_millis + 1) == ["applied"]
+    assert (await winner(store, planted)).status is MarketStatus.SUSPENDED
+    assert await due_at(store, planted) is None
+    async with store.transaction() as tx:  # as a process of an older version leaves it
+        await tx.execute("UPDATE match SET reprice_at = $1", planted.now)
+    await reprice_due(store, planted.now + SECOND, PATIENT)
+    assert (await winner(store, planted)).status is MarketStatus.SUSPENDED
+
+
+async def test_time_changes_nothing_between_rounds(store: Store, planted: Server) -> None:
+    await planted.send(*logs.ct_win(1, 0))
+    await planted.send(*logs.freeze(1, 0))
+    assert await due_at(store, planted) is None
+    assert await reprice_due(store, planted.now + 10 * SECOND, PATIENT) == 0
