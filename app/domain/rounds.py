@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import Changes, RoundFinished, RoundLive, RoundOpened, RoundsVoided
-from app.domain.doubts import SOURCE, clear_doubt, raise_doubt
+from app.domain.doubts import PRICE, SOURCE, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.evidence import forget_equipment
 from app.domain.loadout import for_new_round
@@ -21,8 +21,9 @@ from app.domain.timeline import add_bomb_event, bomb_site, release_withheld_even
 
 
 def open_round(match: Match, at: int, changes: Changes) -> Match:
-    """The freeze time of the next round; the current round is over or void."""
-    match = clear_sides_after_break(match)
+    """The freeze time of the next round; the current round is over or void. Prices start anew: a doubt about
+    them ends."""
+    match = clear_doubt(clear_sides_after_break(match), PRICE)
     play = match.map
     if play is None:
         return match
