@@ -150,7 +150,7 @@ async def _execute(
         ref,
         command,
         by=caller.actor,
-        owner=caller.owner,
+        holder=caller.holder,
         now=ops.clock(),
         pricing=ops.pricing,
     )

@@ -52,8 +52,6 @@ LATER: tuple[str, ...] = (
     "open_end",
     "home_spread",
     "away_spread",
-    "clock_rules",
-    "shown",
 )
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(

@@ -15,7 +15,10 @@ to the same state changes nothing.
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
     skill_prior        the skill of a match before its first round, from its teams' ratings
-    map_scores         rounds to a map: by sides, momentum and overtime
+    skill              how much better home is after the rounds so far, as a distribution
+    economy            both sides' money and equipment in few levels, and how they go on
+    half_walk          the rounds that are left of a half, from each state of the economy
+    map_scores         halves to a map, overtimes included
     match_scores       maps to a match
     forecast           these together, for one state of one match, each computed once
     rules              what the engine must know about a market type: one `Rule` a type
@@ -29,7 +32,6 @@ to the same state changes nothing.
     format_change      the bets that are void because the format was changed
     manual_settlement  the same by an operator
     engine             `react` and `suspend_all`
-    price_guard        moves of prices that nothing explains
     settlement_audit   recompute every settlement from stored facts
 
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to

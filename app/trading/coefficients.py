@@ -8,6 +8,9 @@ from importlib.resources import files
 
 import msgspec
 
+#: By whether the side lost or won, and by its level: the chance of each level in the next round.
+Moves = tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]
+
 
 class DataSet(msgspec.Struct, frozen=True):
     """A file that something was fitted to. `dates` says when its maps were played."""
@@ -64,10 +67,34 @@ class RatingCoefficients(msgspec.Struct, frozen=True):
     day_spread: float
 
 
+class MapCoefficients(msgspec.Struct, frozen=True):
+    """How a map's rounds go on: both sides' means in few levels (`economy`).
+
+    `thresholds` are the means, in the game's money for a whole side, at which the next level begins; `ct` and
+    `t` what a level of that side is worth to CT, in logits; `pistol` is CT's logit in a half's first round.
+    `ct_moves` and `t_moves`: the chance of each next level, by class of the round's position in its half, by
+    whether the side lost or won, and by its level. A map on which CT wins a share of rounds with logit x adds
+    `side_offset` + `side_slope` * x for CT; `sides` is what those of a data set add. `skill_spread`: how much
+    two teams differ of which nothing is known, in logits of a round.
+    """
+
+    thresholds: tuple[int, ...]
+    ct: tuple[float, ...]
+    t: tuple[float, ...]
+    pistol: float
+    ct_moves: tuple[Moves, ...]
+    t_moves: tuple[Moves, ...]
+    sides: dict[str, dict[str, float]]
+    side_offset: float
+    side_slope: float
+    skill_spread: float
+
+
 class Coefficients(msgspec.Struct, frozen=True):
     """Everything that was fitted."""
 
     data: tuple[DataSet, ...]
+    maps: MapCoefficients
     rounds: RoundCoefficients
     ratings: RatingCoefficients
 

@@ -3,17 +3,21 @@
 They depend on each other: the round being played moves the map, the map moves the match.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from app.domain.match import CurrentRound, TimelineEvent
-from app.trading import kill_model, match_scores, model
+from app.domain.equipment_value import team_equipment_values
+from app.domain.match import CurrentRound, Side, TimelineEvent
+from app.trading import kill_model, match_scores, model, skill
 from app.trading.map_scores import (
     Finals,
     MapParameters,
     MapState,
     finals,
+    home_starts_ct,
+    home_wins_opening,
+    home_wins_round,
     map_parameters,
     map_state,
     mixture,
@@ -22,7 +26,8 @@ from app.trading.map_scores import (
 from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
 from app.trading.round_clock import certain_winner
-from app.trading.round_state import RoundState
+from app.trading.round_model import ct_wins
+from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
@@ -43,29 +48,33 @@ class Forecast:
     The current round is seen at `now`, not at its newest fact: clock and fuse have run on since. A clock that
     is behind the newest fact counts as there.
 
-    Skill is assumed to lie with equal probability at either end of its spread: the distributions of maps
-    and match are the mean of both cases, so that two teams are not priced as even with more certainty than
-    the rounds alone give.
+    Which team is better, and by how much, is never known exactly: everything is the mean over `cases` of
+    skill, and while sides are unknown over both teams' beginning as CT.
     """
 
     def __init__(self, facts: MatchFacts, now: int) -> None:
         self.facts = facts
         self.match = facts.match
         self.now = max(now, self.match.last_fact_at)
-        self._finals: dict[tuple[int, float | None], Finals] = {}
-        self._map_parameters: dict[tuple[int, float], MapParameters] = {}
+        self._finals: dict[int, Finals] = {}
+        self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
-        self._branches: dict[int, list[Branch]] = {}
+        self._branches: dict[tuple[int, float], list[Branch]] = {}
+
+    @cached_property
+    def cases(self) -> tuple[skill.Case, ...]:
+        """The skills that home may have, with their probabilities."""
+        return skill.cases(self.match)
 
     @cached_property
     def skill(self) -> Skill:
-        return model.skill(self.match)
+        return skill.moments(self.cases)
 
     def later(self, millis: int) -> "Forecast":
         """The forecast for so many ms later, if nothing happens until then but that time passes."""
         after = Forecast(self.facts, self.now + millis)
         after._map_parameters, after._states = self._map_parameters, self._states
-        after.skill = self.skill
+        after.cases, after.skill = self.cases, self.skill
         return after
 
     @cached_property
@@ -79,15 +88,20 @@ class Forecast:
         current = self.match.current
         return current if current and current.phase != "over" and not current.won else None
 
-    def map_parameters(self, number: int, skill: float | None = None) -> MapParameters:
-        """The map's parameters, under the mean skill or another one."""
-        level = self.skill.mean if skill is None else skill
+    def map_parameters(self, number: int, level: float) -> list[tuple[float, MapParameters]]:
+        """The map's parameters under this skill, with their probabilities: one, or one for each side that
+        home may begin on."""
         known = self._map_parameters.get((number, level))
         if known is None:
-            known = self._map_parameters[number, level] = map_parameters(self.facts.play(number), level)
+            play = self.facts.play(number)
+            starts = home_starts_ct(play)
+            sides = [(0.5, True), (0.5, False)] if starts is None else [(1.0, starts)]
+            known = [(weight, map_parameters(play, level, start)) for weight, start in sides]
+            self._map_parameters[number, level] = known
         return known
 
     def state(self, number: int) -> MapState:
+        """The map before its next round, or the one being played."""
         known = self._states.get(number)
         if known is None:
             known = self._states[number] = map_state(self.facts.play(number))
@@ -95,45 +109,64 @@ class Forecast:
 
     def map_finals(self, number: int) -> Finals:
         """The map's final scores and their probabilities, the current round included."""
-        known = self._finals.get((number, None))
+        known = self._finals.get(number)
         if known is None:
-            cases = ((0.5, self._finals_under(number, skill)) for skill in self.skill.ends)
-            known = self._finals[number, None] = mixture(cases)
-        return known
-
-    def _finals_under(self, number: int, skill: float) -> Finals:
-        known = self._finals.get((number, skill))
-        if known is None:
-            ahead = self._branches_under(number, skill)
+            ahead = self.branches(number)
             known = mixture((branch.weight, finals(branch.map_parameters, branch.state)) for branch in ahead)
-            self._finals[number, skill] = known
+            self._finals[number] = known
         return known
 
     def branches(self, number: int) -> list[Branch]:
-        """The states of the map after the current round, in both cases of skill."""
-        known = self._branches.get(number)
+        """The states of the map after the current round, in all cases of skill."""
+        return [
+            branch._replace(weight=case.weight * branch.weight)
+            for case in self.cases
+            for branch in self._branches_under(number, case.skill)
+        ]
+
+    def _branches_under(self, number: int, level: float) -> list[Branch]:
+        known = self._branches.get((number, level))
         if known is None:
-            cases = [branch for skill in self.skill.ends for branch in self._branches_under(number, skill)]
-            known = self._branches[number] = [branch._replace(weight=branch.weight / 2) for branch in cases]
+            known = self._branches[number, level] = list(self._branches_from(number, level))
         return known
 
-    def _branches_under(self, number: int, skill: float) -> list[Branch]:
-        (home, away, last), parameters = self.state(number), self.map_parameters(number, skill)
-        current = self.current_round
-        if current is None or current.map != number or parameters.decided(home, away):
-            return [Branch(1.0, parameters, (home, away, last))]
-        mean = self.round_win(number, current.number)
-        chance = model.logistic(model.logit(mean) + skill - self.skill.mean)
-        index = home + away
-        return [
-            Branch(chance, parameters, (home + 1, away, parameters.next_last_won(index, 1))),
-            Branch(1 - chance, parameters, (home, away + 1, parameters.next_last_won(index, -1))),
-        ]
+    def _branches_from(self, number: int, level: float) -> Iterator[Branch]:
+        state, current = self.state(number), self.current_round
+        for weight, parameters in self.map_parameters(number, level):
+            if current is None or current.map != number or parameters.decided(state.home, state.away):
+                yield Branch(weight, parameters, state)
+                continue
+            chance = self._current_round_chances[level]
+            won, lost = (state.after(parameters, home, self.economy) for home in (True, False))
+            yield Branch(weight * chance, parameters, won)
+            yield Branch(weight * (1 - chance), parameters, lost)
+
+    @cached_property
+    def economy(self) -> int | None:
+        """What both sides had at the beginning of the current round, as a state of the economy; None where
+        the log does not show it."""
+        current, state = self.current_round, self.round_state
+        if current is None or state is None:
+            return None
+        (_, parameters), *_ = self.map_parameters(current.map, self.cases[0].skill)
+        at = self.state(current.map)
+        half, position = parameters.position(at.home, at.away)
+        if parameters.half(half).economy is parameters.economies.rich or not position:
+            return 0
+        ct, t = _means(current, state.ct, "CT"), _means(current, state.t, "T")
+        return None if ct is None or t is None else parameters.economies.state(ct, t)
 
     def before_round(self, number: int) -> float:
         """Home's chance of the map's next round before it begins."""
-        home, away, last = self.state(number)
-        return self.map_parameters(number).home_wins(home + away, last)
+        current = self.current_round
+        seen = self.economy if current and current.map == number else None
+        return sum(case.weight * self._before_round_under(number, case.skill, seen) for case in self.cases)
+
+    def _before_round_under(self, number: int, level: float, seen: int | None) -> float:
+        return sum(
+            weight * home_wins_round(parameters, self.state(number), seen)
+            for weight, parameters in self.map_parameters(number, level)
+        )
 
     def round_logit(self, number: int) -> float:
         return model.logit(self.before_round(number))
@@ -142,23 +175,66 @@ class Forecast:
         """Home's chance to win this round: the current one, or the one after it."""
         current = self.current_round
         if current and (current.map, current.number) == (number, round_number):
-            return self._current_round_win(current)
-        home, away, _ = self.state(number)
+            return self._current_round_win
         if current is None or round_number != current.number + 1:
             return self.before_round(number)
-        parameters, index = self.map_parameters(number), home + away
-        won = parameters.home_wins(index + 1, parameters.next_last_won(index, 1))
-        lost = parameters.home_wins(index + 1, parameters.next_last_won(index, -1))
-        chance = self.round_win(number, current.number)
-        return chance * won + (1 - chance) * lost
+        return sum(
+            weight * home_wins_round(parameters, state) for weight, parameters, state in self.branches(number)
+        )
 
-    def _current_round_win(self, current: CurrentRound) -> float:
-        winner = certain_winner(self.round_state) if self.round_state else None
+    @cached_property
+    def _current_round_win(self) -> float:
+        return sum(case.weight * self._current_round_chances[case.skill] for case in self.cases)
+
+    @cached_property
+    def _current_round_chances(self) -> dict[float, float]:
+        """Home's chance of the current round by skill."""
+        state, current = self.round_state, self.current_round
+        if current is None:
+            return {}
+        home_is_ct = self.home_is_ct(current.map) is not False
+        winner = certain_winner(state) if state else None
         if winner is not None:
-            home_is_ct = self.home_is_ct(current.map) is not False
-            return _CERTAIN if home_is_ct is (winner == "CT") else 1 - _CERTAIN
-        before = self.round_logit(current.map)
+            home = _CERTAIN if home_is_ct is (winner == "CT") else 1 - _CERTAIN
+            return {case.skill: home for case in self.cases}
+        if state is None:
+            return {case.skill: self._by_players(current, case.skill) for case in self.cases}
+        return self._by_state(state, current.map, home_is_ct)
+
+    def _by_state(self, state: RoundState, number: int, home_is_ct: bool) -> dict[float, float]:
+        """By the round model, whose logit is nearly linear in skill: from two skills to all."""
+        side, sign = model.side_logit(self.facts.play(number).name), 1 if home_is_ct else -1
+        mean, spread = self.skill
+        low, high = (
+            sign * model.logit(min(max(ct_wins(state, side + sign * level), 1 - _CERTAIN), _CERTAIN))
+            for level in (mean - spread, mean + spread)
+        )
+        slope = (high - low) / (2 * spread) if spread else 0.0
+        middle = (low + high) / 2
+        return {case.skill: model.logistic(middle + slope * (case.skill - mean)) for case in self.cases}
+
+    def _by_players(self, current: CurrentRound, level: float) -> float:
+        """By the players alive and the bomb alone: all that is known while sides are not."""
+        before = model.logit(self._before_round_under(current.map, level, None))
         return kill_model.win_chance(before, current.alive_home, current.alive_away, self._bomb)
+
+    def pistol_wins(self, number: int, half: int) -> list[tuple[float, float]]:
+        """Home's chance of the first round of this half (from 0) that is not over, in each case, with the
+        probability of the case. The cases of both halves are the same."""
+        current, found = self.current_round, []
+        for case in self.cases:
+            for weight, parameters in self.map_parameters(number, case.skill):
+                state = self.state(number)
+                is_now = (
+                    current
+                    and current.map == number
+                    and parameters.position(state.home, state.away) == (half, 0)
+                )
+                chance = (
+                    self._current_round_chances[case.skill] if is_now else home_wins_opening(parameters, half)
+                )
+                found.append((case.weight * weight, chance))
+        return found
 
     @cached_property
     def events(self) -> Sequence[TimelineEvent]:
@@ -189,24 +265,22 @@ class Forecast:
         numbers = range(match.best_of - match_scores.maps_left(match) + 1, match.best_of + 1)
         score = match.score_home, match.score_away
         cases = []
-        for skill in self.skill.ends:
-            chances = [self._map_win(number, skill) for number in numbers]
-            cases.append((0.5, tuple(match_scores.finals(*score, match.best_of, chances).items())))
+        for case in self.cases:
+            chances = [self._map_win(number, case.skill) for number in numbers]
+            cases.append((case.weight, tuple(match_scores.finals(*score, match.best_of, chances).items())))
         return mixture(cases)
 
-    def _map_win(self, number: int, skill: float) -> float:
-        ahead = self._branches_under(number, skill)
+    def _map_win(self, number: int, level: float) -> float:
+        ahead = self._branches_under(number, level)
         return sum(branch.weight * wins_map(branch.map_parameters, branch.state) for branch in ahead)
 
     def home_is_ct(self, number: int) -> bool | None:
         """Whether home plays CT in the current round; None while the sides are unknown."""
-        parameters = self.map_parameters(number)
-        if parameters.home_starts_ct is None:
+        (_, parameters), *other = self.map_parameters(number, self.cases[0].skill)
+        if other:
             return None
-        half, _ = model.half_of(
-            sum(self.state(number)[:2]), parameters.max_rounds, parameters.overtime_rounds
-        )
-        return parameters.home_starts_ct is not model.switched(half)
+        state = self.state(number)
+        return parameters.home_is_ct(parameters.position(state.home, state.away)[0])
 
     def alive(self, number: int) -> tuple[int, int]:
         """(CT, T) players alive in the current round; full teams before it."""
@@ -219,3 +293,15 @@ class Forecast:
     def ct_wins(self, number: int, round_number: int) -> float:
         home = self.round_win(number, round_number)
         return home if self.home_is_ct(number) is not False else 1 - home
+
+
+def _means(current: CurrentRound, side: SideState, name: Side) -> int | None:
+    """A side's money and equipment when the round began. Once it is live, what its players carried out of the
+    buy zone counts."""
+    if side.money is None:
+        return None
+    if current.phase == "freeze":
+        known = side.weapons is not None and side.utility is not None
+        return side.money + (side.weapons or 0) + (side.utility or 0) if known else None
+    carried, _ = team_equipment_values(current.carried, name)
+    return None if carried is None else side.money + carried

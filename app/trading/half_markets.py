@@ -18,7 +18,7 @@ from app.trading.map_markets import (
     team_lines,
     wins,
 )
-from app.trading.map_scores import chance_of, mixture, reaches_first, scores_after
+from app.trading.map_scores import chance_of, half_scores, mixture, reaches_first
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import map_on_offer, round_in_progress
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
@@ -68,8 +68,8 @@ def _in_first_half(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
 
 
 def _half_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
-    length, branches = _half_length(forecast.facts, specifiers), forecast.branches(specifiers.map)
-    ahead = ((weight, scores_after(parameters, state, length)) for weight, parameters, state in branches)
+    branches = forecast.branches(specifiers.map)
+    ahead = ((weight, half_scores(parameters, state)) for weight, parameters, state in branches)
     return chance_of(mixture(ahead), partial(condition, specifiers))
 
 
@@ -113,19 +113,15 @@ def _pistol_offers(facts: MatchFacts) -> Iterable[Specifiers]:
             yield from (Specifiers(map=number, team=team, half=half) for team in TEAMS)
 
 
-def _pistol_home(forecast: Forecast, specifiers: Specifiers, half: int) -> float:
-    number = _pistol_number(forecast.facts, specifiers, half)
-    played = forecast.facts.rounds.get((specifiers.map, number))
-    if played:
-        return float(played.winner == "home")
-    current = forecast.current_round
-    if current and (current.map, current.number) == (specifiers.map, number):
-        return forecast.round_win(specifiers.map, number)
-    return forecast.map_parameters(specifiers.map).home_wins(number - 1, 0)
+def _pistol_chances(forecast: Forecast, specifiers: Specifiers, half: int) -> list[tuple[float, float]]:
+    """Home's chance in each case, with the probability of the case; of a round that is over, its result."""
+    ahead = forecast.pistol_wins(specifiers.map, half - 1)
+    played = forecast.facts.rounds.get((specifiers.map, _pistol_number(forecast.facts, specifiers, half)))
+    return [(weight, float(played.winner == "home")) for weight, _ in ahead] if played else ahead
 
 
 def _pistol_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    home = _pistol_home(forecast, specifiers, specifiers.half)
+    home = sum(weight * chance for weight, chance in _pistol_chances(forecast, specifiers, specifiers.half))
     return home if specifiers.team == "home" else 1 - home
 
 
@@ -144,14 +140,22 @@ def _until_second_pistol(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers
     return lines(facts.play(number)) if number else ()
 
 
+def _pistols_won(forecast: Forecast, specifiers: Specifiers) -> tuple[float, float, float]:
+    """The chances that home wins none of both pistol rounds, one, and both."""
+    first, second = (_pistol_chances(forecast, specifiers, half) for half in (1, 2))
+    cases = [(weight, one, two) for (weight, one), (_, two) in zip(first, second, strict=True)]
+    none = sum(weight * (1 - one) * (1 - two) for weight, one, two in cases)
+    both = sum(weight * one * two for weight, one, two in cases)
+    return none, 1 - none - both, both
+
+
 def _both_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    first, second = (_pistol_home(forecast, specifiers, half) for half in (1, 2))
-    return first * second if specifiers.team == "home" else (1 - first) * (1 - second)
+    none, _, both = _pistols_won(forecast, specifiers)
+    return both if specifiers.team == "home" else none
 
 
 def _shared_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    first, second = (_pistol_home(forecast, specifiers, half) for half in (1, 2))
-    return first * (1 - second) + (1 - first) * second
+    return _pistols_won(forecast, specifiers)[1]
 
 
 def _pistols(facts: MatchFacts, specifiers: Specifiers) -> tuple[list[Round], bool]:

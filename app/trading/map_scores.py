@@ -1,91 +1,235 @@
-"""From rounds to a map: a Markov chain over (home's rounds, away's rounds, who won last).
+"""From halves to a map: the distribution of its final score, from any score.
 
-`finals` gives the distribution of the map's final score from any score. Everything about the score
-of a map (winner, totals, handicaps, overtime) is a sum over it, so that lines cannot contradict.
+A map is a row of *periods*, regulation and then overtimes, each of two halves; `half_walk` has what can come
+in a half. Everything about the score of a map (winner, totals, handicaps, overtime, races, halves) is a sum
+over the same walk, so that lines cannot contradict.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import mul
+from typing import NamedTuple
 
 import msgspec
 
-from app.domain.match import MapPlay, Side
+from app.domain.match import MapPlay
 from app.domain.score_rules import is_decided
-from app.trading.model import half_of, is_pistol, last_won, logistic, money, side_logit, start_side, switched
+from app.trading import half_walk
+from app.trading.economy import Economies, economies
+from app.trading.half_walk import Half, Rest, Results
+from app.trading.model import half_of, side_logit, start_side, switched
 
 Score = tuple[int, int]
-MapState = tuple[int, int, int]  #: home's rounds, away's rounds, who won the last round of this half
 Finals = tuple[tuple[Score, float], ...]
-Span = tuple[int, int]  #: the least and the most; none when the least is more
 
 _OVERTIMES_AHEAD = 3  #: overtimes computed one by one; the rest is distributed over their outcomes
 
 
 class MapParameters(msgspec.Struct, frozen=True):
-    """What the chances of one map's rounds depend on. `home_starts_ct` None: sides are not known yet."""
+    """What the chances of one map's rounds depend on. `skill` is home's advantage and `side` that of CT, in
+    logits of a round."""
 
     skill: float
     side: float
-    home_starts_ct: bool | None
+    home_starts_ct: bool
     max_rounds: int
     overtime_rounds: int
+    economies: Economies
 
     def decided(self, home: int, away: int) -> bool:
         return is_decided(home, away, self.max_rounds, self.overtime_rounds)
 
-    def home_wins(self, index: int, last: int) -> float:
-        """The chance that home wins the round with this index (from 0), before it begins."""
-        return _chances(self, index)[last]
+    def home_is_ct(self, half: int) -> bool:
+        return self.home_starts_ct is not switched(half)
 
-    def next_last_won(self, index: int, won: int) -> int:
-        """`last_won` for the round after the one with this index, won by `won`: 0 at a half's end."""
-        _, position = half_of(index + 1, self.max_rounds, self.overtime_rounds)
-        return won if position else 0
+    def half(self, number: int) -> Half:
+        """What the rounds of the half with this number (from 0) depend on."""
+        return _half(self, number)
+
+    def position(self, home: int, away: int) -> tuple[int, int]:
+        """(half, round within it), both from 0, of the round at this score."""
+        return half_of(home + away, self.max_rounds, self.overtime_rounds)
 
 
 @lru_cache(maxsize=8192)
-def _chances(parameters: MapParameters, index: int) -> tuple[float, float, float]:
-    """Home's chances of the round with this index: after no round in its half, after a won one, and (at
-    index -1) after a lost one."""
-    half, position = half_of(index, parameters.max_rounds, parameters.overtime_rounds)
-    after = [parameters.skill + money(position + 1, last, half > 1) for last in (0, 1, -1)]
-    side = 0.0 if is_pistol(half, position) else parameters.side
-    if parameters.home_starts_ct is None:
-        none, won, lost = ((logistic(logit + side) + logistic(logit - side)) / 2 for logit in after)
-    else:
-        lean = side if parameters.home_starts_ct is not switched(half) else -side
-        none, won, lost = (logistic(logit + lean) for logit in after)
-    return none, won, lost
+def _half(parameters: MapParameters, number: int) -> Half:
+    length = (parameters.max_rounds if number < 2 else parameters.overtime_rounds) // 2
+    skill = parameters.skill if parameters.home_is_ct(number) else -parameters.skill
+    return Half(
+        parameters.economies.of_half(number, length),
+        length,
+        round(parameters.side + skill, 6),
+        round(skill if number < 2 else parameters.side + skill, 6),
+    )
 
 
-def map_parameters(play: MapPlay, skill: float) -> MapParameters:
-    start: Side | None = start_side(play)
+class MapState(NamedTuple):
+    """Where a map stands between two rounds. `results` are those of the half that the next round belongs to,
+    by whether CT won; `economy` is the state of the economy in the last of them, None where it was not
+    seen."""
+
+    home: int
+    away: int
+    results: Results = ()
+    economy: int | None = None
+
+    def after(self, parameters: MapParameters, home_won: bool, economy: int | None) -> "MapState":
+        """The state after the next round, in which the economy is in this state."""
+        half, _ = parameters.position(self.home, self.away)
+        home, away = self.home + home_won, self.away + (not home_won)
+        if parameters.position(home, away)[1] == 0:
+            return MapState(home, away)
+        ct_won = home_won is parameters.home_is_ct(half)
+        return MapState(home, away, (*self.results, ct_won), economy)
+
+
+def map_parameters(play: MapPlay, skill: float, home_starts_ct: bool) -> MapParameters:
     return MapParameters(
         skill=skill,
         side=side_logit(play.name),
-        home_starts_ct=None if start is None else start == "CT",
+        home_starts_ct=home_starts_ct,
         max_rounds=play.max_rounds,
         overtime_rounds=play.overtime_rounds,
+        economies=economies(),
     )
+
+
+def home_starts_ct(play: MapPlay) -> bool | None:
+    """None while sides are unknown."""
+    side = start_side(play)
+    return None if side is None else side == "CT"
 
 
 def map_state(play: MapPlay) -> MapState:
-    return play.home_score, play.away_score, last_won(play)
+    """The map after the rounds that counted."""
+    number, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
+    results = dict(half_results(play)).get(number, ()) if position else ()
+    return MapState(play.home_score, play.away_score, results)
 
 
-@lru_cache(maxsize=2048)
+def half_results(play: MapPlay) -> Iterator[tuple[int, Results]]:
+    """The results of each half so far, with its number (from 0); None for rounds that were not seen."""
+    ct_won = {played.number: played.winning_side == "CT" for played in play.counted}
+    halves: dict[int, list[bool | None]] = {}
+    for index in range(play.rounds_won):
+        number, _ = half_of(index, play.max_rounds, play.overtime_rounds)
+        halves.setdefault(number, []).append(ct_won.get(index + 1))
+    return ((number, tuple(results)) for number, results in halves.items())
+
+
+def home_wins_round(parameters: MapParameters, state: MapState, seen: int | None = None) -> float:
+    """Home's chance of the next round, before it begins. `seen` is the state of the economy in it."""
+    number, _ = parameters.position(state.home, state.away)
+    half = parameters.half(number)
+    if seen is None:
+        ct = half_walk.ct_wins(half, state.results, half_walk.belief(half, state.results, state.economy))
+    else:
+        ct = half_walk.ct_wins_in(half, len(state.results), seen)
+    return ct if parameters.home_is_ct(number) else 1 - ct
+
+
+def home_wins_opening(parameters: MapParameters, half: int) -> float:
+    """Home's chance of the first round of the half with this number (from 0), before the half begins."""
+    ct = half_walk.ct_wins_in(parameters.half(half), 0, 0)
+    return ct if parameters.home_is_ct(half) else 1 - ct
+
+
+@lru_cache(maxsize=4096)
 def finals(parameters: MapParameters, state: MapState) -> Finals:
     """Each final score that can still come, with its probability; they sum to 1."""
-    form = parameters.max_rounds, parameters.overtime_rounds
-    ended, level = _walk(
-        parameters, state, lambda index: _undecided(index, *form), _last_round(parameters, state)
-    )
-    if not ended:
-        return ((state[:2], 1.0),)
-    return tuple((_share_out(parameters, ended, level) if level else ended).items())
+    if parameters.decided(state.home, state.away):
+        return (((state.home, state.away), 1.0),)
+    number, _ = parameters.position(state.home, state.away)
+    period = number // 2
+    base = _level_before(period, parameters.max_rounds, parameters.overtime_rounds)
+    home, away, rest = state.home - base, state.away - base, _rest(parameters, state)
+    if number % 2:
+        chances = _ends(rest, parameters.half(number).length, home, away)
+    else:
+        shares = rest.shares()
+        chances = [sum(map(mul, shares, column[home:])) for column in _second_half(parameters, period)]
+    return tuple(_finals(parameters, period, chances, _OVERTIMES_AHEAD - (period > 0)))
+
+
+def _finals(
+    parameters: MapParameters, period: int, chances: Sequence[float], overtimes: int
+) -> Iterator[tuple[Score, float]]:
+    """The final scores from the ends of a period, as `_ends` orders them. With 0 `overtimes` left to compute,
+    a level end is distributed over the others."""
+    scores = _end_scores(period, parameters.max_rounds, parameters.overtime_rounds)
+    level = chances[-1]
+    if level and not parameters.overtime_rounds:
+        yield scores[-1], level
+    elif level and overtimes:
+        for score, chance in _overtime(parameters, period + 1, overtimes - 1):
+            yield score, level * chance
+    share = 1 / (1 - level) if parameters.overtime_rounds and not overtimes else 1.0
+    for score, chance in zip(scores[:-1], chances, strict=False):
+        if chance:
+            yield score, chance * share
+
+
+@lru_cache(maxsize=1024)
+def _overtime(parameters: MapParameters, period: int, overtimes: int) -> Finals:
+    """The final scores when this overtime begins, of which so many more are computed one by one."""
+    shares = _whole(parameters, 2 * period).shares()
+    chances = [sum(map(mul, shares, column)) for column in _second_half(parameters, period)]
+    return tuple(_finals(parameters, period, chances, overtimes))
+
+
+@lru_cache(maxsize=256)
+def _level_before(period: int, max_rounds: int, overtime_rounds: int) -> int:
+    """What both teams have when a period begins."""
+    return (max_rounds + (period - 1) * overtime_rounds) // 2 if period else 0
+
+
+@lru_cache(maxsize=256)
+def _end_scores(period: int, max_rounds: int, overtime_rounds: int) -> tuple[Score, ...]:
+    """The scores at which a period can end: home's wins, away's, and level."""
+    base = _level_before(period, max_rounds, overtime_rounds)
+    level = _level_before(period + 1, max_rounds, overtime_rounds)
+    won = [(level + 1, less) for less in range(base, level)]
+    return (*won, *((away, home) for home, away in won), (level, level))
+
+
+def _ends(rest: Rest, length: int, home: int, away: int) -> list[float]:
+    """The chances of the ends of a period in the second of its halves, whose rounds have come to this score:
+    home wins when away has 0, 1, … rounds, away wins when home has, both end level."""
+    return [
+        *([0.0] * away),
+        *rest.own_row(length + 1 - home),
+        *([0.0] * home),
+        *rest.other_row(length + 1 - away),
+        rest.shares()[length - home],
+    ]
 
 
 @lru_cache(maxsize=2048)
+def _second_half(parameters: MapParameters, period: int) -> tuple[tuple[float, ...], ...]:
+    """For each end of a period (as `_ends` orders them), its chance by home's rounds in the first half."""
+    number = 2 * period + 1
+    rest, length = _whole(parameters, number), parameters.half(number).length
+    ends = [_ends(rest, length, home, length - home) for home in range(length + 1)]
+    return tuple(zip(*ends, strict=True))
+
+
+@lru_cache(maxsize=8192)
+def _rest(parameters: MapParameters, state: MapState) -> Rest:
+    """What is left of the half of the next round, seen from home."""
+    number, position = parameters.position(state.home, state.away)
+    if not position:
+        return _whole(parameters, number)
+    found = half_walk.after(parameters.half(number), state.results, state.economy)
+    return found if parameters.home_is_ct(number) else found.turned()
+
+
+def _whole(parameters: MapParameters, number: int) -> Rest:
+    """A whole half, seen from home."""
+    found = half_walk.from_start(parameters.half(number))
+    return found if parameters.home_is_ct(number) else found.turned()
+
+
+@lru_cache(maxsize=4096)
 def wins_map(parameters: MapParameters, state: MapState) -> float:
     """Home's chance to win the map; a level end, where the format has one, counts half for each."""
     return sum(
@@ -95,64 +239,6 @@ def wins_map(parameters: MapParameters, state: MapState) -> float:
     )
 
 
-def _walk(
-    parameters: MapParameters, state: MapState, open_at: Callable[[int], Span], until: int
-) -> tuple[dict[Score, float], float]:
-    """Play on from `state`, round by round, until so many have been played: the scores at which play ends,
-    with their chances, and the chance that it does not.
-
-    `open_at` returns between which of home's rounds, both included, play goes on when so many rounds have
-    been played. `won` and `lost` are the row of states after that many rounds, by home's rounds: with the
-    last round won and lost by home.
-    """
-    first, away, last = state
-    ended: dict[Score, float] = {}
-    won, lost = ([1.0], [0.0]) if last > 0 else ([0.0], [1.0])
-    for index in range(first + away, until):
-        least, most = open_at(index)
-        while won and first < least:
-            ended[first, index - first] = won.pop(0) + lost.pop(0)
-            first += 1
-        while won and first + len(won) - 1 > most:
-            home = first + len(won) - 1
-            ended[home, index - home] = won.pop() + lost.pop()
-        if not won:
-            break
-        none, ahead, behind = _chances(parameters, index)
-        if not last:
-            ahead = behind = none
-        last = 1
-        wins = [up * ahead + down * behind for up, down in zip(won, lost, strict=True)]
-        losses = [up + down - win for up, down, win in zip(won, lost, wins, strict=True)]
-        won, lost = [0.0, *wins], [*losses, 0.0]
-    return ended, sum(won) + sum(lost)
-
-
-@lru_cache(maxsize=1024)
-def _undecided(index: int, max_rounds: int, overtime_rounds: int) -> Span:
-    """Between which of home's rounds a map is not decided after `index` rounds."""
-    homes = [
-        home for home in range(index + 1) if not is_decided(home, index - home, max_rounds, overtime_rounds)
-    ]
-    return (homes[0], homes[-1]) if homes else (1, 0)
-
-
-def _share_out(parameters: MapParameters, ended: dict[Score, float], rest: float) -> dict[Score, float]:
-    """The chance of a level score after the last computed overtime, distributed over the ends in overtime."""
-    late = {score: chance for score, chance in ended.items() if sum(score) > parameters.max_rounds} or ended
-    share = rest / sum(late.values())
-    return ended | {score: chance * (1 + share) for score, chance in late.items()}
-
-
-def _last_round(parameters: MapParameters, state: MapState) -> int:
-    """How many rounds are computed one by one."""
-    played = state[0] + state[1]
-    overtimes = (
-        max(played - parameters.max_rounds, 0) // max(parameters.overtime_rounds, 1) + _OVERTIMES_AHEAD
-    )
-    return parameters.max_rounds + overtimes * parameters.overtime_rounds + 1
-
-
 def chance_of(distribution: Finals, condition: Callable[[int, int], bool]) -> float:
     return sum([chance for (home, away), chance in distribution if condition(home, away)])
 
@@ -160,27 +246,43 @@ def chance_of(distribution: Finals, condition: Callable[[int, int], bool]) -> fl
 @lru_cache(maxsize=4096)
 def reachable(home: int, away: int, max_rounds: int, overtime_rounds: int) -> frozenset[Score]:
     """Final scores that the rules still allow, with as many overtimes as `finals` computes."""
-    even = MapParameters(0.0, 0.0, None, max_rounds, overtime_rounds)
-    return frozenset(score for score, _ in finals(even, (home, away, 0)))
+    even = MapParameters(0.0, 0.0, True, max_rounds, overtime_rounds, economies())
+    state = MapState(home, away, (None,) * even.position(home, away)[1])
+    return frozenset(score for score, _ in finals(even, state))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def reaches_first(parameters: MapParameters, state: MapState, target: int) -> float:
-    """The chance that home has `target` rounds before away has."""
-    if max(state[:2]) >= target:
-        return float(state[0] >= target)
-    ended, _ = _walk(parameters, state, lambda index: (index - target + 1, target - 1), 2 * target)
-    return sum(chance for (home, _), chance in ended.items() if home >= target)
+    """The chance that home has `target` rounds before away has, which the rounds of regulation decide."""
+    if max(state.home, state.away) >= target:
+        return float(state.home >= target)
+    number, _ = parameters.position(state.home, state.away)
+    rest = _rest(parameters, state)
+    home, away = target - state.home, target - state.away
+    found = _reaches(rest, home, away)
+    if number == 0:
+        later = _whole(parameters, 1)
+        for wins, chance in enumerate(rest.shares()):
+            if wins < home and rest.rounds - wins < away:
+                found += chance * _reaches(later, home - wins, away - rest.rounds + wins)
+    return found
+
+
+def _reaches(rest: Rest, home: int, away: int) -> float:
+    """The chance that home wins so many of these rounds before away wins as many as it needs."""
+    return sum(rest.own_row(home)[:away]) if home <= rest.rounds else 0.0
 
 
 @lru_cache(maxsize=4096)
-def scores_after(parameters: MapParameters, state: MapState, rounds: int) -> Finals:
-    """The score after `rounds` rounds of the map in all, with its chances."""
-    played = state[0] + state[1]
-    if played >= rounds:
-        return ((state[:2], 1.0),)
-    ended, _ = _walk(parameters, state, lambda index: (0, index) if index < rounds else (1, 0), rounds + 1)
-    return tuple(ended.items())
+def half_scores(parameters: MapParameters, state: MapState) -> Finals:
+    """The score after the first half, with its chances; the present one when that is over."""
+    if parameters.position(state.home, state.away)[0]:
+        return (((state.home, state.away), 1.0),)
+    rest = _rest(parameters, state)
+    return tuple(
+        ((state.home + wins, state.away + rest.rounds - wins), chance)
+        for wins, chance in enumerate(rest.shares())
+    )
 
 
 def mixture(branches: Iterable[tuple[float, Finals]]) -> Finals:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from app.domain.match import MapPlay
 from app.trading.coefficients import RatingCoefficients
-from app.trading.map_scores import Score, finals, map_parameters, map_state
+from app.trading.map_scores import MapState, Score, finals, map_parameters, mixture
 from app.trading.ratings import Normal, RatingModel
 from scripts.fit.simplex import minimum
 from scripts.reality import rated_maps
@@ -17,6 +17,7 @@ from scripts.reality.old_maps import MAX_ROUNDS, OldMap
 
 _WARM_UP = 500  #: maps until the teams are rated; these do not count
 _STEP, _MOST = 0.05, 1.95  #: the skills that scores are computed for, in logits; between them, linear
+_POINTS = ((0.0, 2 / 3), (-math.sqrt(3), 1 / 6), (math.sqrt(3), 1 / 6))
 _RARE = 1e-6  #: the chance of a score that the chain does not list
 
 
@@ -36,9 +37,9 @@ def with_round_skill(found: RatingCoefficients, old: Sequence[OldMap]) -> Rating
 
 
 def _chance(one: OldMap, difference: Normal, slope: float, day: float) -> float:
-    """The chance of this score: half each for skill at either end of its spread, as in prices."""
+    """The chance of this score, the mean over what skill may be (three points of Gauss's quadrature)."""
     mean, spread = slope * difference.mean, math.sqrt(slope**2 * difference.variance + day**2)
-    return sum(_chance_at(one, skill) for skill in (mean - spread, mean + spread)) / 2
+    return sum(weight * _chance_at(one, mean + step * spread) for step, weight in _POINTS)
 
 
 def _chance_at(one: OldMap, skill: float) -> float:
@@ -50,4 +51,5 @@ def _chance_at(one: OldMap, skill: float) -> float:
 @lru_cache(maxsize=4096)
 def _scores(map_name: str, step: int) -> dict[Score, float]:
     play = MapPlay(number=1, name=f"de_{map_name.lower()}", max_rounds=MAX_ROUNDS)
-    return dict(finals(map_parameters(play, round(step * _STEP, 6)), map_state(play)))
+    starts = (map_parameters(play, round(step * _STEP, 6), starts_ct) for starts_ct in (True, False))
+    return dict(mixture((0.5, finals(parameters, MapState(0, 0))) for parameters in starts))

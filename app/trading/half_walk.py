@@ -1,0 +1,234 @@
+"""The rounds that are left of a half, as CT and T see them: who may win how many, and in which order.
+
+Every half of one length and one lean (CT's advantage in logits from skill and the map's side, the same in all
+rounds but a pistol round) goes on alike from the same state. What follows from each state is therefore
+computed once, backwards from the half's end, for all matches.
+"""
+
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+from math import log
+from operator import mul
+from typing import NamedTuple
+
+from app.trading.economy import Economy, Move
+from app.trading.model import logistic
+
+Results = tuple[bool | None, ...]  #: of the half's rounds so far: whether CT won; None where it is not known
+Tables = tuple[list[float], list[float]]  #: CT's and T's, as in `Rest`
+
+
+class Half(NamedTuple):
+    """What the rounds of a half depend on. `first_lean` is the lean of its first round."""
+
+    economy: Economy
+    length: int
+    lean: float
+    first_lean: float
+
+
+class Rest(NamedTuple):
+    """What is left of a half, seen from one side: `rounds` are left, `own` holds the rows that `own_row`
+    returns, one after another, `other` the same of the other side."""
+
+    rounds: int
+    own: "array[float]"
+    other: "array[float]"
+
+    def turned(self) -> "Rest":
+        """The same, seen from the other side."""
+        return Rest(self.rounds, self.other, self.own)
+
+    def own_row(self, wins: int) -> "array[float]":
+        """The chances that this side wins its round number `wins` (from 1) when the other has won 0, 1, 2, …
+        of them. There is a row for one round more than are left; it is empty."""
+        return self.own[self._start(wins) : self._start(wins + 1)]
+
+    def other_row(self, wins: int) -> "array[float]":
+        """The same for the other side."""
+        return self.other[self._start(wins) : self._start(wins + 1)]
+
+    def _start(self, wins: int) -> int:
+        return (wins - 1) * (2 * self.rounds + 2 - wins) // 2
+
+    def shares(self) -> list[float]:
+        """The chances that this side wins 0, 1, 2, … of all rounds left."""
+        if not self.rounds:
+            return [1.0]
+        ends = _row_ends(self.rounds)
+        won, lost = [self.own[end] for end in ends], [self.other[end] for end in reversed(ends)]
+        return [lost[0], *(win + loss for win, loss in zip(won, lost[1:], strict=False)), won[-1]]
+
+
+@lru_cache(maxsize=256)
+def _row_ends(rounds: int) -> tuple[int, ...]:
+    """Where each row ends: there, all rounds have been played."""
+    ends, end = [], -1
+    for length in range(rounds, 0, -1):
+        end += length
+        ends.append(end)
+    return tuple(ends)
+
+
+def ct_wins(half: Half, results: Results, known: Sequence[float]) -> float:
+    """CT's chance of the round after `results`, before it begins. `known`: how likely each state is in it."""
+    return float(sum(map(mul, known, _chances(half, len(results)))))
+
+
+def ct_wins_in(half: Half, position: int, state: int) -> float:
+    """CT's chance of the round at this position (from 0), before it begins, in this state of the economy."""
+    chances = _chances(half, position)
+    return chances[state] if len(chances) > 1 else chances[0]
+
+
+@lru_cache(maxsize=65_536)
+def log_likelihood(half: Half, results: Results) -> float:
+    """The logarithm of how likely these results of the half's rounds were."""
+    if not results:
+        return 0.0
+    before, won = results[:-1], results[-1]
+    earlier = log_likelihood(half, before)
+    if won is None:
+        return earlier
+    chance = ct_wins(half, before, belief(half, before))
+    return earlier + log(chance if won else 1 - chance)
+
+
+def _chances(half: Half, position: int) -> tuple[float, ...]:
+    """CT's chance of the round at this position (from 0), by state; the first round has only the state 0."""
+    economy = half.economy
+    if position:
+        return _later_chances(economy, half.lean)
+    return (logistic((economy.logits[0] if economy.first is None else economy.first) + half.first_lean),)
+
+
+@lru_cache(maxsize=1024)
+def _later_chances(economy: Economy, lean: float) -> tuple[float, ...]:
+    return tuple(logistic(logit + lean) for logit in economy.logits)
+
+
+def belief(half: Half, results: Results, state: int | None = None) -> tuple[float, ...]:
+    """How likely each state of the economy is in the round after `results`. `state`: that of the last of
+    them, where it was seen."""
+    return _belief(half, results, state) if results else (1.0,)
+
+
+@lru_cache(maxsize=16_384)
+def _belief(half: Half, results: Results, state: int | None) -> tuple[float, ...]:
+    sums = [0.0] * half.economy.size
+    for won, weights in enumerate(_weights(half, results, state)):
+        following = half.economy.following(len(results) - 1, bool(won))
+        for weight, move in zip(weights, following, strict=False):
+            for after, chance in move:
+                sums[after] += weight * chance
+    return tuple(sums)
+
+
+def _weights(half: Half, results: Results, state: int | None) -> tuple[list[float], list[float]]:
+    """How likely CT lost the last of these rounds in each state, and won it in each."""
+    before, won = results[:-1], results[-1]
+    known = belief(half, before) if state is None else _only(state, half.economy.size)
+    chances = _chances(half, len(before))
+    wins = [0.0 if won is False else weight * win for weight, win in zip(known, chances, strict=False)]
+    losses = [0.0 if won else weight * (1 - win) for weight, win in zip(known, chances, strict=False)]
+    total = sum(wins) + sum(losses)
+    return [loss / total for loss in losses], [win / total for win in wins]
+
+
+@lru_cache(maxsize=64)
+def _only(state: int, size: int) -> tuple[float, ...]:
+    return tuple(float(index == state) for index in range(size))
+
+
+@lru_cache(maxsize=1024)
+def from_start(half: Half) -> Rest:
+    """A whole half, seen from CT."""
+    lost, won = (after[0] for after in _after(half.economy, half.length, half.lean)[0])
+    tables = _before(won.rounds, _chances(half, 0)[0], _tables(won), _tables(lost))
+    return _rest(half.length, tables)
+
+
+@lru_cache(maxsize=8192)
+def after(half: Half, results: Results, state: int | None = None) -> Rest:
+    """What is left after these results, of which there is one at least, seen from CT. `state` is that of the
+    economy in the last of these rounds; None where it was not seen."""
+    found, last = _after(half.economy, half.length, half.lean)[len(results) - 1], results[-1]
+    if state is not None and last is not None:
+        return found[last][state]
+    rests = [
+        (rest, weight)
+        for won, weights in enumerate(_weights(half, results, state))
+        for rest, weight in zip(found[won], weights, strict=False)
+        if weight
+    ]
+    return _rest(half.length - len(results), _mean([(_tables(rest), weight) for rest, weight in rests]))
+
+
+@lru_cache(maxsize=512)
+def _after(economy: Economy, length: int, lean: float) -> list[tuple[list[Rest], list[Rest]]]:
+    """By position, and by result (CT lost, CT won): what is left after that round, by the state in it.
+
+    Computed backwards: the tables of a state follow from those of the states that may come next.
+    """
+    chances = _later_chances(economy, lean)
+    found: list[tuple[list[Rest], list[Rest]]] = []
+    tables: list[Tables] = [([], [])] * economy.size
+    for position in reversed(range(length)):
+        rounds = length - position - 1
+        lost, won = (
+            [_following(tables, move) for move in economy.following(position, result)]
+            for result in (False, True)
+        )
+        found.append(([_rest(rounds, one) for one in lost], [_rest(rounds, one) for one in won]))
+        tables = [
+            _before(rounds, chance, up, down) for chance, up, down in zip(chances, won, lost, strict=False)
+        ]
+    return found[::-1]
+
+
+def _rest(rounds: int, tables: Tables) -> Rest:
+    return Rest(rounds, array("d", tables[0]), array("d", tables[1]))
+
+
+def _tables(rest: Rest) -> Tables:
+    return list(rest.own), list(rest.other)
+
+
+def _following(tables: Sequence[Tables], move: Move) -> Tables:
+    return _mean([(tables[state], chance) for state, chance in move])
+
+
+def _mean(parts: Sequence[tuple[Tables, float]]) -> Tables:
+    """The mean of tables of one size; weights sum to 1."""
+    (ct, t), weight = parts[0]
+    if len(parts) == 1:
+        return ct, t
+    ct, t = [weight * chance for chance in ct], [weight * chance for chance in t]
+    for (more_ct, more_t), weight in parts[1:]:
+        ct = [chance + weight * more for chance, more in zip(ct, more_ct, strict=True)]
+        t = [chance + weight * more for chance, more in zip(t, more_t, strict=True)]
+    return ct, t
+
+
+def _before(rounds: int, win: float, won: Tables, lost: Tables) -> Tables:
+    """The tables before a round that CT wins with chance `win`, from those after it with `rounds` left.
+
+    A side's row of n wins goes on from that of n - 1 when it wins the round, and from that of n, with one
+    more win of the other side, when it does not.
+    """
+    begun, loss = [1.0] + [0.0] * rounds, 1 - win
+    ct = zip(begun + won[0], _one_more(rounds, lost[0]), strict=True)
+    t = zip(begun + lost[1], _one_more(rounds, won[1]), strict=True)
+    return [win * up + loss * down for up, down in ct], [loss * down + win * up for down, up in t]
+
+
+def _one_more(rounds: int, rows: list[float]) -> list[float]:
+    """The rows when the other side has won one round more before them: each begins with a zero."""
+    shifted, start = [], 0
+    for length in range(rounds, 0, -1):
+        shifted.append(0.0)
+        shifted += rows[start : start + length]
+        start += length
+    shifted.append(0.0)
+    return shifted

@@ -1,0 +1,286 @@
+"""The chain of a map's rounds: levels of both sides' means, what they are worth, and how they go on.
+
+Levels and moves from csgo_round_snapshots: what a side has at the first row of a round, and what it has
+in the next when it wins and when it loses. Those thresholds are chosen that foresee the next rounds best.
+The spread of skill is the one under which the rounds of those maps and the scores of cs2_results_2026 are
+likeliest; the maps' sides are calibrated on the chain itself, in the format of today.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from app.trading.coefficients import DataSet, MapCoefficients, Moves
+from app.trading.economy import Economies, described
+from app.trading.half_walk import Half, from_start
+from app.trading.model import logit
+from scripts.fit.regression import fit as regress
+from scripts.fit.regression import logistic
+from scripts.fit.rounds import FILE, NAME
+from scripts.reality import cs2_results
+from scripts.reality.labels import RoundKey, round_winners
+from scripts.reality.place import data_set
+from scripts.reality.snapshots import DATES, Snapshot, half_of, read
+
+RESULTS_FILE = "cs2_results_2026.csv"
+_LEVELS = 3
+_CANDIDATES = (14_000, 16_000, 18_000, 20_000, 22_000, 24_000, 27_000, 30_000, 34_000)
+_CLASSES = 3  #: of positions in a half: after the pistol round, after the second, later
+_AHEAD = 5  #: rounds that a choice of thresholds must foresee
+_SPREADS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+_PENALTY, _SIDE_PENALTY, _SHARED = 0.5, 2.0, 8.0
+_SKILLS = np.linspace(-1.6, 1.6, 33)
+_SHARES = (0.46, 0.48, 0.5, 0.52, 0.54, 0.56, 0.58)  #: of rounds that CT wins on maps of today
+_HALF = 12  #: rounds of a half in CS2
+_RARE = 0.01  #: moves less likely than this are left out
+_DIGITS = 4
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """The first moment of a round of regulation: both sides' means, and who won it."""
+
+    key: RoundKey
+    map_name: str
+    position: int
+    means: tuple[int, int]
+    ct_won: bool
+
+
+def fit(data: Path) -> tuple[MapCoefficients, list[DataSet]]:
+    """The section `maps`, from the snapshots and results in `data`."""
+    snapshots = list(read(data / FILE))
+    results = list(cs2_results.read(data / RESULTS_FILE))
+    found = fitted(snapshots, round_winners(snapshots), results)
+    return found, [
+        data_set(data / FILE, len(snapshots), DATES),
+        data_set(data / RESULTS_FILE, len(results), cs2_results.DATES),
+    ]
+
+
+def fitted(
+    snapshots: Sequence[Snapshot],
+    winners: Mapping[RoundKey, bool],
+    results: Sequence[cs2_results.MapScore],
+    thresholds: tuple[int, ...] | None = None,
+) -> MapCoefficients:
+    """The coefficients that describe these rounds and results best."""
+    rounds = openings(snapshots, winners)
+    found = [_economy(rounds, chosen) for chosen in _choices(thresholds)]
+    best = min(found, key=lambda one: _loss_ahead(rounds, one))
+    best = msgspec.structs.replace(best, skill_spread=_spread(rounds, best, results))
+    offset, slope = _calibrated_sides(described(best))
+    return msgspec.structs.replace(best, side_offset=offset, side_slope=slope)
+
+
+def _choices(thresholds: tuple[int, ...] | None) -> Iterable[tuple[int, ...]]:
+    return (thresholds,) if thresholds else combinations(_CANDIDATES, _LEVELS - 1)
+
+
+def openings(snapshots: Sequence[Snapshot], winners: Mapping[RoundKey, bool]) -> list[Opening]:
+    """The first row of each round of regulation."""
+    found = []
+    for one in snapshots:
+        half, position = half_of(one.round_index)
+        if one.opens_round and half < 2:
+            found.append(Opening(one.key, one.map_name, position, means(one), winners[one.key]))
+    return found
+
+
+def means(snapshot: Snapshot) -> tuple[int, int]:
+    """CT's and T's money and equipment."""
+    ct, t = (
+        (side.money or 0) + (side.weapons or 0) + (side.utility or 0)
+        for side in (snapshot.state.ct, snapshot.state.t)
+    )
+    return ct, t
+
+
+def _economy(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> MapCoefficients:
+    """Everything about money for these thresholds; no spread of skill and no sides of today yet."""
+    levels = _levels(rounds, thresholds)
+    later = np.array([one.position > 0 for one in rounds])
+    won = np.array([float(one.ct_won) for one in rounds])
+    names = sorted({one.map_name for one in rounds})
+    at = np.array([names.index(one.map_name) for one in rounds])
+    size = len(thresholds) + 1
+    features = np.hstack([np.eye(len(names))[at], *(np.eye(size)[levels[:, side]] for side in (0, 1))])
+    penalty = np.array([_SIDE_PENALTY] * len(names) + [_PENALTY] * 2 * size)
+    weights = [float(weight) for weight in regress(features[later], won[later], penalty)]
+    pistol = logit(float((won[~later].sum() + 1) / ((~later).sum() + 2)))
+    sides = dict(zip(names, (round(side, _DIGITS) for side in weights), strict=False))
+    return MapCoefficients(
+        thresholds=thresholds,
+        ct=_rounded(weights[len(names) : len(names) + size]),
+        t=_rounded(weights[len(names) + size :]),
+        pistol=round(pistol, _DIGITS),
+        ct_moves=_moves(rounds, levels[:, 0], won > 0),
+        t_moves=_moves(rounds, levels[:, 1], won == 0),
+        sides={NAME: sides},
+        side_offset=0.0,
+        side_slope=1.0,
+        skill_spread=0.0,
+    )
+
+
+def _levels(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> NDArray[np.int64]:
+    """CT's and T's level in each round."""
+    return np.searchsorted(thresholds, np.array([one.means for one in rounds]), side="right")
+
+
+def _moves(rounds: Sequence[Opening], levels: NDArray[np.int64], won: NDArray[np.bool_]) -> tuple[Moves, ...]:
+    """How often each level follows. What is seldom seen after the second round is completed from later
+    ones."""
+    size = int(levels.max()) + 1
+    counts = np.zeros((_CLASSES, 2, size, size))
+    for index, (one, following) in enumerate(pairwise(rounds)):
+        if following.key == (one.key[0], one.key[1] + 1) and following.position:
+            level = levels[index] if one.position else 0
+            counts[min(one.position, _CLASSES - 1), int(won[index]), level, levels[index + 1]] += 1
+    all_later = counts[1:].sum(axis=0) + 0.1
+    shared = all_later / all_later.sum(axis=-1, keepdims=True)
+    first = counts[0][:, :1, :]
+    return (_shares(first), *(_shares(later + _SHARED * shared) for later in counts[1:]))
+
+
+def _shares(counts: NDArray[np.float64]) -> Moves:
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    shares = np.where(shares < _RARE, 0.0, shares)
+    shares /= shares.sum(axis=-1, keepdims=True)
+    lost, won = (tuple(_rounded(row, last=True) for row in rows.tolist()) for rows in shares)
+    return lost, won
+
+
+def _rounded(values: Sequence[float], last: bool = False) -> tuple[float, ...]:
+    """Rounded; with `last` the largest takes what is missing to 1."""
+    found = [round(float(value), _DIGITS) for value in values]
+    if last:
+        found[found.index(max(found))] += 1 - sum(found)
+    return tuple(round(value, _DIGITS) for value in found)
+
+
+def _loss_ahead(rounds: Sequence[Opening], found: MapCoefficients) -> float:
+    """The log loss of rounds up to five ahead, from the state of a round: what a chain is for."""
+    levels = _levels(rounds, found.thresholds)
+    states = levels[:, 0] * len(found.ct) + levels[:, 1]
+    total, count = 0.0, 0
+    for name, side in found.sides[NAME].items():
+        of_map = [index for index, one in enumerate(rounds) if one.map_name == name and one.position]
+        for first in range(1, _CLASSES):
+            starts = [index for index in of_map if min(rounds[index].position, _CLASSES - 1) == first]
+            for step, chances in enumerate(_ahead(described(found), side, first)):
+                for index in starts:
+                    if _same_half(rounds, index, index + step):
+                        chance = chances[states[index]]
+                        total -= float(np.log(chance if rounds[index + step].ct_won else 1 - chance))
+                        count += 1
+    return total / count
+
+
+def _ahead(found: Economies, side: float, first: int) -> Iterable[NDArray[np.float64]]:
+    """CT's chance of the round at the position `first`, and of those up to five later, by the state in it."""
+    wins = logistic(np.array(found.scarce.logits) + side)
+    moved = np.eye(len(wins))
+    for position in range(first, first + _AHEAD + 1):
+        yield moved @ wins
+        following = np.zeros_like(moved)
+        for won, weights in ((False, 1 - wins), (True, wins)):
+            for state, move in enumerate(found.scarce.following(position, won)):
+                for after, chance in move:
+                    following[state, after] += weights[state] * chance
+        moved = moved @ following
+
+
+def _same_half(rounds: Sequence[Opening], index: int, later: int) -> bool:
+    """Whether the other round follows in the same half, with all between them seen."""
+    if later >= len(rounds):
+        return False
+    of_map, number = rounds[index].key
+    return rounds[later].key == (of_map, number + later - index) and (
+        rounds[later].position == rounds[index].position + later - index
+    )
+
+
+def _spread(
+    rounds: Sequence[Opening], found: MapCoefficients, results: Sequence[cs2_results.MapScore]
+) -> float:
+    """The standard deviation of skill under which rounds and scores are likeliest."""
+    by_skill = np.vstack([_rounds_by_skill(rounds, found), _scores_by_skill(found, results)])
+    by_skill -= by_skill.max(axis=1, keepdims=True)
+
+    def likelihood(spread: float) -> float:
+        weights = np.exp(-(_SKILLS**2) / (2 * spread**2))
+        return float(np.log(np.exp(by_skill) @ (weights / weights.sum())).sum())
+
+    return max(_SPREADS, key=likelihood)
+
+
+def _rounds_by_skill(rounds: Sequence[Opening], found: MapCoefficients) -> NDArray[np.float64]:
+    """For each map of the snapshots, the logarithm of how likely its rounds are under each skill of the side
+    that began as CT."""
+    levels = _levels(rounds, found.thresholds)
+    likelihoods: dict[int, NDArray[np.float64]] = {}
+    for index, one in enumerate(rounds):
+        bias = found.ct[levels[index, 0]] + found.t[levels[index, 1]] + found.sides[NAME][one.map_name]
+        sign = 1 if half_of(one.key[1])[0] == 0 else -1
+        chances = logistic((bias if one.position else found.pistol) + sign * _SKILLS)
+        before = likelihoods.setdefault(one.key[0], np.zeros(len(_SKILLS)))
+        before += np.log(chances if one.ct_won else 1 - chances)
+    return np.array(list(likelihoods.values()))
+
+
+def _scores_by_skill(found: MapCoefficients, results: Sequence[cs2_results.MapScore]) -> NDArray[np.float64]:
+    """The same for each map of the results: how likely its score at half-time and after regulation is. Which
+    team began as CT is not known."""
+    scores = np.array([score_chances(found, skill) for skill in _SKILLS.tolist()])
+    seen = [[_score_index(one.half, one.regulation) for one in (each, each.turned)] for each in results]
+    return np.array([np.log(scores[:, index].mean(axis=1)) for index in seen])
+
+
+def score_chances(found: MapCoefficients, skill: float) -> list[float]:
+    """The chance of each score of a CS2 map at half-time and after regulation (`_score_index`), for the team
+    that begins as CT and is ahead by `skill`, on a map without bias."""
+    economy = described(found).scarce
+    first = from_start(Half(economy, _HALF, skill, skill)).shares()
+    second = from_start(Half(economy, _HALF, -skill, -skill))
+    level = second.turned().shares()
+    chances = [0.0] * (_HALF + 1) * (_HALF + 2) ** 2
+    for mine, chance in enumerate(first):
+        theirs = _HALF - mine
+        for needed, is_ct in ((_HALF + 1 - mine, False), (_HALF + 1 - theirs, True)):
+            if needed > _HALF:
+                continue
+            other = mine if is_ct else theirs
+            for more, win in enumerate(second.own_row(needed) if is_ct else second.other_row(needed)):
+                if other + more < _HALF:
+                    score = (other + more, _HALF + 1) if is_ct else (_HALF + 1, other + more)
+                    chances[_score_index((mine, theirs), score)] = chance * win
+        chances[_score_index((mine, theirs), (_HALF, _HALF))] = chance * level[theirs]
+    return chances
+
+
+def _score_index(half: tuple[int, int], score: tuple[int, int]) -> int:
+    return (half[0] * (_HALF + 2) + score[0]) * (_HALF + 2) + score[1]
+
+
+def _calibrated_sides(found: Economies) -> tuple[float, float]:
+    """What a map on which CT wins a share of rounds adds: how the chain, between even teams, gives that
+    share."""
+    known = [(logit(share), _side_of(found, share)) for share in _SHARES]
+    logits, sides = np.array(known).T
+    slope, offset = np.polyfit(logits, sides, 1)
+    return round(float(offset), _DIGITS), round(float(slope), _DIGITS)
+
+
+def _side_of(found: Economies, share: float) -> float:
+    """By bisection."""
+    low, high = -1.0, 1.0
+    while high - low > 1e-5:
+        side = (low + high) / 2
+        won = from_start(Half(found.scarce, _HALF, side, 0.0)).shares()
+        expected = sum(wins * chance for wins, chance in enumerate(won)) / _HALF
+        low, high = (side, high) if expected < share else (low, side)
+    return (low + high) / 2
