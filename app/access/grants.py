@@ -16,7 +16,7 @@ from app.kit.errors import Forbidden, Unavailable
 from app.kit.logging import get_logger
 from app.store import keys, notifications
 from app.store.connections import Store
-from app.store.keys import KeyHolder
+from app.store.keys import KeyWithTenant
 
 _REFUSAL = "This API key is not valid. Check it, or ask your account manager for a new one."
 _SAVE_LAST_USED_SECONDS = 30.0
@@ -95,8 +95,8 @@ class Grants:
     async def no_longer_valid(self, presented: Collection[PresentedKey]) -> list[PresentedKey]:
         """Those whose key would be refused now, or has fewer or other rights. Raises `Unavailable`."""
         async with self._store.autocommit() as tx:
-            holders = await keys.by_ids(tx, {one.grant.key_id for one in presented})
-        current = {holder.key.id: holder for holder in holders}
+            present = await keys.by_ids(tx, {one.grant.key_id for one in presented})
+        current = {found.key.id: found for found in present}
         return [one for one in presented if not _still_valid(one, current.get(one.grant.key_id))]
 
     async def run(self) -> None:
@@ -115,11 +115,11 @@ class Grants:
     async def _read(self, hashed: bytes) -> _CachedKey | None:
         generation = self._generation
         async with self._store.autocommit() as tx:
-            holder = await keys.by_hash(tx, hashed)
-        if holder is None or not hmac.compare_digest(holder.hash, hashed):
+            found = await keys.by_hash(tx, hashed)
+        if found is None or not hmac.compare_digest(found.hash, hashed):
             self._valid.pop(hashed, None)
             return None
-        known = _CachedKey(holder.key.id, _active_grant(holder), holder.key.networks)
+        known = _CachedKey(found.key.id, _active_grant(found), found.key.networks)
         self._set_valid(hashed, known.grant is not None)
         if self._listening and generation == self._generation:
             self._known[hashed] = known
@@ -157,8 +157,8 @@ def _keyed_hash(raw_key: str, secret: str) -> bytes:
         return b""
 
 
-def _active_grant(holder: KeyHolder) -> Grant | None:
-    key, tenant = holder.key, holder.tenant
+def _active_grant(found: KeyWithTenant) -> Grant | None:
+    key, tenant = found.key, found.tenant
     if not key.active or not tenant.active:
         return None
     return Grant(
@@ -172,9 +172,9 @@ def _active_grant(holder: KeyHolder) -> Grant | None:
     )
 
 
-def _still_valid(presented: PresentedKey, holder: KeyHolder | None) -> bool:
-    now = _active_grant(holder) if holder else None
-    if now is None or holder is None or not _address_allowed(holder.key.networks, presented.address):
+def _still_valid(presented: PresentedKey, found: KeyWithTenant | None) -> bool:
+    now = _active_grant(found) if found else None
+    if now is None or found is None or not _address_allowed(found.key.networks, presented.address):
         return False
     then = presented.grant
     same = (now.scopes, now.finished_only, now.operator) == (then.scopes, then.finished_only, then.operator)

@@ -10,7 +10,8 @@ read for separately.
 `heartbeat` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
 queues (`queue_losses`) and from the times when none of its queues was bound (`binding_tracker`, which
 maintains the `tenant_bindings`). What is published through FastStream connects and closes by
-`broker_lifecycle`. `delivery_status` reports, for operators, how delivery to each tenant stands.
+`broker_lifecycle`, as the user of `publisher_login`. `delivery_status` reports, for operators, how delivery
+to each tenant stands.
 
 Invariants:
 - a cursor moves only past envelopes that the broker has confirmed, or that the tenant does not subscribe to,

@@ -27,20 +27,20 @@ async def connect(broker: RabbitBroker, url: str) -> None:
     try:
         await asyncio.shield(connecting)
     except asyncio.CancelledError:
-        _hold(asyncio.create_task(_close(broker, connecting)))
+        _retain(asyncio.create_task(_close(broker, connecting)))
         raise
 
 
 async def close(broker: RabbitBroker) -> None:
     """Close; a close that is not answered soon continues in the background."""
     closing = asyncio.create_task(_close(broker))
-    _hold(closing)
+    _retain(closing)
     await asyncio.wait({closing}, timeout=_CLOSE_SECONDS)
 
 
 async def _connect(broker: RabbitBroker, url: str) -> Any:
-    """Probes first: FastStream does not hold a connection whose first attempt fails, so that one could not be
-    closed."""
+    """Probes first: FastStream does not retain a connection whose first attempt fails, so that one could not
+    be closed."""
     async with open_connection(url, _PROBE_SECONDS):
         pass
     return await broker.connect()
@@ -56,7 +56,7 @@ async def _close(broker: RabbitBroker, connecting: "asyncio.Task[Any] | None" = 
         log.info("closing a broker connection failed", error=repr(error))
 
 
-def _hold(task: asyncio.Task[Any]) -> None:
+def _retain(task: asyncio.Task[Any]) -> None:
     """The event loop itself has weak references to tasks only."""
     _closing.add(task)
     task.add_done_callback(_closing.discard)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 import msgspec
 
 from app.amqp.envelope import EnvelopeRenderer
+from app.amqp.publisher_login import PublisherLogin
 from app.amqp.queue_losses import QueueLosses
-from app.amqp.reconnect import PublisherLogin
 from app.amqp.tenant_publisher import TenantPublisher
 from app.amqp.vhost_publisher import VhostPublisher
 from app.kit.background import abandon

@@ -13,6 +13,7 @@ import time
 from app.amqp.tenant_bindings import TenantBindings
 from app.store.cursors import LeasedTenant
 
+_OVERFLOW_HOLDOFF_BEATS = 6  #: intervals of `alive` between two notices of one vhost's overflows
 _LOSS_HOLDOFF_BEATS = 3  #: intervals of `alive` between two notices about losses
 
 
@@ -112,3 +113,35 @@ class LossNotice:
             self.notified_death = self.notified_death if dead is None else dead
         if not (subscribed and self.overdue):  # one that comes so late does not describe the present
             self._alive_at = time.monotonic()
+
+
+class OverflowNotices:
+    """Decides when to notify a tenant of what its queues have lost; `alive` is due every `alive_seconds`.
+
+    `subscribed="0"` goes to all queues of the vhost, and each makes its clients recover. So it is sent when
+    an overflow begins, again after its last loss, and in between only where a consumer is slow: not for a
+    queue that nobody reads. Two notices are some intervals of `alive` apart.
+    """
+
+    def __init__(self, alive_seconds: float) -> None:
+        self._holdoff = _OVERFLOW_HOLDOFF_BEATS * alive_seconds
+        self._losing = self._pending = False
+        self._notified_at = float("-inf")
+
+    def is_due(self, lost: int, slow: bool, now: float) -> bool:
+        """Whether to notify now, after so many were `lost` since the last call. `slow`: a queue with
+        consumers is far behind."""
+        begins = lost > 0 and not self._losing
+        self._losing = lost > 0
+        self._pending = self._pending or self._losing
+        if not self._pending or now - self._notified_at < self._holdoff:
+            return False
+        if not (begins or slow or not lost):
+            return False
+        self._pending, self._notified_at = False, now
+        return True
+
+    @property
+    def pending(self) -> bool:
+        """Whether the tenant has not been notified of the last losses yet."""
+        return self._pending

@@ -1,9 +1,8 @@
-"""What a tenant's own queues have lost, and when to notify the tenant.
+"""What a tenant's own queues have lost.
 
 The broker dead-letters what a queue's limits drop (see `broker.provisioning`), so that losses are counted
-exactly, however short the overflow was. Notifying is another matter: `subscribed="0"` goes to all queues of
-the vhost, and each makes its clients recover. So it is sent when an overflow begins, again after its last
-loss, and in between only where a consumer is slow: not for a queue that nobody reads.
+exactly, however short the overflow was. When the tenant is notified of them, `loss_notice.OverflowNotices`
+decides.
 """
 
 import time
@@ -12,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 from faststream.rabbit import RabbitBroker, RabbitQueue
 
+from app.amqp.loss_notice import OverflowNotices
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST, QUEUE_LIMITS, declare_topology
 from app.kit.background import run_isolated
@@ -19,37 +19,9 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
 
-_OVERFLOW_HOLDOFF_BEATS = 6  #: intervals of `alive` between two notices of one vhost's overflows
 _SLOW_DEPTH = QUEUE_LIMITS["max-length"] // 2
 _COUNT_SECONDS = 5.0
 log = get_logger(__name__)
-
-
-class OverflowNotices:
-    """Decides when to notify; not again within `holdoff` (s) of a notice."""
-
-    def __init__(self, holdoff: float) -> None:
-        self._holdoff = holdoff
-        self._losing = self._pending = False
-        self._notified_at = float("-inf")
-
-    def is_due(self, lost: int, slow: bool, now: float) -> bool:
-        """Whether to notify now, after so many were `lost` since the last call. `slow`: a queue with
-        consumers is far behind."""
-        begins = lost > 0 and not self._losing
-        self._losing = lost > 0
-        self._pending = self._pending or self._losing
-        if not self._pending or now - self._notified_at < self._holdoff:
-            return False
-        if not (begins or slow or not lost):
-            return False
-        self._pending, self._notified_at = False, now
-        return True
-
-    @property
-    def pending(self) -> bool:
-        """Whether the tenant has not been notified of the last losses yet."""
-        return self._pending
 
 
 class QueueLosses:
@@ -72,7 +44,7 @@ class QueueLosses:
         self.count = count
         self._on_record, self._uncounted = on_record, False
         self._management, self._slug, self._exchange = management, slug, exchange
-        self._notices = OverflowNotices(_OVERFLOW_HOLDOFF_BEATS * alive_seconds)
+        self._notices = OverflowNotices(alive_seconds)
 
     @property
     def pending(self) -> bool:

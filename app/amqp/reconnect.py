@@ -4,28 +4,14 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 
-import msgspec
-
 from app.amqp.connection import BrokerError, connect
+from app.amqp.publisher_login import LoginRefused, PublisherLogin
 from app.amqp.tenant_publisher import TenantPublisher
-from app.broker.address import Address
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
 _FIRST_SECONDS, _MAX_SECONDS = 0.1, 5.0
 log = get_logger(__name__)
-
-
-class LoginRefused(Exception):
-    """The broker no longer knows our user: another process holds our tenants."""
-
-
-class PublisherLogin(msgspec.Struct, frozen=True):
-    """How this process connects to every vhost: its user, the connection's name, the exchange."""
-
-    address: Address
-    name: str
-    exchange: str
 
 
 Prepare = Callable[[], Awaitable[None]]

@@ -4,7 +4,7 @@ from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchang
 
 from app.amqp import broker_lifecycle
 from app.amqp.frames import CONTENT_TYPE, AmqpMessage
-from app.amqp.reconnect import PublisherLogin
+from app.amqp.publisher_login import PublisherLogin
 
 
 class VhostPublisher:

@@ -31,17 +31,17 @@ async def execute(
     by: str,
     now: int,
     pricing: PricingConfig,
-    holder: str | None = None,
+    owner: str | None = None,
 ) -> Match:
     """Execute a command of `by` on the match `ref` and write its audit row; returns the match after it.
 
-    A repeated `request_id` of the same `holder` (default: `by`) does nothing. Raises `NotFound`; `Invalid`
+    A repeated `request_id` of the same `owner` (default: `by`) does nothing. Raises `NotFound`; `Invalid`
     with the offending field; `Conflict` when the present state does not allow it, or when that id belongs to
     another command. Nothing is written then.
     """
     async with store.transaction() as tx:
         found = await matches.by_ref(tx, ref)
-        done = await _is_repeated(tx, found.id, command, holder or by, now)
+        done = await _is_repeated(tx, found.id, command, owner or by, now)
         match = await matches.lock(tx, found.id)
         if done:
             return match
@@ -81,11 +81,11 @@ async def _effect(tx: Tx, command: Command, match: Match, now: int) -> tuple[Eff
     return Effect(after, tuple(changes)), writes
 
 
-async def _is_repeated(tx: Tx, match_id: UUID, command: Command, holder: str, now: int) -> bool:
+async def _is_repeated(tx: Tx, match_id: UUID, command: Command, owner: str, now: int) -> bool:
     if command.request_id is None:
         return False
     encoded = _encode(command)
-    known = await operator_commands.record_once(tx, holder, command.request_id, match_id, encoded, now)
+    known = await operator_commands.record_once(tx, owner, command.request_id, match_id, encoded, now)
     if known is not None and known != RecordedCommand(match_id, encoded):
         raise Conflict(f"Request {command.request_id!r} belongs to another command: use a new id.")
     return known is not None

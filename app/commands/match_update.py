@@ -6,14 +6,20 @@ from app.commands import change_drafts, doubt_alerts, entrant_links
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
+from app.domain.doubts import PRICE, raise_doubt
 from app.domain.market import Book, with_offer_end
 from app.domain.match import Match, Round, Status, TimelineEvent
+from app.kit import metrics
+from app.kit.logging import get_logger
 from app.store import changes as change_log
 from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx, Write
 from app.trading import engine
 from app.trading.engine import Reaction
+from app.trading.price_guard import unexplained_move
 from app.trading.pricing_config import PricingConfig
+
+log = get_logger(__name__)
 
 
 async def react_and_write(
@@ -37,6 +43,10 @@ async def react_and_write(
     """
     book = await markets.book(tx, after.id)
     reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
+    doubted = _doubt_price(before, after, changes, book, reaction, now)
+    if doubted is not after:
+        after, changes = doubted, (*changes, c.MatchChanged())
+        reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
     return await _write(tx, before, after, changes, book, reaction, now, extra_writes)
 
 
@@ -44,10 +54,14 @@ async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingC
     """Price a match again because time has passed, and write what changes; it must be locked in `tx`."""
     book = await markets.book(tx, match.id)
     reaction = engine.react(match, (), book, now=now, quoting=True, pricing=pricing)
-    if reaction.markets:
+    if not reaction.markets:
+        await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
+        return
+    doubted = _doubt_price(match, match, (), book, reaction, now)
+    if doubted is match:
         await _write(tx, match, match, (), book, reaction, now)
     else:
-        await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
+        await suspend_and_write(tx, match, doubted, (c.MatchChanged(),), reason=doubted.suspended, now=now)
 
 
 def decide(
@@ -68,6 +82,19 @@ def decide(
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
+
+
+def _doubt_price(
+    before: Match | None, after: Match, changes: Sequence[c.Change], book: Book, reaction: Reaction, now: int
+) -> Match:
+    """`after`, suspended if a price would move without a cause: the next round's beginning ends that, or an
+    operator."""
+    move = unexplained_move(before, after, changes, book, reaction.markets, now) if before else None
+    if move is None:
+        return after
+    metrics.unexplained_moves.inc()
+    log.error("a price moved without a cause", match_id=str(after.id), move=move.text)
+    return raise_doubt(after, PRICE, f"a price moved without a cause: {move.text}")
 
 
 async def suspend_and_write(

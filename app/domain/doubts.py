@@ -6,6 +6,7 @@ from app.domain.facts import Fact, RoundWon
 from app.domain.match import Doubt, Match
 
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised; its reason is their text
+PRICE = "price"  #: the kind of the doubt while a price has moved without a cause
 UNRATED = "rating"  #: the kind of the doubt that stands while a team has no strength
 SOURCE = "source"  #: the kind of a doubt that missing data raises
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
@@ -40,7 +41,7 @@ def retain_doubts(match: Match, *kinds: str) -> Match:
 
 def log_is_doubted(match: Match) -> bool:
     """Whether a doubt stands that the log raised and that its next lines may clear."""
-    return any(doubt.kind not in (OPERATOR, UNRATED) for doubt in match.doubts)
+    return any(doubt.kind not in (OPERATOR, UNRATED, PRICE) for doubt in match.doubts)
 
 
 def _replace_doubts(match: Match, doubts: tuple[Doubt, ...]) -> Match:

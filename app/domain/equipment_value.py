@@ -4,9 +4,9 @@ Prices are the game's, in its money; the pistol that every player starts with co
 """
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
-from app.domain.loadout import item_name
+from app.domain.loadout import Loadout, item_name
 from app.domain.player import Side, other_side
 
 Buy = Literal["eco", "force", "full"]
@@ -45,6 +45,18 @@ def equipment_value(items: Iterable[str]) -> int | None:
             return None
         total += price
     return total
+
+
+def without_refunded(loadout: Loadout, refund: int) -> dict[str, Any]:
+    """The fields of the loadout after its owner gave back, for this much, the newest item that costs it."""
+    for place in range(len(loadout.weapons) - 1, -1, -1):
+        if _PRICES.get(loadout.weapons[place]) == refund:
+            return {"weapons": loadout.weapons[:place] + loadout.weapons[place + 1 :]}
+    if refund == _PRICES["defuser"]:
+        return {"kit": False}
+    if refund == _PRICES["helmet"]:
+        return {"helmet": False}
+    return {"armour": 0, "helmet": False} if refund in (_PRICES["vest"], _PRICES["vesthelm"]) else {}
 
 
 def team_equipment_values(carried: Iterable[CarriedValue], home_side: Side) -> tuple[int | None, int | None]:

@@ -26,6 +26,13 @@ class FormatSet(Fact, frozen=True):
     overtime_rounds: int | None = None
 
 
+class ClockSet(Fact, frozen=True):
+    """A setting of the server about time, in seconds, under its name in `shown.ClockRules`."""
+
+    name: str
+    seconds: float
+
+
 class WarmupStarted(Fact, frozen=True):
     pass
 
@@ -99,20 +106,39 @@ class ItemLost(Fact, frozen=True):
 
 
 class MoneyChanged(Fact, frozen=True):
-    """A player's money now. The name may be missing: statistics lines have the account only."""
+    """A player's money now. The name may be missing: statistics lines have the account only. `refund` is what
+    they got for an item that they gave back."""
+
+    player: MatchPlayer
+    side: Side
+    money: int
+    refund: int = 0
+
+
+class ListBegun(Fact, frozen=True):
+    """The statistics block of a freeze time begins: a row for each player on the server."""
+
+
+class PlayerListed(Fact, frozen=True):
+    """A row of that block; the player has no name, and a bot no account either."""
 
     player: MatchPlayer
     side: Side
     money: int
 
 
+class ListEnded(Fact, frozen=True):
+    pass
+
+
 class Hurt(Fact, frozen=True):
-    """A player's health and armour after a hit."""
+    """A player's health and armour after a hit. `shooter`: who shot; None for grenades and fire."""
 
     victim: MatchPlayer
     side: Side
     health: int
     armour: int
+    shooter: MatchPlayer | None = None
 
 
 class FreezeStarted(Fact, frozen=True):
@@ -154,8 +180,13 @@ class BombPlanted(Fact, frozen=True):
     site: str
 
 
+class PlantBegun(Fact, frozen=True):
+    player: MatchPlayer
+
+
 class DefuseBegun(Fact, frozen=True):
     player: MatchPlayer
+    kit: bool = False
 
 
 class BombDefused(Fact, frozen=True):

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import Change, MatchCancelled, MatchChanged
-from app.domain.doubts import BY_OPERATOR, OPERATOR, clear_doubt, raise_doubt, retain_doubts
+from app.domain.doubts import BY_OPERATOR, OPERATOR, PRICE, clear_doubt, raise_doubt, retain_doubts
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
@@ -30,11 +30,12 @@ def suspend(match: Match, reason: str) -> MatchAndChanges:
 
 
 def unsuspend(match: Match) -> MatchAndChanges:
-    """End an operator's suspension; doubts that the log raised stay."""
+    """End an operator's suspension, and one for a price that moved without a cause; doubts that the log
+    raised stay."""
     require_not_over(match, "unsuspended")
-    if not any(doubt.kind == OPERATOR for doubt in match.doubts):
+    if not any(doubt.kind in (OPERATOR, PRICE) for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
-    return clear_doubt(match, OPERATOR), (MatchChanged(),)
+    return clear_doubt(match, OPERATOR, PRICE), (MatchChanged(),)
 
 
 def require(match: Match, verb: str, *allowed: Status) -> None:

@@ -1,6 +1,7 @@
 """What each player has in the current round, as far as the log shows it."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -9,12 +10,22 @@ from msgspec.structs import replace
 from app.domain.player import MatchPlayer, Side
 
 FULL_HEALTH = 100
+_FULL_ARMOUR = 100
 _MOST_PLAYERS, _MOST_ITEMS = 12, 12
-_HELMETS = frozenset(("vesthelm", "assaultsuit", "helmet"))
-_ARMOUR = _HELMETS | {"vest", "kevlar"}
+#: What is worn, under all its names: the fields that it sets.
+_WORN: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("vest", "kevlar"), {"armour": _FULL_ARMOUR}),
+    **dict.fromkeys(("vesthelm", "assaultsuit"), {"armour": _FULL_ARMOUR, "helmet": True}),
+    **dict.fromkeys(("defuser", "cutters"), {"kit": True}),
+    "helmet": {"helmet": True},
+}
 #: Both sides' fire grenades are thrown under one name.
 _TWINS = {"molotov": "incgrenade"}
-_KITS = frozenset(("defuser", "cutters"))
+GRENADES = frozenset(("flashbang", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoy"))
+PISTOLS = frozenset(
+    ("glock", "hkp2000", "usp_silencer", "elite", "p250", "cz75a", "fiveseven", "tec9", "revolver", "deagle")
+)
+_BESIDE = GRENADES | PISTOLS | {"c4", "taser", "healthshot"}  #: what may be carried beside a larger weapon
 
 
 class Loadout(msgspec.Struct, frozen=True, array_like=True):
@@ -41,43 +52,77 @@ Loadouts = tuple[Loadout, ...]
 
 def updated(loadouts: Loadouts, player: MatchPlayer, side: Side, **fields: Any) -> Loadouts:
     """Change fields of a player's loadout; a player without one gets one."""
-    for index, known in enumerate(loadouts):
-        if known.key == (player.account or player.name):
-            if known.name == player.name or not player.name:
-                changed = replace(known, side=side, **fields)
-            else:
-                changed = replace(known, name=player.name, side=side, **fields)
-            return loadouts if changed == known else (*loadouts[:index], changed, *loadouts[index + 1 :])
-    if not player.name:
-        return loadouts
-    added = Loadout(account=player.account, name=player.name, side=side, **fields)
-    return (*loadouts, added)[-_MOST_PLAYERS:]
+    return _updated(loadouts, _place(loadouts, player), player, side, fields)
+
+
+def _updated(
+    loadouts: Loadouts, place: int | None, player: MatchPlayer, side: Side, fields: dict[str, Any]
+) -> Loadouts:
+    if place is None:
+        if not player.name:
+            return loadouts
+        added = Loadout(account=player.account, name=player.name, side=side, **fields)
+        return (*loadouts, added)[-_MOST_PLAYERS:]
+    known = loadouts[place]
+    if known.name == player.name or not player.name:
+        changed = replace(known, side=side, **fields)
+    else:
+        changed = replace(known, name=player.name, side=side, **fields)
+    return loadouts if changed == known else (*loadouts[:place], changed, *loadouts[place + 1 :])
+
+
+def _place(loadouts: Loadouts, player: MatchPlayer) -> int | None:
+    """Where the player's loadout is. Written out: three lines of a log in four ask for it."""
+    account, name = player.account, player.name
+    for place, known in enumerate(loadouts):
+        if known.account == account and (account or known.name == name):
+            return place
+    return None
 
 
 def find_loadout(loadouts: Loadouts, player: MatchPlayer) -> Loadout | None:
-    return next((known for known in loadouts if known.key == (player.account or player.name)), None)
+    place = _place(loadouts, player)
+    return None if place is None else loadouts[place]
 
 
 def with_item(loadouts: Loadouts, player: MatchPlayer, side: Side, item: str) -> Loadouts:
-    """The player has one more item: a weapon, a grenade, or armour."""
-    known = find_loadout(loadouts, player)
-    name = item_name(item)
-    if worn := _worn_fields(name):
-        return updated(loadouts, player, side, **worn)
-    weapons = known.weapons if known else ()
+    """The player has one more item: a weapon, a grenade, or armour. One pistol and one larger weapon can be
+    carried; the one that a player had is dropped without a line."""
+    place, name = _place(loadouts, player), item_name(item)
+    if worn := _WORN.get(name):
+        return _updated(loadouts, place, player, side, worn)
+    weapons = () if place is None else loadouts[place].weapons
     if is_knife(name) or (name in weapons and name != "flashbang") or len(weapons) >= _MOST_ITEMS:
-        return updated(loadouts, player, side)
-    return updated(loadouts, player, side, weapons=(*weapons, name))
+        return _updated(loadouts, place, player, side, {})
+    return _updated(loadouts, place, player, side, {"weapons": (*_beside(weapons, name), name)})
+
+
+def _beside(weapons: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Those of the weapons that can be carried beside this one."""
+    if name in PISTOLS:
+        return tuple([other for other in weapons if other not in PISTOLS])
+    return weapons if name in _BESIDE else tuple([other for other in weapons if other in _BESIDE])
 
 
 def with_items(loadouts: Loadouts, player: MatchPlayer, side: Side, items: Iterable[str]) -> Loadouts:
-    """The player has these items and no others; armour that is not listed stays as it was."""
-    names = [item_name(item) for item in items]
-    worn: dict[str, Any] = {}
-    for name in names:
-        worn |= _worn_fields(name)
-    weapons = tuple(name for name in names if not (is_knife(name) or _worn_fields(name)))[:_MOST_ITEMS]
-    return updated(loadouts, player, side, weapons=weapons, **worn)
+    """The player has these items and no others; of two flashbangs the log lists one."""
+    known = find_loadout(loadouts, player)
+    worn: dict[str, Any] = {"armour": 0, "helmet": False, "kit": False}
+    weapons: list[str] = []
+    for item in items:
+        name = item_name(item)
+        if name in _WORN:
+            worn |= _WORN[name] | _points(item)
+        elif not (is_knife(name) or name in weapons):
+            twice = name == "flashbang" and known is not None and known.weapons.count(name) > 1
+            weapons += [name] * (1 + twice)
+    return updated(loadouts, player, side, weapons=tuple(weapons[:_MOST_ITEMS]), **worn)
+
+
+def _points(item: str) -> dict[str, Any]:
+    """The armour's points, where the log shows them: ``kevlar(87)``."""
+    points = item.partition("(")[2].removesuffix(")")
+    return {"armour": min(int(points), _FULL_ARMOUR)} if points.isdecimal() else {}
 
 
 def without_item(loadouts: Loadouts, player: MatchPlayer, item: str) -> Loadouts:
@@ -106,6 +151,7 @@ def for_new_round(loadouts: Loadouts, *, bare: bool) -> Loadouts:
     return tuple(replace(known, health=FULL_HEALTH) for known in loadouts)
 
 
+@lru_cache(maxsize=1024)
 def item_name(item: str) -> str:
     """``weapon_ak47``, ``item_kevlar`` and ``kevlar(100)`` without prefix and suffix."""
     return item.removeprefix("weapon_").removeprefix("item_").partition("(")[0].lower()
@@ -113,14 +159,3 @@ def item_name(item: str) -> str:
 
 def is_knife(name: str) -> bool:
     return name.startswith("knife") or name == "bayonet"
-
-
-def _worn_fields(name: str) -> dict[str, Any]:
-    """The fields that this item sets; none for a weapon."""
-    if name in _KITS:
-        return {"kit": True}
-    if name == "helmet":
-        return {"helmet": True}
-    if name not in _ARMOUR:
-        return {}
-    return {"armour": 100} | ({"helmet": True} if name in _HELMETS else {})

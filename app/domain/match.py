@@ -21,6 +21,7 @@ from app.domain.player import Team as Team
 from app.domain.player import other_side as other_side
 from app.domain.player import other_team as other_team
 from app.domain.score_rules import is_decided
+from app.domain.shown import ClockRules, Shown
 from app.domain.status import Status as Status
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
@@ -213,7 +214,7 @@ class PendingMapEnd(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason to suspend the match. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`."""
+    `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`, `price`."""
 
     kind: str
     reason: str
@@ -241,10 +242,12 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The map's players who left the server, and the bots that replace them."""
+    """The map's players who left the server, and the bots that replace them. `unseen`: how many of home's and
+    away's players are neither, and not on the server's list either: they never connected."""
 
     away: tuple[TeamPlayer, ...] = ()
     bots: tuple[TeamPlayer, ...] = ()
+    unseen: tuple[int, int] = (0, 0)
 
 
 class OtherDeath(msgspec.Struct, frozen=True):
@@ -309,6 +312,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     home_spread: float = 0.0
     away_spread: float = 0.0
     open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
+    clock_rules: ClockRules = ClockRules()
+    shown: Shown = Shown()  #: what is known of the current round beyond its events
 
     @property
     def over(self) -> bool:

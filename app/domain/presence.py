@@ -1,7 +1,7 @@
 """Which players can play: one who leaves the server is missing in the current round and in those that follow.
 
-A player who comes back in a round in play counts from the next one on. Who was there before the map began
-is not known: both teams are assumed complete until a player leaves.
+A player who comes back in a round in play counts from the next one on. The server's list of players in a
+freeze time shows who never connected; without one, both teams are assumed complete until a player leaves.
 """
 
 from msgspec.structs import replace
@@ -21,7 +21,8 @@ def available_players(match: Match, team: Team) -> int:
     """How many players of a team can play the next round."""
     away = sum(member.team == team for member in match.presence.away)
     bots = sum(member.team == team for member in match.presence.bots)
-    return min(TEAM, max(0, TEAM - away + bots))
+    unseen = match.presence.unseen[0 if team == "home" else 1]
+    return min(TEAM, max(0, TEAM - away + bots - unseen))
 
 
 def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
@@ -48,11 +49,49 @@ def player_joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match
         return match
     presence = match.presence
     away = tuple(one for one in presence.away if not _same(one.player, fact.player))
+    if len(away) == len(presence.away):
+        presence = replace(presence, unseen=_less_one(presence.unseen, team))
     if fact.player.account or any(one.player == fact.player for one in presence.bots):
         presence = replace(presence, away=away)
     else:
         presence = replace(presence, bots=(*presence.bots, TeamPlayer(fact.player, team)))
     return _update_alive(replace(match, presence=presence))
+
+
+def _less_one(unseen: tuple[int, int], team: Team) -> tuple[int, int]:
+    home, away = unseen
+    return max(0, home - (team == "home")), max(0, away - (team == "away"))
+
+
+def list_begun(match: Match, fact: f.ListBegun, changes: Changes) -> Match:
+    return replace(match, shown=replace(match.shown, listed=(0, 0)))
+
+
+def count_listed(match: Match, fact: f.PlayerListed) -> Match:
+    """Count a row of the server's list; without its team the list shows nothing."""
+    listed, team = match.shown.listed, team_of(match, fact.player, fact.side)
+    if listed is None:
+        return match
+    home, away = listed
+    count = None if team is None else (home + (team == "home"), away + (team == "away"))
+    return replace(match, shown=replace(match.shown, listed=count))
+
+
+def list_ended(match: Match, fact: f.ListEnded, changes: Changes) -> Match:
+    """The list is complete: a team of which it has some but not all players begins the round without them."""
+    listed = match.shown.listed
+    if listed is None:
+        return match
+    match = replace(match, shown=replace(match.shown, listed=None))
+    if match.map is None or match.warmup or not all(listed):
+        return match
+    presence = replace(match.presence, unseen=(0, 0))
+    known = replace(match, presence=presence)
+    home, away = available_players(known, "home"), available_players(known, "away")
+    unseen = max(0, home - listed[0]), max(0, away - listed[1])
+    if unseen == match.presence.unseen:
+        return match
+    return _update_alive(replace(match, presence=replace(presence, unseen=unseen)))
 
 
 def _update_alive(match: Match) -> Match:

@@ -3,8 +3,9 @@
 from msgspec.structs import replace
 
 from app.domain.changes import Changes, RoundFinished, RoundLive, RoundOpened, RoundsVoided
-from app.domain.doubts import SOURCE, clear_doubt, raise_doubt
+from app.domain.doubts import PRICE, SOURCE, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
+from app.domain.evidence import forget_equipment
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
 from app.domain.presence import with_available_players
@@ -20,18 +21,23 @@ from app.domain.timeline import add_bomb_event, bomb_site, release_withheld_even
 
 
 def open_round(match: Match, at: int, changes: Changes) -> Match:
-    """The freeze time of the next round; the current round is over or void."""
-    match = clear_sides_after_break(match)
+    """The freeze time of the next round; the current round is over or void. Prices start anew: a doubt about
+    them ends."""
+    match = clear_doubt(clear_sides_after_break(match), PRICE)
     play = match.map
     if play is None:
         return match
     number = play.rounds_won + 1
-    bare = not play.rounds_won or is_side_break(play)
     current = with_available_players(match, new_round(match, play, number, at))
-    loadouts = for_new_round(match.loadouts, bare=bare)
+    loadouts = for_new_round(match.loadouts, bare=begins_bare(play))
     match = replace(match, current=current, loadouts=loadouts)
     changes.append(RoundOpened(map=play.number, round=number))
     return match
+
+
+def begins_bare(play: MapPlay) -> bool:
+    """Whether the next round begins a half: nobody has equipment then."""
+    return not play.rounds_won or is_side_break(play)
 
 
 def new_round(match: Match, play: MapPlay, number: int, at: int) -> CurrentRound:
@@ -139,6 +145,7 @@ def void_after(
     )
     if voided:
         play = replace(play, home_side=voided[0].home_side, side_before_break=None)
+    match = forget_equipment(match)
     deaths = tuple(death for death in match.other_deaths if death.map != play.number or death.round <= total)
     return replace(update_map(match, play), current=None, other_deaths=deaths)
 

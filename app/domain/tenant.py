@@ -32,11 +32,11 @@ class Grant(msgspec.Struct, frozen=True):
     operator: bool = False
 
     @property
-    def holder(self) -> str:
+    def owner(self) -> str:
         """The owner of the key: all keys of an operator share one set of request ids."""
         return f"key:{self.tenant.slug}"
 
     @property
     def actor(self) -> str:
         """The name of this key's user in the audit log."""
-        return f"{self.holder}/{self.key_id}"
+        return f"{self.owner}/{self.key_id}"

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import Changes, EventAdded, EventAmended
-from app.domain.loadout import after_death, is_knife
+from app.domain.evidence import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
+from app.domain.loadout import GRENADES, after_death, is_knife
 from app.domain.match import (
     CurrentRound,
     EventType,
@@ -20,11 +21,15 @@ from app.domain.match import (
 )
 from app.domain.sides import apply_seen_players, team_of, update_map
 
+_THROWN = GRENADES | {"inferno"}  #: what kills without its owner doing anything at that moment
+
 
 def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
+    if fact.weapon not in _THROWN:
+        match = stop_bomb_work(match, fact.killer)
     match = apply_seen_players(match, ((fact.killer, fact.side), (fact.victim, fact.victim_side)))
     match = mark_dead(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
@@ -67,10 +72,12 @@ def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
 def planted(match: Match, fact: f.BombPlanted, changes: Changes) -> Match:
     if match.current is None or _has_event(match.current, "bomb_planted"):
         return match
+    match = end_bomb_work(match)
     return add_event(match, changes, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
 
 
 def defuse_begun(match: Match, fact: f.DefuseBegun, changes: Changes) -> Match:
+    match = defuse_work_begun(match, fact)
     if match.current is None or fact.player in match.current.defusers:
         return match
     return replace(match, current=replace(match.current, defusers=(*match.current.defusers, fact.player)))
@@ -79,7 +86,7 @@ def defuse_begun(match: Match, fact: f.DefuseBegun, changes: Changes) -> Match:
 def defused(match: Match, fact: f.BombDefused, changes: Changes) -> Match:
     if match.current is None or _has_event(match.current, "bomb_defused"):
         return match
-    site = bomb_site(match.current)
+    site, match = bomb_site(match.current), end_bomb_work(match)
     return add_event(match, changes, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
 
 
@@ -169,6 +176,7 @@ def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:
     current, team = match.current, team_of(match, victim, side)
     if current is None:
         return match
+    match = show_equipment(stop_bomb_work(match, victim), victim)
     return replace(
         match,
         current=replace(

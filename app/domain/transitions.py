@@ -10,13 +10,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from app.domain import evidence, formats, presence, scoreboard, timeline
 from app.domain import facts as f
-from app.domain import formats, presence, scoreboard, timeline
 from app.domain.changes import Change, Changes, MatchChanged
 from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_unfollowed_round, raise_doubt
+from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.reported_score import score_reported
 from app.domain.rounds import (
+    begins_bare,
     count_result,
     drop_uncounted_result,
     go_live,
@@ -35,6 +37,7 @@ from app.domain.series import (
     start_map,
     was_played,
 )
+from app.domain.shown import ClockRules
 from app.domain.sides import apply_team_line, infer_sides_from_players, switch_player, update_map
 
 _LATE_KILL_MILLIS = 2_000  #: ms into a freeze in which a kill is still a late one of the last round
@@ -79,7 +82,7 @@ def _visible(match: Match) -> tuple[Any, ...]:
 
 
 def map_loaded(match: Match, fact: f.MapLoaded, changes: Changes) -> Match:
-    match = replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False)
+    match = evidence.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
     play = match.map
     if play is None or _awaits_sides(match, fact.name):
         return match
@@ -102,7 +105,7 @@ def _awaits_sides(match: Match, loaded: str) -> bool:
 
 def _restarted(match: Match) -> Match:
     """The server restarted the map in play: the next reported score shows what counts."""
-    match = presence.reset_presence(match)
+    match = evidence.forget(presence.reset_presence(match))
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
@@ -133,7 +136,8 @@ def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
     unopened = _untouched(match.current)
     if unopened and match.map and not match.map.rounds_won:
         return match
-    return open_round(void_all(match, changes), fact.at, changes)
+    match = open_round(void_all(match, changes), fact.at, changes)
+    return evidence.begin_freeze(match, fact.at, bare=True)
 
 
 def _untouched(current: CurrentRound | None) -> bool:
@@ -166,11 +170,32 @@ def item_acquired(match: Match, fact: f.ItemAcquired, changes: Changes) -> Match
     return infer_sides_from_players(match, ((fact.player, fact.side),))
 
 
+def player_listed(match: Match, fact: f.PlayerListed, changes: Changes) -> Match:
+    return presence.count_listed(scoreboard.player_listed(match, fact), fact)
+
+
+def clock_set(match: Match, fact: f.ClockSet, changes: Changes) -> Match:
+    return replace(match, clock_rules=replace(match.clock_rules, **{fact.name: fact.seconds}))
+
+
 def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match:
     return count_result(switch_player(match, fact.player, fact.side), changes)
 
 
 def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
+    after = _freeze(match, fact, changes)
+    return evidence.begin_freeze(after, fact.at, bare=_is_bare(after))
+
+
+def _is_bare(match: Match) -> bool:
+    """Whether the round in its freeze time begins a half, as far as is known: a map may begin with it."""
+    play, current = map_in_play(match), match.current
+    if play is None:
+        return not match.restarting
+    return current is not None and current.phase == "freeze" and begins_bare(play) and not current.gap
+
+
+def _freeze(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
     current = match.current
     if map_in_play(match) is None or match.restarting:
         return match
@@ -182,7 +207,9 @@ def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Mat
         # Where data is missing, the missing part may be its end.
         drop = void_current_round if current.gap else replay_current_round
         return open_round(drop(match, changes), fact.at, changes)
-    return replace(match, current=replace(current, opened_at=fact.at))
+    bare = match.map is not None and begins_bare(match.map)
+    loadouts = for_new_round(match.loadouts, bare=bare)
+    return replace(match, current=replace(current, opened_at=fact.at), loadouts=loadouts)
 
 
 def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: Changes) -> Match:
@@ -202,10 +229,10 @@ def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match
         match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
     match = _confirm_knife_round(replace(match, open_end=None), changes)
     if match.current is None or match.current.phase == "over":
-        match = open_round(drop_uncounted_result(match), fact.at, changes)
+        match = evidence.forget_equipment(open_round(drop_uncounted_result(match), fact.at, changes))
     if match.current is None or match.current.phase == "live":
         return match
-    return go_live(clear_doubt(match, "restart"), fact.at, changes)
+    return evidence.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
 
 
 def _confirm_knife_round(match: Match, changes: Changes) -> Match:
@@ -268,14 +295,14 @@ def paused(match: Match, fact: f.Paused, changes: Changes) -> Match:
 
 
 def resumed(match: Match, fact: f.Resumed, changes: Changes) -> Match:
-    return replace(match, pause="")
+    return evidence.restart_freeze_clock(replace(match, pause=""), fact.at)
 
 
 def source_lost(match: Match, fact: f.SourceLost, changes: Changes) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
-    return raise_doubt(match, SOURCE, fact.reason)
+    return raise_doubt(evidence.forget(match), SOURCE, fact.reason)
 
 
 def source_restored(match: Match, fact: f.SourceRestored, changes: Changes) -> Match:
@@ -288,6 +315,7 @@ def source_resumed(match: Match, fact: f.SourceResumed, changes: Changes) -> Mat
 
 def source_changed(match: Match, fact: f.SourceChanged, changes: Changes) -> Match:
     """Nothing is voided before the new source's score shows what counts."""
+    match = replace(match, clock_rules=ClockRules())
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = raise_doubt(_restarted(match), "restart", "another log source is followed, its score is awaited")
@@ -307,10 +335,13 @@ def ignored(match: Match, fact: f.Fact, changes: Changes) -> Match:
 
 
 #: Facts that change loadouts, and sometimes show which team plays which side.
-_ON_EQUIPMENT = frozenset({f.ItemAcquired, f.ItemLost, f.MoneyChanged, f.Equipped, f.Hurt})
+_ON_EQUIPMENT = frozenset(
+    {f.ItemAcquired, f.ItemLost, f.MoneyChanged, f.PlayerListed, f.ListBegun, f.Equipped, f.Hurt}
+)
 _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.MapLoaded: map_loaded,
     f.FormatSet: formats.format_set,
+    f.ClockSet: clock_set,
     f.WarmupStarted: warmup_started,
     f.WarmupEnded: warmup_ended,
     f.PlayStarted: play_started,
@@ -321,6 +352,9 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.ItemLost: scoreboard.item_lost,
     f.MoneyChanged: scoreboard.money_changed,
     f.Hurt: scoreboard.hurt,
+    f.ListBegun: presence.list_begun,
+    f.PlayerListed: player_listed,
+    f.ListEnded: presence.list_ended,
     f.SideSwitched: side_switched,
     f.PlayerLeft: presence.player_left,
     f.PlayerJoined: presence.player_joined,
@@ -331,6 +365,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.Assisted: _in_round(timeline.assisted),
     f.Died: _in_round(timeline.died),
     f.BombPlanted: _in_round(timeline.planted),
+    f.PlantBegun: _in_round(evidence.plant_begun),
     f.DefuseBegun: _in_round(timeline.defuse_begun),
     f.BombDefused: _in_round(timeline.defused),
     f.BombExploded: _in_round(timeline.exploded),

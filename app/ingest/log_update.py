@@ -43,7 +43,7 @@ class LogUpdate:
 
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
-        if not self.state.holds:
+        if not self.state.has_pending:
             return
         waiting = await log_state.pending(self.tx, self.match.id)
         for lost in offsets.obsolete(self.state, waiting):

@@ -20,6 +20,9 @@ log_batch_wait = Histogram(
     "Time from the arrival of a log batch until it was applied or rejected",
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
+unexplained_moves = Counter(
+    "matchfeed_unexplained_moves", "Times that a match was suspended because a price moved without a cause"
+)
 feed_published = Counter("matchfeed_feed_published", "Envelopes confirmed by the broker", ["message"])
 feed_repeated = Counter(
     "matchfeed_feed_repeated", "Envelopes published again after a nack or a lost connection"

@@ -150,7 +150,7 @@ async def _execute(
         ref,
         command,
         by=caller.actor,
-        holder=caller.holder,
+        owner=caller.owner,
         now=ops.clock(),
         pricing=ops.pricing,
     )

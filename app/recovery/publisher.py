@@ -9,7 +9,7 @@ from aio_pika.exceptions import PublishError
 from app.amqp import broker_lifecycle
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.amqp.frames import AmqpMessage
-from app.amqp.reconnect import PublisherLogin
+from app.amqp.publisher_login import PublisherLogin
 from app.amqp.vhost_publisher import VhostPublisher
 from app.domain.recovery import RecoveryJob
 

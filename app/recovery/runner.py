@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
-from app.amqp.reconnect import PublisherLogin
+from app.amqp.publisher_login import PublisherLogin
 from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryState
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
@@ -40,7 +40,7 @@ log = get_logger(__name__)
 
 class RecoveryRunner:
     """Runs jobs for ever, with `run`. `reachable` returns the tenants whose vhost accepts messages from us
-    now, with their slugs; `held` whether we certainly still hold a tenant."""
+    now, with their slugs; `is_leased` whether we certainly still hold a tenant."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class RecoveryRunner:
         renderer: EnvelopeRenderer,
         *,
         reachable: Callable[[], dict[UUID, str]],
-        held: Callable[[UUID], bool],
+        is_leased: Callable[[UUID], bool],
         clock: Clock = system_clock,
     ) -> None:
         self._store, self._login, self._holder, self._renderer = store, login, holder, renderer
-        self._reachable, self._held, self._clock = reachable, held, clock
+        self._reachable, self._is_leased, self._clock = reachable, is_leased, clock
         self._wake = asyncio.Event()
         self._running: dict[int, UUID] = {}
         self._slugs: dict[UUID, str] = {}
@@ -101,7 +101,7 @@ class RecoveryRunner:
             count = await self._replay(job, slug)
             done = await retry_while_unavailable("completing a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(RecoveryState.COMPLETED.value).inc()
-            bound.info("recovery completed", kind=request.kind.value, envelopes=count, still_held=done)
+            bound.info("recovery completed", kind=request.kind.value, envelopes=count, superseded=not done)
         except Exception as error:  # whatever it is, one job must not stop the others
             await self._fail(bound, job, error)
         finally:
@@ -187,5 +187,5 @@ class RecoveryRunner:
         return int(min(_MAX_PAUSE_MILLIS, _FIRST_PAUSE_MILLIS * 2 ** min(job.attempts, 10)))
 
     def _check_lease(self, job: RecoveryJob) -> None:
-        if not self._held(job.tenant_id):
+        if not self._is_leased(job.tenant_id):
             raise BrokerUnavailable("another process holds the tenant")

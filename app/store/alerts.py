@@ -28,6 +28,7 @@ class AlertKind(StrEnum):
     UNFOLLOWED_SOURCE = "unfollowed_source"  #: rounds are played in a log that cannot be followed
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
     UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength
+    UNEXPLAINED_MOVE = "unexplained_move"  #: a price moved further than what happened explains
     PARKED_BATCH = "parked_batch"  #: a log batch could not be applied
     TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
     TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not

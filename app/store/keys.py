@@ -36,7 +36,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
 
 
-class KeyHolder(msgspec.Struct, frozen=True):
+class KeyWithTenant(msgspec.Struct, frozen=True):
     """A key with its tenant, as found by `hash`."""
 
     hash: bytes
@@ -45,22 +45,24 @@ class KeyHolder(msgspec.Struct, frozen=True):
 
 
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
-_HOLDERS = f"""
+_WITH_TENANT = f"""
 SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
     t.slug, t.name, t.amqp, t.active AS tenant_active
 FROM api_key k JOIN tenant t ON t.id = k.tenant_id
 """
 
 
-async def by_hash(tx: Tx, digest: bytes) -> KeyHolder | None:
+async def by_hash(tx: Tx, digest: bytes) -> KeyWithTenant | None:
     """The key with that hash and its tenant, active or not."""
-    row = await tx.row(f"{_HOLDERS} WHERE k.hash = $1", digest)
-    return _holder(row) if row else None
+    row = await tx.row(f"{_WITH_TENANT} WHERE k.hash = $1", digest)
+    return _key_with_tenant(row) if row else None
 
 
-async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyHolder]:
+async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyWithTenant]:
     """Those of these keys that exist, with their tenants, active or not."""
-    return [_holder(row) for row in await tx.fetch(f"{_HOLDERS} WHERE k.id = ANY($1)", list(ids))]
+    return [
+        _key_with_tenant(row) for row in await tx.fetch(f"{_WITH_TENANT} WHERE k.id = ANY($1)", list(ids))
+    ]
 
 
 async def insert(tx: Tx, key: Key, digest: bytes) -> None:
@@ -112,7 +114,7 @@ async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
     )
 
 
-def _holder(row: Row) -> KeyHolder:
+def _key_with_tenant(row: Row) -> KeyWithTenant:
     tenant = Tenant(
         id=row["tenant_id"],
         slug=row["slug"],
@@ -120,7 +122,7 @@ def _holder(row: Row) -> KeyHolder:
         amqp=row["amqp"],
         active=row["tenant_active"],
     )
-    return KeyHolder(row["hash"], _key(row), tenant)
+    return KeyWithTenant(row["hash"], _key(row), tenant)
 
 
 def _values(key: Key) -> dict[str, Any]:

@@ -18,7 +18,7 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
     sender sends no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
     `broken`: bytes are missing, and the next round with a complete start is the first to be trusted again.
-    `holds`: there were pending ranges when this was read; `known`: the senders of this match's log.
+    `has_pending`: there were pending ranges when this was read; `known`: the senders of this match's log.
     """
 
     match_id: UUID
@@ -27,7 +27,7 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     last_batch_at: int = 0
     last_message: str = ""
     broken: bool = False
-    holds: bool = False
+    has_pending: bool = False
     known: tuple[MatchSource, ...] = ()
 
 
@@ -60,7 +60,8 @@ async def get(tx: Tx, match_id: UUID) -> LogState:
     row = await tx.row(
         f"""
         SELECT instance, next_offset, last_batch_at, last_message, broken,
-            EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS holds, {match_sources.ALL} AS known
+            EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
+            {match_sources.ALL} AS known
         FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id
         """,
         match_id,

@@ -52,6 +52,8 @@ LATER: tuple[str, ...] = (
     "open_end",
     "home_spread",
     "away_spread",
+    "clock_rules",
+    "shown",
 )
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(

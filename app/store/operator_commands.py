@@ -15,9 +15,9 @@ class RecordedCommand(msgspec.Struct, frozen=True):
 
 
 async def record_once(
-    tx: Tx, holder: str, reference: str, match_id: UUID, request: bytes, now: int
+    tx: Tx, owner: str, reference: str, match_id: UUID, request: bytes, now: int
 ) -> RecordedCommand | None:
-    """None when `holder` uses `reference` for the first time, else the command that it named then.
+    """None when `owner` uses `reference` for the first time, else the command that it named then.
 
     Waits for another transaction that is about to use the same one.
     """
@@ -26,7 +26,7 @@ async def record_once(
         INSERT INTO operator_command (actor, reference, match_id, at, asked) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING
         """,
-        holder,
+        owner,
         reference,
         match_id,
         now,
@@ -35,6 +35,6 @@ async def record_once(
     if inserted:
         return None
     row = await tx.row(
-        "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", holder, reference
+        "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", owner, reference
     )
     return RecordedCommand(row["match_id"], row["asked"]) if row else None

@@ -32,6 +32,7 @@ to the same state changes nothing.
     format_change      the bets that are void because the format was changed
     manual_settlement  the same by an operator
     engine             `react` and `suspend_all`
+    price_guard        moves of prices that nothing explains
     settlement_audit   recompute every settlement from stored facts
 
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to

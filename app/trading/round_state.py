@@ -42,7 +42,8 @@ class RoundState(msgspec.Struct, frozen=True):
     """A round at one moment.
 
     `seconds_left` is what is left of the freeze time, of the round's time, or of the fuse, by phase. `number`
-    counts the rounds of the half from 1; `overtime` rounds begin with money for all.
+    counts the rounds of the half from 1; `overtime` rounds begin with money for all. `plant_seconds_left`: a
+    plant has begun and succeeds then if nothing stops it.
     """
 
     phase: RoundPhase
@@ -52,3 +53,4 @@ class RoundState(msgspec.Struct, frozen=True):
     number: int = 1
     overtime: bool = False
     defuse: Defuse | None = None
+    plant_seconds_left: float | None = None

@@ -1,23 +1,39 @@
 """A match's current round as the round model sees it.
 
-What the log has not shown is None, never 0: a price must know how little it knows.
+What the log has not shown is None, never 0: a price must know how little it knows. Health is known while hits
+are logged, money while it was shown of every player who can play, equipment while the log has shown all that
+each living player has (`domain.shown`).
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
 
 from app.domain.equipment_value import equipment_value
-from app.domain.loadout import Loadout
-from app.domain.match import CurrentRound, MapPlay, Match, Side, Team, other_team
-from app.domain.presence import TEAM
+from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
+from app.domain.match import CurrentRound, MapPlay, Match, Side, Team, other_side
+from app.domain.presence import available_players
+from app.domain.shown import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS, BombWork
 from app.domain.sides import team_on
 from app.trading import model
-from app.trading.round_state import RoundPhase, RoundState, SideState
+from app.trading.round_state import Defuse, RoundPhase, RoundState, SideState
 
-#: Seconds of a round and of the fuse, by the game's competitive rules.
-ROUND_SECONDS, FUSE_SECONDS = 115.0, 40.0
-_GRENADES = frozenset(("flashbang", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoy"))
-_ARMOUR, _HELMET, _KIT = 650, 350, 400
+#: Seconds by which a time may be wrong and a line late: the log has whole seconds, and comes once a second.
+CLOCK_ERROR = 1.5
+_ARMOUR, _HELMET, _KIT = (equipment_value([item]) or 0 for item in ("vest", "helmet", "defuser"))
 _FIRST_LOSSES, _MOST_LOSSES = 1, 4
+
+
+class _Players(msgspec.Struct):
+    """A side's rows of the scoreboard: of all who can play, and of those alive."""
+
+    side: Side
+    alive: int
+    available: int
+    rows: list[Loadout]
+    living: list[Loadout]
+    losses: int | None
 
 
 def round_state(match: Match, now: int) -> RoundState | None:
@@ -26,58 +42,126 @@ def round_state(match: Match, now: int) -> RoundState | None:
     if play is None or current is None or current.phase == "over" or current.won or play.home_side is None:
         return None
     half, position = model.half_of(current.number - 1, play.max_rounds, play.overtime_rounds)
-    phase, seconds_left = _clock(current, now)
+    phase, seconds_left = _clock(match, current, now)
+    ct, t = _both(match, play, current)
+    shown = match.shown
     return RoundState(
         phase=phase,
-        ct=_side(match, play, current, "CT"),
-        t=_side(match, play, current, "T"),
+        ct=_side(match, current, ct),
+        t=_side(match, current, t),
         seconds_left=seconds_left,
         number=position + 1,
         overtime=half > 1,
+        defuse=_defuse(shown.defuse, now) if phase == "planted" else None,
+        plant_seconds_left=_work_left(shown.plant, PLANT_SECONDS, now) if phase == "live" else None,
     )
 
 
-def _clock(current: CurrentRound, now: int) -> tuple[RoundPhase, float | None]:
+def _clock(match: Match, current: CurrentRound, now: int) -> tuple[RoundPhase, float | None]:
+    shown, rules = match.shown, match.clock_rules
     if current.phase == "freeze":
-        return "freeze", None
+        return "freeze", None if match.pause else _left(rules.freeze_seconds, shown.froze_at, now)
     for event in current.events + current.withheld:
         if event.type == "bomb_planted":
-            return "planted", _left(FUSE_SECONDS, event.at, now)
-    return "live", _left(ROUND_SECONDS, current.started_at, now)
+            return "planted", _left(rules.fuse_seconds, event.at, now)
+    return "live", _left(rules.round_seconds, shown.live_at, now)
 
 
 def _left(seconds: float, since: int | None, now: int) -> float | None:
     return None if since is None else max(0.0, seconds - max(0, now - since) / 1000)
 
 
-def _side(match: Match, play: MapPlay, current: CurrentRound, side: Side) -> SideState:
-    team: Team = team_on(play, side) or "home"
-    players = [one for one in match.loadouts if _side_of(match, play, one) == side]
-    living = [one for one in players if one.health > 0]
-    alive = current.alive_home if team == "home" else current.alive_away
-    losses = _losses(play, team)
-    money = _sum([one.money for one in players], TEAM)
-    if len(living) != alive:
-        return SideState(alive=alive, money=money, losses=losses)
-    return SideState(
-        alive=alive,
-        health=sum(one.health for one in living),
-        armour=sum(one.armour for one in living),
-        helmets=sum(one.helmet for one in living),
-        weapons=_sum([_weapons(one) for one in living], alive),
-        utility=_sum([equipment_value(_utility(one)) for one in living], alive),
-        money=money,
-        kits=sum(one.kit for one in living),
-        losses=losses,
+def _work_left(work: BombWork | None, seconds: float, now: int) -> float | None:
+    """None as well when it should have succeeded by now: it was stopped without a line."""
+    if work is None:
+        return None
+    left = seconds - max(0, now - work.at) / 1000
+    return max(0.0, left) if left > -CLOCK_ERROR else None
+
+
+def _defuse(work: BombWork | None, now: int) -> Defuse | None:
+    left = _work_left(work, KIT_SECONDS if work and work.kit else DEFUSE_SECONDS, now)
+    return None if work is None or left is None else Defuse(seconds_left=left, kit=work.kit)
+
+
+def _both(match: Match, play: MapPlay, current: CurrentRound) -> tuple[_Players, _Players]:
+    teams = {entry.account: entry.team for entry in match.roster}
+    gone = {member.player.account or member.player.name for member in match.presence.away}
+    dead = {player.account or player.name for player in current.dead}
+    home = play.home_side or "CT"
+    found: dict[Side, tuple[list[Loadout], list[Loadout]]] = {"CT": ([], []), "T": ([], [])}
+    for row in match.loadouts:
+        key = row.account or row.name
+        if key in gone:
+            continue
+        team = teams.get(row.account)
+        # Roster before row: after a half the log names a player's new side late.
+        side = row.side if team is None else home if team == "home" else other_side(home)
+        rows, living = found[side]
+        rows.append(row)
+        if key not in dead:
+            living.append(row)
+    return _players(match, play, current, "CT", *found["CT"]), _players(
+        match, play, current, "T", *found["T"]
     )
 
 
-def _side_of(match: Match, play: MapPlay, loadout: Loadout) -> Side:
-    """The side of the player's team: after a half the log names a player's new side late."""
-    for known in match.roster:
-        if known.account == loadout.account and loadout.account:
-            return "CT" if team_on(play, "CT") == known.team else "T"
-    return loadout.side
+def _players(
+    match: Match, play: MapPlay, current: CurrentRound, side: Side, rows: list[Loadout], living: list[Loadout]
+) -> _Players:
+    team = team_on(play, side) or "home"
+    return _Players(
+        side=side,
+        alive=current.alive_home if team == "home" else current.alive_away,
+        available=available_players(match, team),
+        rows=rows,
+        living=living,
+        losses=_losses(play, team),
+    )
+
+
+def _side(match: Match, current: CurrentRound, players: _Players) -> SideState:
+    money = _sum([row.money for row in players.rows], players.available)
+    health = _health(match, current, players)
+    if not _equipment_known(match, current, players):
+        return SideState(alive=players.alive, health=health, money=money, losses=players.losses)
+    worths = [_worth(row.weapons) for row in players.living]
+    armour = sum(row.armour for row in players.living)
+    helmets, kits = sum(row.helmet for row in players.living), sum(row.kit for row in players.living)
+    weapons = _sum([weapons for weapons, _ in worths], players.alive)
+    worn = round(_ARMOUR * armour / 100) + _HELMET * helmets + _KIT * kits
+    return SideState(
+        alive=players.alive,
+        health=health,
+        armour=armour if _points_known(match, current) else None,
+        helmets=helmets,
+        weapons=None if weapons is None else weapons + worn,
+        utility=_sum([utility for _, utility in worths], players.alive),
+        money=money,
+        kits=kits,
+        losses=players.losses,
+    )
+
+
+def _health(match: Match, current: CurrentRound, players: _Players) -> int | None:
+    """A living player without a row has not been hit."""
+    if current.phase == "freeze":
+        return FULL_HEALTH * players.alive
+    if not match.shown.hits or current.gap or len(players.living) > players.alive:
+        return None
+    return FULL_HEALTH * (players.alive - len(players.living)) + sum(row.health for row in players.living)
+
+
+def _equipment_known(match: Match, current: CurrentRound, players: _Players) -> bool:
+    shown = match.shown
+    if not shown.items or current.gap or len(players.living) != players.alive:
+        return False
+    return shown.whole or all(row.key in shown.players for row in players.living)
+
+
+def _points_known(match: Match, current: CurrentRound) -> bool:
+    """Whether hits on armour are logged, or there were none."""
+    return match.shown.hits or (current.phase == "freeze" and current.number == 1)
 
 
 def _sum(values: Sequence[int | None], count: int) -> int | None:
@@ -85,14 +169,13 @@ def _sum(values: Sequence[int | None], count: int) -> int | None:
     return sum(known) if len(known) == len(values) == count else None
 
 
-def _weapons(loadout: Loadout) -> int | None:
-    value = equipment_value(item for item in loadout.weapons if item not in _GRENADES)
-    worn = _ARMOUR * (loadout.armour > 0) + _HELMET * loadout.helmet + _KIT * loadout.kit
-    return None if value is None else value + worn
-
-
-def _utility(loadout: Loadout) -> list[str]:
-    return [item for item in loadout.weapons if item in _GRENADES]
+@lru_cache(maxsize=4096)
+def _worth(items: tuple[str, ...]) -> tuple[int | None, int | None]:
+    """The value of a player's weapons, and of their grenades."""
+    return (
+        equipment_value(item for item in items if item not in GRENADES),
+        equipment_value(item for item in items if item in GRENADES),
+    )
 
 
 def _losses(play: MapPlay, team: Team) -> int | None:
@@ -103,6 +186,5 @@ def _losses(play: MapPlay, team: Team) -> int | None:
         return None
     losses = _FIRST_LOSSES
     for played in of_half:
-        losses += 1 if played.winner == other_team(team) else -1
-        losses = min(_MOST_LOSSES, max(0, losses))
+        losses = max(0, losses - 1) if played.winner == team else min(_MOST_LOSSES, losses + 1)
     return losses

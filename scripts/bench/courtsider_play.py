@@ -1,10 +1,12 @@
 """A match as the product sees it second by second, and the bets of somebody who sees it earlier.
 
 The log's lines arrive in one batch a second, as a game server sends them. They go through the product's own
-code: `cs2log`, `fold`, `react`. What somebody knows who sees play N seconds earlier is what the product knows
-N seconds later, its clock included; so one run of the product serves every N.
+code: `cs2log`, `fold`, `react`, which is also called when it said that time alone may move a price. What
+somebody knows who sees play N seconds earlier is what the product knows N seconds later, its clock included;
+so one run of the product serves every N.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -30,8 +32,8 @@ from app.trading.settling import settlement_of
 from app.trading.specifiers import Specifiers, parse
 
 #: Seconds that a bet waits until it is accepted, and by how many seconds the bettor may be ahead.
-DELAY, LEADS = 5, tuple(range(9))
 PRICING = PricingConfig()
+DELAY, LEADS = PRICING.bet_delay_seconds, tuple(range(9))
 ROUND_SECONDS, FUSE_SECONDS, LAST_SECONDS = 115, 40, 15
 #: What has just happened when a bet is placed; `moment` is any second of a round.
 Occasion = Literal["kill", "plant", "defuse begun", "result", "clock", "fuse", "moment"]
@@ -101,6 +103,7 @@ class Observation:
         self._watching = False
         self._book: Book = {}
         self._last_batch = 0
+        self._due_at = math.inf  #: when time alone may next move a price
 
     def run(self, arriving: Iterable[Batch]) -> Tallies:
         """What the bets returned, by the product's own settlements."""
@@ -126,8 +129,9 @@ class Observation:
             self._choose()
         if not self._watching:
             return
-        if text:
+        if text or now >= self._due_at:
             reaction = react(self.match, changes, self._book, now=now, quoting=True, pricing=PRICING)
+            self._due_at = reaction.reprice_at or math.inf
             if reaction.markets:
                 self._book = self._book | {market.key: market for market in reaction.markets}
         occasions = frozenset(_occasions(facts, changes))

@@ -19,8 +19,9 @@ from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.heartbeat import FeedStatus, Heartbeat
 from app.amqp.lease import Lease, LeaseLost
 from app.amqp.loss_notice import LossNotice
+from app.amqp.publisher_login import LoginRefused, PublisherLogin
 from app.amqp.queue_losses import QueueLosses
-from app.amqp.reconnect import LoginRefused, PublisherLogin, keep_connected
+from app.amqp.reconnect import keep_connected
 from app.amqp.relay import Relay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
@@ -169,7 +170,7 @@ class Session:
             self.holder,
             self._renderer,
             reachable=self._reachable,
-            held=self._holds,
+            is_leased=self._holds,
             clock=self._clock,
         )
 

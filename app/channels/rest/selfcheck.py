@@ -24,20 +24,20 @@ from app.store.transaction import Tx
 from app.wire.views.meta import Single
 from app.wire.views.selfcheck import (
     LISTED,
+    ClientMatch,
     Digest,
-    HeldMatch,
     SelfCheckView,
     difference_view,
     problems,
 )
-from app.wire.views.selfcheck import quotes as held_quotes
+from app.wire.views.selfcheck import quotes as client_quotes
 
 #: The largest book, 50,000 markets of 5,000 matches, is 2.2 MB; with a space after each comma, 2.4 MB.
 _BODY_BYTES = 2_621_440
 _PAGE = 100  #: matches read at a time: other requests are served between two pages
 _SHOWN_PROBLEMS = 20
 _CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": True}
-Named = dict[int | UUID, HeldMatch]  #: the client's matches, by number or id
+Named = dict[int | UUID, ClientMatch]  #: the client's matches, by number or id
 Compared = tuple[str, UnsetType | bool, QuoteDifference]
 
 
@@ -67,12 +67,12 @@ def _checked(data: Digest) -> Named:
     return _by_match(data.matches)
 
 
-def _by_match(held: Sequence[HeldMatch]) -> Named:
+def _by_match(sent: Sequence[ClientMatch]) -> Named:
     """The client's matches by number or id; raises `Invalid` for names that are neither, and for one match
     that is named twice."""
     found: Named = {}
     wrong = []
-    for place, each in enumerate(held):
+    for place, each in enumerate(sent):
         name = match_number(each.match) or match_uuid(each.match)
         where = ("body", "matches", place, "match")
         if name is None:
@@ -120,24 +120,24 @@ async def _compared(tx: Tx, places: Sequence[MatchPosition], named: Named) -> tu
 def _of_page(page: Sequence[MatchPosition], named: Named, ours: dict[UUID, Quotes]) -> list[Compared]:
     found: list[Compared] = []
     for place in page:
-        held = named.get(place.number) or named.get(place.id)
-        found += _of_match(place, held, ours.get(place.id, {}))
+        sent = named.get(place.number) or named.get(place.id)
+        found += _of_match(place, sent, ours.get(place.id, {}))
     return found
 
 
-def _of_match(place: MatchPosition, held: HeldMatch | None, ours: Quotes) -> Iterator[Compared]:
+def _of_match(place: MatchPosition, sent: ClientMatch | None, ours: Quotes) -> Iterator[Compared]:
     behind: bool | UnsetType = UNSET
-    if held is not None and held.seq is not None:
-        behind = held.seq < place.seq
-    yours = held_quotes(held) if held else {}
+    if sent is not None and sent.seq is not None:
+        behind = sent.seq < place.seq
+    yours = client_quotes(sent) if sent else {}
     return ((match_urn(place.number), behind, each) for each in differences(yours, ours))
 
 
 def _unknown(places: Sequence[MatchPosition], named: Named) -> list[Compared]:
     """Everything that the client has open on matches that it may not see."""
     known = {ref for place in places for ref in (place.number, place.id)}
-    unknown = [held for ref, held in named.items() if ref not in known]
-    return [(held.match, UNSET, each) for held in unknown for each in differences(held_quotes(held), {})]
+    unknown = [sent for ref, sent in named.items() if ref not in known]
+    return [(sent.match, UNSET, each) for sent in unknown for each in differences(client_quotes(sent), {})]
 
 
 HANDLERS = (selfcheck,)

@@ -13,6 +13,8 @@ _TAIL = re.compile(r"_+\Z")
 #: Generated clients name their classes after these schemas: a schema keeps its name when its class is
 #: renamed.
 _PUBLISHED_NAMES = {
+    "ClientMarket": "HeldMarket",
+    "ClientMatch": "HeldMatch",
     "RecoveryKind": "Kind",
     "RecoveryState": "State",
     "TenantStatus": "Told",

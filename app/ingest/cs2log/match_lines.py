@@ -18,11 +18,22 @@ _GAME_OVER = re.compile(r"Game Over:\s+(?:\S+\s+)*?(\S+) score (\d{1,4}):(\d{1,4
 _MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"')
 _MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"')
 _PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z")
+_CLOCK = re.compile(
+    r'server_cvar: "(mp_roundtime|mp_roundtime_defuse|mp_freezetime|mp_c4timer)" "([\d.]{1,9})"'
+)
 _CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"')
 _RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"')
 
 #: The limits of what an operator may set, too.
 _MAX_ROUNDS, _MAX_OVERTIME_ROUNDS = 100, 20
+
+#: The settings about time: their names in the domain, seconds in a unit, and the most that is plausible.
+_CLOCKS = {
+    "mp_roundtime": ("round_time", 60.0, 3600.0),
+    "mp_roundtime_defuse": ("defuse_round_time", 60.0, 3600.0),
+    "mp_freezetime": ("freeze_time", 1.0, 600.0),
+    "mp_c4timer": ("fuse_time", 1.0, 600.0),
+}
 
 _REASONS: dict[str, WinReason] = {
     "SFUI_Notice_CTs_Win": "kills",
@@ -100,6 +111,8 @@ def game_over(message: str, at: int) -> ParsedLine:
 
 def cvar(message: str, at: int) -> ParsedLine:
     """An implausible format is ignored: prices are computed from the format."""
+    if clock := _CLOCK.match(message):
+        return _clock_set(clock[1], clock[2], at)
     found = _CVAR.match(message)
     rounds = int(found[2]) if found else 0
     if found is None or not rounds or rounds % 2:
@@ -107,6 +120,23 @@ def cvar(message: str, at: int) -> ParsedLine:
     if found[1] == "mp_maxrounds":
         return f.FormatSet(at=at, max_rounds=rounds) if rounds <= _MAX_ROUNDS else True
     return f.FormatSet(at=at, overtime_rounds=rounds) if rounds <= _MAX_OVERTIME_ROUNDS else True
+
+
+def _clock_set(setting: str, value: str, at: int) -> ParsedLine:
+    name, unit, most = _CLOCKS[setting]
+    try:
+        seconds = round(float(value) * unit, 3)
+    except ValueError:
+        return True
+    return f.ClockSet(at=at, name=name, seconds=seconds) if seconds <= most else True
+
+
+def list_begun(message: str, at: int) -> ParsedLine:
+    return f.ListBegun(at=at)
+
+
+def list_ended(message: str, at: int) -> ParsedLine:
+    return f.ListEnded(at=at)
 
 
 def rcon(message: str, at: int) -> ParsedLine:
@@ -135,7 +165,7 @@ OPENINGS: tuple[tuple[str, Callable[[str, int], ParsedLine]], ...] = (
     ("rcon from ", rcon),
     ("ACCOLADE, ", known),
     ("Molotov projectile ", known),
-    ("JSON_BEGIN{", known),
-    ("}}JSON_END", known),
+    ("JSON_BEGIN{", list_begun),
+    ("}}JSON_END", list_ended),
     ("Log file ", known),
 )

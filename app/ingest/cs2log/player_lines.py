@@ -18,16 +18,20 @@ _DISCONNECTED = re.compile(rf"{WRITTEN} disconnected")
 _SWITCHED = re.compile(r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>')
 
 _ATTACKED = re.compile(
-    rf'"[^"]*"{_AT} attacked {WRITTEN}{_AT} with "\w*" \(damage "\d+"\) \(damage_armor "\d+"\)'
+    rf'"([^"]*)"{_AT} attacked {WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
     r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)'
 )
-_MONEY = re.compile(rf"{WRITTEN} money change \d+[+-]\d+ = \$(\d{{1,6}}) ")
+_MONEY = re.compile(
+    rf"{WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?"
+)
 _ITEM_ACQUIRED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"')
 _LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]")
 _ITEM_LOST = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?')
-_ROW = re.compile(r'"player_\d+" : " *([1-9]\d{0,9}), *([23]), *(\d{1,6}),')
+_ROW = re.compile(r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}),')
 
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
+#: What hurts without its owner doing anything at that moment.
+_NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
 _NO_FACT = frozenset(
     (
         "blinded",
@@ -109,29 +113,35 @@ def item_lost(message: str, at: int) -> ParsedLine:
 def money_changed(message: str, at: int) -> ParsedLine:
     found = _MONEY.match(message)
     actor = _in_play(found[1]) if found else None
-    return (
-        f.MoneyChanged(at=at, player=actor[0], side=actor[1], money=int(found[2]))
-        if found and actor
-        else True
-    )
+    if found is None or actor is None:
+        return True
+    refund = int(found[2]) if found[4] else 0
+    return f.MoneyChanged(at=at, player=actor[0], side=actor[1], money=int(found[3]), refund=refund)
 
 
 def attacked(message: str, at: int) -> ParsedLine:
     found = _ATTACKED.match(message)
-    victim = _in_play(found[1]) if found else None
+    victim = _in_play(found[2]) if found else None
     if found is None or victim is None:
         return True
-    health, armour = int(found[2]), int(found[3])
-    return f.Hurt(at=at, victim=victim[0], side=victim[1], health=health, armour=armour)
+    shooter = parse_player(found[1]) if found[3] not in _NOT_SHOT else None
+    return f.Hurt(
+        at=at,
+        victim=victim[0],
+        side=victim[1],
+        health=int(found[4]),
+        armour=int(found[5]),
+        shooter=shooter[0] if shooter else None,
+    )
 
 
 def round_stats_row(message: str, at: int) -> ParsedLine:
-    """A player's row of a `round_stats` block; its first columns are account, side and money."""
+    """A player's row of a `round_stats` block: account (0 for a bot), side, money, and more."""
     found = _ROW.match(message)
     if found is None:
         return True
     side: Side = "T" if found[2] == "2" else "CT"
-    return f.MoneyChanged(at=at, player=MatchPlayer(int(found[1]), ""), side=side, money=int(found[3]))
+    return f.PlayerListed(at=at, player=MatchPlayer(int(found[1]), ""), side=side, money=int(found[3]))
 
 
 def died(message: str, at: int) -> ParsedLine:
@@ -151,7 +161,9 @@ def triggered(message: str, at: int) -> ParsedLine:
         case "Defused_The_Bomb":
             return f.BombDefused(at=at, player=actor[0])
         case "Begin_Bomb_Defuse_With_Kit" | "Begin_Bomb_Defuse_Without_Kit":
-            return f.DefuseBegun(at=at, player=actor[0])
+            return f.DefuseBegun(at=at, player=actor[0], kit=found[2].endswith("With_Kit"))
+        case "Bomb_Begin_Plant":
+            return f.PlantBegun(at=at, player=actor[0])
     return True
 
 

@@ -117,12 +117,15 @@ def round_bonus(side: Side, planted_but_lost: bool, enemies_killed: int) -> int:
 
 
 def purchases(
-    rng: Random, side: Side, team: Sequence[SimulatedPlayer], *, last_of_half: bool
+    rng: Random, side: Side, team: Sequence[SimulatedPlayer], *, won_last: bool, last_of_half: bool
 ) -> Iterator[tuple[SimulatedPlayer, str, int]]:
-    """Purchases of one freeze, each as (buyer, item as the log names it, price); the players are changed."""
+    """Purchases of one freeze, each as (buyer, item as the log names it, price); the players are changed.
+
+    Whoever won the last round presses on, with whatever the money buys.
+    """
     funds = sum(player.money + player.worth for player in team) / len(team)
     full = funds >= (4600 if side == "CT" else 4200)
-    force = full or last_of_half or funds < 1200 or rng.random() < 0.22
+    force = full or last_of_half or won_last or funds < 1200 or rng.random() < 0.22
     for player in sorted(team, key=lambda _: rng.random()):
         for item, price in _wish_list(rng, side, player, full=full, force=force):
             if price <= player.money:
@@ -160,15 +163,16 @@ def _wish_list(
     if full and side == "CT" and not player.defuser and rng.random() < 0.7:
         yield "item_defuser", GEAR["item_defuser"]
     if full or pistol_round:
-        for name in rng.sample(("hegrenade", "flashbang", "smokegrenade", FIRE[side]), rng.randint(1, 4)):
-            if name not in player.grenades:
+        utility = ("hegrenade", "flashbang", "flashbang", "smokegrenade", FIRE[side])
+        for name in rng.sample(utility, rng.randint(4, 5) if full else rng.randint(1, 3)):
+            if player.grenades.count(name) < utility.count(name):
                 yield name, GRENADES[name]
 
 
 def _primary(rng: Random, side: Side, player: SimulatedPlayer) -> Iterator[tuple[str, int]]:
     if player.primary and WEAPONS[player.primary].price >= 2700:
         return
-    if player.money >= 6200 and rng.random() < 0.3:
+    if player.money >= 5900 and rng.random() < 0.35:
         yield "awp", WEAPONS["awp"].price
         if player.primary == "awp":
             return

@@ -10,7 +10,7 @@ from app.sandbox.simulator.fictional_world import MapProfile
 from app.sandbox.simulator.incidents import Incidents
 from app.sandbox.simulator.log_writer import Lines, LogWriter
 from app.sandbox.simulator.map_state import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, MapState, SimulatedTeam
-from app.sandbox.simulator.round_plan import PlayerRef, RoundPlan, RoundPlanner, edge_for
+from app.sandbox.simulator.round_plan import Fighter, PlayerRef, RoundPlan, RoundPlanner, edge_for
 from app.sandbox.simulator.round_writer import RoundWriter
 from app.sandbox.simulator.truth import MapTruth, Side, Team
 from app.sandbox.simulator.warmup import knife_round, load, warm_up
@@ -18,10 +18,8 @@ from app.sandbox.simulator.weapons import PICKED_UP
 
 _POINTS_PER_LOGIT = 1500
 _MOMENTUM, _LONGEST_STREAK = 0.04, 3
-#: Spread of a team's form on a map, and what a large lead in equipment is worth, both in logits.
-_FORM, _MONEY = 0.13, 1.75
-#: CTs pay more for the same fire-power (players, dearer rifles).
-_CT_GEAR = 2400
+#: Spread of a team's form on a map, in logits.
+_FORM = 0.13
 #: Money makes a side's lead larger than the map alone does; the map's share is the sum of both.
 _MAP = 0.85
 _PAUSES = 0.025  #: how often a freeze has a pause or a time-out
@@ -117,29 +115,32 @@ def _round(
 
 def _plan_round(state: MapState, overtimes: int) -> RoundPlan:
     """The plan of the round; nobody wins the map before so many overtimes have begun."""
-    edge, weights = edge_for(chance(state)), _weights(state)
-    players = [player.defuser for player in state.team_on("CT").players]
+    edge = edge_for(chance(state))
     early = bool(overtimes) and state.played < ROUNDS + (overtimes - 1) * OVERTIME_ROUNDS
     needed = rounds_to_win(state.played)
     while True:
-        plan = RoundPlanner(state.rng, edge, weights, players).play()
+        plan = RoundPlanner(state.rng, edge, _fighters(state)).play()
         if not early or state.score(plan.winner) + 1 < needed:
             return plan
 
 
 def chance(state: MapState) -> float:
-    """CT's chance to win the round: the map, both teams' strength, form and momentum, and the money."""
+    """CT's chance to win the round with equal equipment: the map, both teams' strength, form and momentum."""
     ct, t = state.team_on("CT"), state.team_on("T")
     logit = _MAP * math.log(state.map_profile.ct_share / (1 - state.map_profile.ct_share))
     logit += (ct.profile.points - t.profile.points) / _POINTS_PER_LOGIT + ct.form - t.form
     logit += _MOMENTUM * (min(ct.streak, _LONGEST_STREAK) - min(t.streak, _LONGEST_STREAK))
-    worth = [sum(player.worth for player in team.players) for team in (ct, t)]
-    logit += _MONEY * math.tanh((worth[0] - worth[1] - _CT_GEAR) / 17_000)
     return 1 / (1 + math.exp(-logit))
 
 
-def _weights(state: MapState) -> dict[Side, list[float]]:
-    return {side: [player.weight for player in state.team_on(side).players] for side in SIDES}
+def _fighters(state: MapState) -> dict[Side, list[Fighter]]:
+    return {
+        side: [
+            Fighter(player.weight, player.weapon.damage, player.defuser)
+            for player in state.team_on(side).players
+        ]
+        for side in SIDES
+    }
 
 
 def _buy(state: MapState, until: float) -> Lines:
@@ -149,7 +150,13 @@ def _buy(state: MapState, until: float) -> Lines:
     buys = [
         (side, player, item, price)
         for side in SIDES
-        for player, item, price in purchases(rng, side, state.team_on(side).players, last_of_half=last)
+        for player, item, price in purchases(
+            rng,
+            side,
+            state.team_on(side).players,
+            won_last=state.team_on(side).streak > 0,
+            last_of_half=last,
+        )
     ]
     step = max(until - log.now - 4, 1) / (len(buys) + 1)
     for side, player, item, price in sorted(buys, key=lambda _: rng.random()):

@@ -24,6 +24,7 @@ _GROUPS = (
 )
 _HEADSHOTS = 0.47
 _CHAT_SECONDS = 3.0  #: seconds after which a line comes although nothing happens
+_FIRST_THROW, _LAST_THROW = 4.0, 90.0  #: between which seconds of a round grenades are thrown
 
 
 class RoundWriter:
@@ -44,8 +45,10 @@ class RoundWriter:
         if self.carrier:
             self.log.write(f'{self.state.tag(self.carrier)} triggered "Got_The_Bomb"')
         self._leave_buyzone()
-        self._throw_grenades(live_at + min([12.0, *(event.at for event in self.plan.events[:1])]))
+        throws = self._planned_throws()
         for event in self.plan.events:
+            while throws and throws[0][0] < event.at:
+                self._throw(live_at, *throws.pop(0))
             self._chat_until(live_at, event.at)
             self._write_event(event)
         self._chat_until(live_at, self.plan.ends_at)
@@ -68,19 +71,29 @@ class RoundWriter:
                 carried += ["C4"]
             self.log.write(log_lines.left_buyzone(self.state.tag(ref), carried))
 
-    def _throw_grenades(self, until: float) -> None:
-        """Some of the grenades, before anybody dies."""
-        for ref in self.state.refs():
-            player = self.state.player(ref)
-            if player.grenades and self.rng.random() < 0.6:
-                self.log.until(min(self.log.now + 1, until))
-                place = somewhere(self.rng, other_side(ref[0]))
-                self.log.write(log_lines.threw(self.state.tag(ref), player.grenades.pop(), place))
+    def _planned_throws(self) -> list[tuple[float, PlayerRef]]:
+        """Who throws a grenade when, in order, in seconds after the round went live."""
+        throws = [
+            (self.rng.triangular(_FIRST_THROW, _LAST_THROW, _FIRST_THROW), ref)
+            for ref in self.state.refs()
+            for _ in self.state.player(ref).grenades
+        ]
+        silent_from, silent_until = self.plan.silence
+        return sorted(throw for throw in throws if not silent_from < throw[0] < silent_until)
+
+    def _throw(self, live_at: float, at: float, ref: PlayerRef) -> None:
+        grenades = self.state.player(ref).grenades
+        if ref in self.alive and grenades:
+            self._chat_until(live_at, at)
+            place = somewhere(self.rng, other_side(ref[0]))
+            self.log.write(log_lines.threw(self.state.tag(ref), grenades.pop(), place))
 
     def _write_event(self, event: PlannedEvent) -> None:
-        if event.kind in ("kill", "team kill"):
-            assert event.actor and event.target
-            self._kill(event.actor, event.target)
+        if event.actor and event.target:
+            if event.kind == "hit":
+                self._shoot(event.actor, event.target, self._arm(event.actor), event.amount)
+            else:
+                self._kill(event.actor, event.target)
         elif event.target:
             self._mishap(event.kind, event.target)
         elif event.actor:
@@ -134,7 +147,7 @@ class RoundWriter:
         flags = ["headshot"] * headshot
         flags += ["penetrated"] * (not self.knives and self.rng.random() < 0.04)
         helper = self._wound(killer, victim, target)
-        here, there = self._shoot(killer, victim, weapon, "head" if headshot else "", fatal=True)
+        here, there = self._shoot(killer, victim, weapon, target.health, "head" if headshot else "")
         self._die(victim)
         self.log.write(log_lines.killed(state.tag(killer), here, state.tag(victim), there, weapon, flags))
         if helper:
@@ -168,36 +181,30 @@ class RoundWriter:
 
     def _wound(self, killer: PlayerRef, victim: PlayerRef, target: SimulatedPlayer) -> PlayerRef | None:
         """Shots before the fatal one; a team-mate of the killer who did much damage gets an assist."""
-        if self.rng.random() < 0.3:
-            self._shoot(victim, killer, self._arm(victim), "", fatal=False)
         if killer[0] == victim[0] or self.rng.random() < 0.45:
             return None
         friends = [ref for ref in self.alive if ref[0] == killer[0] and ref != killer]
-        if friends and self.rng.random() < 0.5:
-            helper = self.rng.choice(sorted(friends))
-            dealt = target.health
-            self._shoot(helper, victim, self._arm(helper), "", fatal=False)
-            return helper if dealt - target.health > 40 else None
-        self._shoot(killer, victim, self._arm(killer), "", fatal=False)
-        return None
+        helper = self.rng.choice(sorted(friends)) if friends and self.rng.random() < 0.5 else None
+        shooter, before = helper or killer, target.health
+        dealt = min(round(self._arm(shooter).damage * self.rng.uniform(0.7, 1.5)), target.health - 1)
+        self._shoot(shooter, victim, self._arm(shooter), dealt)
+        return helper if before - target.health > 40 else None
 
     def _arm(self, ref: PlayerRef) -> Weapon:
         return WEAPONS[KNIFE[ref[0]]] if self.knives else self.state.player(ref).weapon
 
     def _shoot(
-        self, shooter: PlayerRef, target: PlayerRef, weapon: Weapon, group: str, *, fatal: bool
+        self, shooter: PlayerRef, target: PlayerRef, weapon: Weapon, dealt: int, group: str = ""
     ) -> tuple[Position, Position]:
-        """One hit, and where both stood; one that is not fatal leaves at least one point of health."""
+        """One hit for so many points of health, and where both stood."""
         here, there = somewhere(self.rng, shooter[0]), somewhere(self.rng, target[0])
         player, hurt = self.state.player(shooter), self.state.player(target)
-        dealt = round(weapon.damage * self.rng.uniform(0.7, 1.5))
-        dealt = max(dealt, hurt.health) if fatal else min(dealt, hurt.health - 1)
         if dealt <= 0:
             return here, there
         group = group or ("generic" if weapon.kind == "knife" else self.rng.choice(_GROUPS))
         dent = min(hurt.plate, dealt // 8)
-        player.damage += min(dealt, hurt.health)
-        hurt.health = max(hurt.health - dealt, 0)
+        player.damage += dealt
+        hurt.health -= dealt
         hurt.plate -= dent
         hit = (dealt, dent, hurt.health, hurt.plate, group)
         tags = self.state.tag(shooter), self.state.tag(target)

@@ -4,9 +4,10 @@ from app.sandbox.simulator import log_lines
 from app.sandbox.simulator.economy import OVERTIME_START
 from app.sandbox.simulator.log_writer import Lines, somewhere
 from app.sandbox.simulator.map_state import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, MapState
-from app.sandbox.simulator.round_plan import RoundPlanner
+from app.sandbox.simulator.round_plan import BOMB_SECONDS, Fighter, RoundPlanner
 from app.sandbox.simulator.round_writer import RoundWriter
-from app.sandbox.simulator.truth import other_side
+from app.sandbox.simulator.truth import Side, other_side
+from app.sandbox.simulator.weapons import WEAPONS
 
 _CVARS = (
     ("mp_maxrounds", str(ROUNDS)),
@@ -14,7 +15,9 @@ _CVARS = (
     ("mp_overtime_maxrounds", str(OVERTIME_ROUNDS)),
     ("mp_overtime_startmoney", str(OVERTIME_START)),
     ("mp_freezetime", str(FREEZE)),
+    ("mp_roundtime", "1.920000"),
     ("mp_roundtime_defuse", "1.920000"),
+    ("mp_c4timer", str(int(BOMB_SECONDS))),
     ("mp_friendlyfire", "true"),
 )
 
@@ -59,7 +62,10 @@ def knife_round(state: MapState, *, brief: bool) -> Lines:
     for ref in state.refs():
         state.player(ref).lose_equipment(ref[0])
         state.player(ref).respawn()
-    plan = RoundPlanner(rng, 0.0, {"CT": [1.0] * 5, "T": [1.0] * 5}, [False] * 5, bomb=False).play()
+    knives: dict[Side, list[Fighter]] = {
+        side: [Fighter(damage=WEAPONS["knife"].damage) for _ in range(5)] for side in SIDES
+    }
+    plan = RoundPlanner(rng, 0.0, knives, bomb=False).play()
     writer = RoundWriter(state, plan, knives=True)
     writer.write()
     writer.finish()

@@ -16,7 +16,7 @@ LISTED = 1_000  #: differences shown at most; `count` is the number of all
 Odds = Annotated[float, Meta(gt=0, le=1_000_000)]
 
 
-class HeldMarket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class ClientMarket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """``[13, "map=1|round=3|team=home", 1, 1.85]``: type, specifiers, status as in the feed (1 active,
     -1 suspended), odds. The odds of a suspended market are not looked at and may be left out."""
 
@@ -30,12 +30,12 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NAMES = {"pattern": f"^(od:match:[1-9][0-9]{{0,17}}|{_UUID})$"}
 
 
-class HeldMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ClientMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The markets of one match (`od:match:<n>` or its UUID) that the client has open; `seq` is the highest
     `x-seq` that it has applied to them, if it wants to know whether a difference may be under way."""
 
     match: Annotated[str, Meta(min_length=1, max_length=60, extra_json_schema=_NAMES)]
-    markets: tuple[HeldMarket, ...]
+    markets: tuple[ClientMarket, ...]
     seq: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
 
 
@@ -43,7 +43,7 @@ class Digest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A client's book. It is the whole book, and what it leaves out counts as missing, unless `complete`
     is false: then only the matches named are compared."""
 
-    matches: Annotated[tuple[HeldMatch, ...], Meta(max_length=MATCHES)]
+    matches: Annotated[tuple[ClientMatch, ...], Meta(max_length=MATCHES)]
     complete: bool = True
 
 
@@ -79,38 +79,38 @@ class SelfCheckView(msgspec.Struct, frozen=True):
     differences: tuple[DifferenceView, ...]
 
 
-def quotes(held: HeldMatch) -> Quotes:
+def quotes(sent: ClientMatch) -> Quotes:
     """The markets of a match; of two with one name the later counts."""
     return {
         offer_name(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
-        for each in held.markets
+        for each in sent.markets
     }
 
 
 def problems(digest: Digest) -> Iterator[Field]:
     """What the types cannot check: too many markets, active ones without odds, a match or market twice."""
-    total = sum(len(held.markets) for held in digest.matches)
+    total = sum(len(sent.markets) for sent in digest.matches)
     if total > MARKETS:
         what = f"A digest holds {MARKETS} markets at most, this one {total}: split it, with complete false."
         yield Field(("body", "matches"), what, "too_many")
         return
     seen: set[str] = set()
-    for place, held in enumerate(digest.matches):
-        if held.match in seen:
+    for place, sent in enumerate(digest.matches):
+        if sent.match in seen:
             yield Field(
-                ("body", "matches", place, "match"), "This match is named twice.", "twice", held.match
+                ("body", "matches", place, "match"), "This match is named twice.", "twice", sent.match
             )
-        seen.add(held.match)
-        yield from _market_problems(place, held)
+        seen.add(sent.match)
+        yield from _market_problems(place, sent)
 
 
-def _market_problems(place: int, held: HeldMatch) -> Iterator[Field]:
-    for number, market in enumerate(held.markets):
+def _market_problems(place: int, sent: ClientMatch) -> Iterator[Field]:
+    for number, market in enumerate(sent.markets):
         if market.status == 1 and market.odds is None:
             where = ("body", "matches", place, "markets", number)
             yield Field(where, "An active market has odds.", "missing", market.specifiers)
-    if len({(each.id, each.specifiers) for each in held.markets}) < len(held.markets):
-        yield Field(("body", "matches", place, "markets"), "A market is named twice.", "twice", held.match)
+    if len({(each.id, each.specifiers) for each in sent.markets}) < len(sent.markets):
+        yield Field(("body", "matches", place, "markets"), "A market is named twice.", "twice", sent.match)
 
 
 def difference_view(match: str, found: QuoteDifference, behind: bool | UnsetType) -> DifferenceView:

@@ -23,15 +23,41 @@ players = st.sampled_from([*TEAMS["home"], *TEAMS["away"], MatchPlayer(0, "Bot A
 sides = st.sampled_from(SIDES)
 scores = st.integers(0, 14)
 health = st.integers(0, 100)
+money = st.integers(0, 16_000)
+CLOCKS = ("round_time", "defuse_round_time", "freeze_time", "fuse_time")
 items = st.sampled_from(["weapon_ak47", "ak47", "flashbang", "knife_t", "kevlar(100)", "item_assaultsuit"])
 maps = st.sampled_from(MAPS)
+
+
+def facts_on_equipment(at: st.SearchStrategy[int]) -> st.SearchStrategy[f.Fact]:
+    return st.one_of(
+        st.builds(f.ItemAcquired, at=at, player=players, side=sides),
+        st.builds(f.ItemAcquired, at=at, player=players, side=sides, item=items),
+        st.builds(f.Equipped, at=at, player=players, side=sides, items=st.tuples(items, items)),
+        st.builds(f.ItemLost, at=at, player=players, item=items),
+        st.builds(
+            f.MoneyChanged, at=at, player=players, side=sides, money=money, refund=st.sampled_from([0, 650])
+        ),
+        st.builds(f.PlayerListed, at=at, player=players, side=sides, money=money),
+        st.builds(f.ClockSet, at=at, name=st.sampled_from(CLOCKS), seconds=st.floats(0, 300)),
+        st.builds(
+            f.Hurt,
+            at=at,
+            victim=players,
+            side=sides,
+            health=health,
+            armour=health,
+            shooter=st.none() | players,
+        ),
+    )
 
 
 def facts() -> st.SearchStrategy[f.Fact]:
     at = st.integers(0, 50_000)
     plain = (f.WarmupStarted, f.WarmupEnded, f.RestartAnnounced, f.FreezeStarted, f.RoundStarted)
-    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceRestored, f.SourceResumed)
+    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceRestored, f.SourceResumed, f.ListBegun, f.ListEnded)
     return st.one_of(
+        facts_on_equipment(at),
         *(st.builds(kind, at=at) for kind in bare),
         st.builds(f.MapLoaded, at=at, name=maps),
         st.builds(f.FormatSet, at=at, max_rounds=st.sampled_from([4, 24, 30, None])),
@@ -39,12 +65,6 @@ def facts() -> st.SearchStrategy[f.Fact]:
         st.builds(f.SideNamed, at=at, side=sides, team=st.sampled_from([HOME, AWAY, "Nobody", ""])),
         st.builds(f.PlayerLeft, at=at, player=players, side=st.none() | sides),
         st.builds(f.PlayerJoined, at=at, player=players, side=sides),
-        st.builds(f.ItemAcquired, at=at, player=players, side=sides),
-        st.builds(f.ItemAcquired, at=at, player=players, side=sides, item=items),
-        st.builds(f.Equipped, at=at, player=players, side=sides, items=st.tuples(items, items)),
-        st.builds(f.ItemLost, at=at, player=players, item=items),
-        st.builds(f.MoneyChanged, at=at, player=players, side=sides, money=st.integers(0, 16_000)),
-        st.builds(f.Hurt, at=at, victim=players, side=sides, health=health, armour=health),
         st.builds(f.SideSwitched, at=at, player=players, side=sides),
         st.builds(
             f.Killed,
@@ -59,7 +79,8 @@ def facts() -> st.SearchStrategy[f.Fact]:
         st.builds(f.Died, at=at, victim=players, side=sides),
         st.builds(f.BombPlanted, at=at, player=players, site=st.sampled_from(["A", "B"])),
         st.builds(f.BombDefused, at=at, player=players),
-        st.builds(f.DefuseBegun, at=at, player=players),
+        st.builds(f.DefuseBegun, at=at, player=players, kit=st.booleans()),
+        st.builds(f.PlantBegun, at=at, player=players),
         st.builds(
             f.RoundWon,
             at=at,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from app.amqp.connection import connect
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.amqp.frames import AmqpMessage, marshal
-from app.amqp.reconnect import PublisherLogin
+from app.amqp.publisher_login import PublisherLogin
 from app.broker.address import Address, parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch

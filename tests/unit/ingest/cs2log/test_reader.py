@@ -215,12 +215,57 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         (
             f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "awp" (damage "27") (damage_armor "3")'
             ' (health "73") (armor "92") (hitgroup "chest")',
-            f.Hurt(at=ARRIVED, victim=MatchPlayer(88, "heron"), side="T", health=73, armour=92),
+            f.Hurt(
+                at=ARRIVED,
+                victim=MatchPlayer(88, "heron"),
+                side="T",
+                health=73,
+                armour=92,
+                shooter=MatchPlayer(77, "fox"),
+            ),
         ),
         (
             '"player_3" : "             1000003,      2,  16000,      0,      0"',
-            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(1000003, ""), side="T", money=16000),
+            f.PlayerListed(at=ARRIVED, player=MatchPlayer(1000003, ""), side="T", money=16000),
         ),
+        (
+            f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "inferno" (damage "4") (damage_armor "0")'
+            ' (health "96") (armor "0") (hitgroup "generic")',
+            f.Hurt(at=ARRIVED, victim=MatchPlayer(88, "heron"), side="T", health=96, armour=0),
+        ),
+        (
+            f"{FOX} money change 100+700 = $800 (tracked) (acquire: sellback)",
+            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", money=800, refund=700),
+        ),
+        (
+            f"{FOX} money change 500+3250 = $3750 (tracked)",
+            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", money=3750),
+        ),
+        (
+            '"player_11" : "                   0,      3,    800,      0,      0"',
+            f.PlayerListed(at=ARRIVED, player=MatchPlayer(0, ""), side="CT", money=800),
+        ),
+        ("JSON_BEGIN{", f.ListBegun(at=ARRIVED)),
+        ("}}JSON_END", f.ListEnded(at=ARRIVED)),
+        (
+            f'{HERON} triggered "Bomb_Begin_Plant" at bombsite A',
+            f.PlantBegun(at=ARRIVED, player=MatchPlayer(88, "heron")),
+        ),
+        (
+            f'{FOX} triggered "Begin_Bomb_Defuse_Without_Kit"',
+            f.DefuseBegun(at=ARRIVED, player=MatchPlayer(77, "fox")),
+        ),
+        (
+            f'{FOX} triggered "Begin_Bomb_Defuse_With_Kit"',
+            f.DefuseBegun(at=ARRIVED, player=MatchPlayer(77, "fox"), kit=True),
+        ),
+        (
+            'server_cvar: "mp_roundtime_defuse" "1.920000"',
+            f.ClockSet(at=ARRIVED, name="defuse_round_time", seconds=115.2),
+        ),
+        ('server_cvar: "mp_roundtime" "5.000000"', f.ClockSet(at=ARRIVED, name="round_time", seconds=300)),
+        ('server_cvar: "mp_freezetime" "20"', f.ClockSet(at=ARRIVED, name="freeze_time", seconds=20)),
+        ('server_cvar: "mp_c4timer" "35"', f.ClockSet(at=ARRIVED, name="fuse_time", seconds=35)),
         (
             f'{HERON} purchased "deagle"',
             f.ItemAcquired(at=ARRIVED, player=MatchPlayer(88, "heron"), side="T"),
@@ -237,6 +282,12 @@ def test_one_line_one_fact(message: str, fact: f.Fact) -> None:
 
 def test_a_cvar_of_nought_rounds_sets_no_format() -> None:
     assert read(stamped('server_cvar: "mp_maxrounds" "0"'), ARRIVED).facts == ()
+
+
+@pytest.mark.parametrize("value", ["99999", "1.2.3", "."])
+def test_an_absurd_time_is_no_setting(value: str) -> None:
+    reading = read(stamped(f'server_cvar: "mp_roundtime" "{value}"'), ARRIVED)
+    assert (reading.facts, reading.known) == ((), 1)
 
 
 PLAYED = (KILL, f'{FOX} picked up "ak47"', "Game Over: x de_a score 1:2")

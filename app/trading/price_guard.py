@@ -1,0 +1,132 @@
+"""A price that moves further than what has happened explains: the model or the state is wrong.
+
+What explains a move of a probability since its price was set, the limits added up:
+
+- always: `_ALWAYS`, and during a round `_A_SECOND` for each second, up to `_MOST_SECONDS`;
+- another state of the round: what players carry, their health and money, a defuse that began or was stopped,
+  a round that opens or goes live: `_STATE`;
+- what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
+  void, players who come or go, another format, other sides, an operator's command. But kills and plants of
+  one team explain no move of the round against it.
+
+The limits lie above what the model does in real and simulated play (`docs/pricing.md`).
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from app.domain import changes as c
+from app.domain.market import Book, Market, MarketStatus, offer_name
+from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
+from app.trading.specifiers import parse
+
+_ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE = 0.05, 0.03, 0.30, 0.30
+#: Changes after which prices may be any others.
+_DECISIVE = (
+    c.MatchStarted,
+    c.MapStarted,
+    c.RoundFinished,
+    c.RoundsVoided,
+    c.MapFinished,
+    c.MatchFinished,
+    c.MatchCancelled,
+    c.FormatChanged,
+    c.MatchChanged,
+)
+_ROUND_WINNER = 13
+
+
+class PriceMove(msgspec.Struct, frozen=True):
+    """A market whose probability moved from `before` to that in `market`."""
+
+    market: Market
+    before: float
+
+    @property
+    def size(self) -> float:
+        return self.market.probability - self.before
+
+    @property
+    def text(self) -> str:
+        name = offer_name(*self.market.key)
+        return f"{name} moved from {self.before:.3f} to {self.market.probability:.3f}"
+
+
+def unexplained_move(
+    before: Match, after: Match, changes: Sequence[c.Change], book: Book, markets: Iterable[Market], now: int
+) -> PriceMove | None:
+    """The largest move of a price that nothing explains; None when all are explained.
+
+    `markets` are those that a reaction at `now` (Unix ms) to `changes` changed, `book` has them before it.
+    Only prices that stood and still stand have moved.
+    """
+    if any(isinstance(change, _DECISIVE) for change in changes):
+        return None
+    moves = list(_moves(book, markets))
+    if not moves:
+        return None
+    favoured = _favoured(before, after, changes)
+    state = _STATE if _state_changed(before, after, changes) else 0.0
+    found = [
+        move
+        for move in moves
+        if abs(move.size) > _ALWAYS + _by_time(before, book[move.market.key], now) + state
+        and not _is_decided_by(favoured, move)
+    ]
+    return max(found, key=lambda move: abs(move.size), default=None)
+
+
+def _moves(book: Book, markets: Iterable[Market]) -> Iterable[PriceMove]:
+    for market in markets:
+        old = book.get(market.key)
+        if old is not None and old.status is market.status is MarketStatus.ACTIVE:
+            yield PriceMove(market, old.probability)
+
+
+def _by_time(match: Match, old: Market, now: int) -> float:
+    if match.current is None or match.current.phase != "live":
+        return 0.0
+    return min(_A_SECOND * (now - old.priced_at) / 1000, _MOST_SECONDS)
+
+
+def _favoured(before: Match, after: Match, changes: Sequence[c.Change]) -> frozenset[Team]:
+    """The teams for whom something decisive happened in the round; both where it is not clear for whom."""
+    both: frozenset[Team] = frozenset(("home", "away"))
+    events = [change.event for change in changes if isinstance(change, c.EventAdded)]
+    teams = frozenset(team for event in events for team in _favoured_by(event))
+    if before.presence != after.presence or before.other_deaths != after.other_deaths:
+        return both
+    if not events and _players(before.current) != _players(after.current):
+        return both
+    return teams
+
+
+def _favoured_by(event: TimelineEvent) -> Iterable[Team]:
+    if event.actor_team is None:
+        return "home", "away"
+    if event.type == "kill" and event.target_team == event.actor_team:
+        return (other_team(event.actor_team),)
+    return (event.actor_team,)
+
+
+def _players(current: CurrentRound | None) -> tuple[int, int] | None:
+    return (current.alive_home, current.alive_away) if current else None
+
+
+def _state_changed(before: Match, after: Match, changes: Sequence[c.Change]) -> bool:
+    if any(isinstance(change, c.RoundOpened | c.RoundLive) for change in changes):
+        return True
+    return before.loadouts != after.loadouts or _defusers(before) != _defusers(after)
+
+
+def _defusers(match: Match) -> object:
+    return match.current and match.current.defusers
+
+
+def _is_decided_by(favoured: frozenset[Team], move: PriceMove) -> bool:
+    """Whether something decisive happened that explains a move of any size in this direction."""
+    team = parse(move.market.specifiers).team
+    if move.market.type_id != _ROUND_WINNER or len(favoured) != 1:
+        return bool(favoured)
+    return (team in favoured) is (move.size > 0)

@@ -1,0 +1,108 @@
+"""Which moves of a price need a cause, and which causes explain them."""
+
+from decimal import Decimal
+
+import pytest
+from msgspec.structs import replace
+
+from app.domain import changes as c
+from app.domain import facts as f
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Team
+from app.trading.price_guard import unexplained_move
+from tests.unit.domain.play import TEAMS, Server
+
+HOME_WINS = "map=1|round=1|team=home"
+SECOND = 1000
+
+
+def market(probability: float, *, at: int, type_id: int = 13, specifiers: str = HOME_WINS) -> Market:
+    return Market(
+        type_id=type_id,
+        specifiers=specifiers,
+        status=MarketStatus.ACTIVE,
+        odds=Decimal("2"),
+        probability=probability,
+        priced_at=at,
+    )
+
+
+@pytest.fixture
+def server() -> Server:
+    server = Server()
+    server.start_map()
+    server.go_live()
+    server.kill("home", 0, 0)
+    return server
+
+
+def moved(server: Server, *facts: f.Fact, by: float, seconds: float = 0, type_id: int = 13) -> str:
+    """What is reported of a price of .5 that moves by so much at these facts."""
+    before = server.match
+    changes = server.report(*facts)
+    old = market(0.5, at=server.now, type_id=type_id)
+    new = replace(old, probability=0.5 + by)
+    now = server.now + int(seconds * SECOND)
+    found = unexplained_move(before, server.match, changes, {old.key: old}, [new], now)
+    return found.text if found else ""
+
+
+def test_a_jump_without_a_cause_is_named(server: Server) -> None:
+    assert moved(server, by=0.2) == f"13:{HOME_WINS} moved from 0.500 to 0.700"
+    assert moved(server, by=-0.2)
+    assert not moved(server, by=0.04)
+
+
+def test_time_explains_a_little_and_only_in_a_round(server: Server) -> None:
+    assert not moved(server, by=0.2, seconds=6)
+    assert moved(server, by=0.4, seconds=60)
+    server.win("home")
+    server.freeze()
+    assert moved(server, by=0.2, seconds=60)
+
+
+def test_health_and_weapons_explain_more(server: Server) -> None:
+    hurt = f.Hurt(at=server.later(), victim=TEAMS["away"][1], side="T", health=3, armour=0)
+    assert not moved(server, hurt, by=0.3)
+    worse = f.Hurt(at=server.later(), victim=TEAMS["away"][1], side="T", health=1, armour=0)
+    assert moved(server, worse, by=0.45)
+
+
+@pytest.mark.parametrize(("team", "sign"), [("home", 1), ("away", -1)])
+def test_a_kill_explains_moves_in_favour_of_its_team(server: Server, team: Team, sign: int) -> None:
+    assert not moved(server, server.kill_fact(team, 1, 2), by=0.45 * sign)
+    assert moved(server, server.kill_fact(team, 1, 3), by=-0.45 * sign)
+
+
+def test_kills_of_both_teams_explain_any_move(server: Server) -> None:
+    both = server.kill_fact("home", 1, 2), server.kill_fact("away", 1, 2)
+    assert not moved(server, *both, by=0.45)
+
+
+def test_a_kill_explains_moves_of_the_map(server: Server) -> None:
+    assert not moved(server, server.kill_fact("home", 1, 2), by=-0.45, type_id=6)
+
+
+def test_a_result_explains_everything(server: Server) -> None:
+    assert not moved(server, server.won_fact("away"), by=0.45)
+
+
+def test_an_operators_command_explains_everything(server: Server) -> None:
+    old = market(0.5, at=server.now)
+    new = replace(old, probability=0.9)
+    args = {old.key: old}, [new], server.now
+    assert unexplained_move(server.match, server.match, (), *args) is not None
+    assert unexplained_move(server.match, server.match, (c.MatchChanged(),), *args) is None
+
+
+def test_what_opens_or_closes_has_not_moved(server: Server) -> None:
+    old = market(0.5, at=server.now)
+    suspended = replace(old, status=MarketStatus.SUSPENDED)
+    for before, after in (
+        (suspended, replace(old, probability=0.9)),
+        (old, replace(suspended, probability=0.9)),
+    ):
+        book = {before.key: before}
+        assert unexplained_move(server.match, server.match, (), book, [after], server.now) is None
+    new = market(0.9, at=server.now)
+    assert unexplained_move(server.match, server.match, (), {}, [new], server.now) is None
