@@ -57,8 +57,8 @@ from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.trading.pricing_config import PricingConfig
-from app.wire.envelopes.dictionaries import Producer
 from app.wire.views.meta import ALERTS
+from app.wire.xml.dictionaries import Producer
 
 #: Everything that is served over HTTP; the documents are made from it.
 ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)

@@ -26,7 +26,7 @@ from app.domain.recovery import RecoveryRequest
 from app.domain.settlement import LedgerEntry
 from app.kit.logging import get_logger
 from app.store.changes import ChangeRow
-from app.wire.envelopes import feed
+from app.wire.xml import feed
 
 log = get_logger(__name__)
 _decode_summary = msgspec.json.Decoder(MatchSummary).decode

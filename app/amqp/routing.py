@@ -5,7 +5,7 @@ A match's number and a node's id may also be a placeholder, as in the AsyncAPI d
 
 from app.domain.ids import SPORT
 
-EVENT_MESSAGES = frozenset(
+MATCH_MESSAGES = frozenset(
     {
         "odds_change",
         "bet_settlement",
@@ -19,7 +19,7 @@ ALIVE = "-.-.-.alive.-.-.-.-"
 #: The possible values of each section of a live message's key; None: any.
 LIVE_SECTIONS = (
     *(frozenset({section}) for section in ("hi", "-", "live")),
-    EVENT_MESSAGES,
+    MATCH_MESSAGES,
     *(frozenset({section}) for section in (str(SPORT), "od:match")),
     None,
     frozenset({"-"}),
@@ -28,14 +28,14 @@ LIVE_SECTIONS = (
 
 def live(message: str, number: int | str) -> str:
     """The key of a live message about match `number`; raises `ValueError` if it is not about a match."""
-    if message not in EVENT_MESSAGES:
+    if message not in MATCH_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
     return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
 
 
 def replayed(message: str, number: int | str, node_id: str | None) -> str:
     """The key of a replayed message about match `number`; raises `ValueError` like `live`."""
-    if message not in EVENT_MESSAGES:
+    if message not in MATCH_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
     return f"lo.-.live.{message}.{SPORT}.od:match.{number}.{node_id or '-'}"
 

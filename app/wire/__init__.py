@@ -2,7 +2,7 @@
 
 `fields` says which fields a key sees, `views` are JSON. `schemas/*.xsd` are the only source of XML shapes:
 `codegen` generates frozen models and one straight-line writer per type from them into `generated`; only
-`envelopes` imports those models, everything else deals in domain values and bytes. `text` is what every
+`xml` imports those models, everything else deals in domain values and bytes. `text` is what every
 writer needs for a single value, `sanitize` drops external values that no document can represent;
 `markup_cache` renders a value once that is written often; `mechanical` renders what has no schema. There is
 one builder per message: live and replay differ by their stamp only. `json_schema` describes the same messages

@@ -17,8 +17,8 @@ from xsdata.formats.dataclass.serializers.writers import LxmlEventWriter, XmlEve
 
 from app.domain.market import Market, MarketStatus
 from app.domain.match import MapPlay, MatchSummary, Status
-from app.wire.envelopes import feed
 from app.wire.generated import feed as models
+from app.wire.xml import feed
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 XSDATA = "xsdata XmlSerializer, native writer"

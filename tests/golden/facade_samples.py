@@ -11,7 +11,7 @@ from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
 from app.domain.match_info import VideoStream
 from app.domain.tenant import Grant, Tenant
-from app.wire.envelopes import dictionaries, entrants, events, responses
+from app.wire.xml import dictionaries, entrants, responses, sport_events
 from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
 
 APRIL_2031 = 1_932_912_000_000
@@ -39,7 +39,7 @@ STREAMS = (
     VideoStream("https://live.example/main?a=1&b=2", "en", "Main stage"),
     VideoStream("https://live.example/b"),
 )
-LIVE_EVENT = events.Event(
+LIVE_EVENT = sport_events.SportEvent(
     id=UUID(int=4711),
     summary=LIVE,
     tournament=TOURNAMENT,
@@ -49,7 +49,7 @@ LIVE_EVENT = events.Event(
     scheduled_at=APRIL_2031,
     started_at=APRIL_2031 + 123_456,
 )
-UPCOMING_EVENT = events.Event(UUID(int=4712), UPCOMING, BARE, HOME, AWAY)
+UPCOMING_EVENT = sport_events.SportEvent(UUID(int=4712), UPCOMING, BARE, HOME, AWAY)
 WATCHED_EVENT = msgspec.structs.replace(LIVE_EVENT, streams=STREAMS)
 FINISHED_EVENT = msgspec.structs.replace(LIVE_EVENT, summary=FINISHED)
 CANCELLED_EVENT = msgspec.structs.replace(UPCOMING_EVENT, summary=CANCELLED, booked=False)
@@ -91,20 +91,20 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "competitor_profile_bare": lambda: entrants.competitor_profile(AWAY),
     "player_profile": lambda: entrants.player_profile(PLAYERS[0]),
     "player_profile_bare": lambda: entrants.player_profile(PLAYERS[1]),
-    "fixtures_fixture_live": lambda: events.fixtures_fixture(LIVE_EVENT),
-    "fixtures_fixture_upcoming": lambda: events.fixtures_fixture(UPCOMING_EVENT),
-    "fixtures_fixture_watched": lambda: events.fixtures_fixture(WATCHED_EVENT),
-    "match_summary_live": lambda: events.match_summary(LIVE_EVENT),
-    "match_summary_ru": lambda: events.match_summary(LIVE_EVENT, "ru"),
-    "match_summary_finished": lambda: events.match_summary(FINISHED_EVENT),
-    "match_summary_cancelled": lambda: events.match_summary(CANCELLED_EVENT),
-    "schedule": lambda: events.schedule([UPCOMING_EVENT, LIVE_EVENT], "ru"),
-    "schedule_empty": lambda: events.schedule([]),
-    "schedule_generated": lambda: responses.with_generated_at(events.schedule([]), APRIL_2031),
-    "fixture_changes": lambda: events.fixture_changes(
-        [events.FixtureChanged(4712, APRIL_2031), events.FixtureChanged(4711, APRIL_2031 + DAY)]
+    "fixtures_fixture_live": lambda: sport_events.fixtures_fixture(LIVE_EVENT),
+    "fixtures_fixture_upcoming": lambda: sport_events.fixtures_fixture(UPCOMING_EVENT),
+    "fixtures_fixture_watched": lambda: sport_events.fixtures_fixture(WATCHED_EVENT),
+    "match_summary_live": lambda: sport_events.match_summary(LIVE_EVENT),
+    "match_summary_ru": lambda: sport_events.match_summary(LIVE_EVENT, "ru"),
+    "match_summary_finished": lambda: sport_events.match_summary(FINISHED_EVENT),
+    "match_summary_cancelled": lambda: sport_events.match_summary(CANCELLED_EVENT),
+    "schedule": lambda: sport_events.schedule([UPCOMING_EVENT, LIVE_EVENT], "ru"),
+    "schedule_empty": lambda: sport_events.schedule([]),
+    "schedule_generated": lambda: responses.with_generated_at(sport_events.schedule([]), APRIL_2031),
+    "fixture_changes": lambda: sport_events.fixture_changes(
+        [sport_events.FixtureChanged(4712, APRIL_2031), sport_events.FixtureChanged(4711, APRIL_2031 + DAY)]
     ),
-    "fixture_changes_empty": lambda: events.fixture_changes([]),
+    "fixture_changes_empty": lambda: sport_events.fixture_changes([]),
     "market_descriptions": lambda: dictionaries.market_descriptions(TYPES, "en"),
     "market_descriptions_ru": lambda: dictionaries.market_descriptions(TYPES, "ru"),
     "void_reasons_descriptions_ru": lambda: dictionaries.void_reasons_descriptions(REASONS, "ru"),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import MapPlay, MatchSummary, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.wire.envelopes import feed
+from app.wire.xml import feed
 
 EVENT, PRODUCT, STAMP, REQUEST = "od:match:4711", 2, 1_932_912_000_125, "9" * 64
 

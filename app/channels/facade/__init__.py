@@ -13,7 +13,7 @@ for all tenants that booked the same matches. The moment of rendering stands in 
 (`generated_at`); it is not part of the ETag, so that a client need not load again what was only rendered
 again.
 
-Where clients of this layout disagree, `wire.envelopes.dialect` holds the specification's choice.
+Where clients of this layout disagree, `wire.xml.dialect` holds the specification's choice.
 
 Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
 """

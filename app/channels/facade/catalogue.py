@@ -15,7 +15,7 @@ from app.channels.facade.path_parameters import parse_locale, parse_number
 from app.domain import catalogue
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
-from app.wire.envelopes import dictionaries
+from app.wire.xml import dictionaries
 
 _ANY_KEY = route_options.cached(per=route_options.nothing)
 

@@ -9,9 +9,9 @@ from app.http.content_negotiation import Format
 from app.http.response import RenderedResponse, ResponseBody, as_xml
 from app.kit.clock import Clock
 from app.store.connections import Store
-from app.wire.envelopes import responses
-from app.wire.envelopes.dictionaries import Producer
-from app.wire.envelopes.responses import NotFoundRoot
+from app.wire.xml import responses
+from app.wire.xml.dictionaries import Producer
+from app.wire.xml.responses import NotFoundRoot
 
 
 class FacadeDependencies(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS, NOTHING
 from app.store import entrants as stored_entrants
 from app.store import match_entrants
-from app.wire.envelopes import entrants
+from app.wire.xml import entrants
 
 #: The category, and the sport above it, which routing keys carry; both have the same tournaments.
 _SPORTS = (int(CATEGORY), int(SPORT))

@@ -15,8 +15,8 @@ from app.domain.tenant import Grant
 from app.http.auth import Caller
 from app.http.response import RenderedResponse
 from app.store import match_entrants, matches, tenants
-from app.wire.envelopes import events
 from app.wire.fields import groups
+from app.wire.xml import sport_events
 
 
 def _cached_per(grant: Grant) -> Hashable:
@@ -39,7 +39,7 @@ async def summary(
     found = await _event(facade, request.auth, event_id)
     if found is None:
         return not_found("match_summary")
-    return facade.respond(events.match_summary(found, language), found.id)
+    return facade.respond(sport_events.match_summary(found, language), found.id)
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_MATCH)
@@ -54,10 +54,10 @@ async def fixture(
     found = await _event(facade, request.auth, event_id)
     if found is None:
         return not_found("fixtures_fixture")
-    return facade.respond(events.fixtures_fixture(found, language), found.id)
+    return facade.respond(sport_events.fixtures_fixture(found, language), found.id)
 
 
-async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> events.Event | None:
+async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_events.SportEvent | None:
     """The match that `ref` names, as this key sees it; None for one that it may not see."""
     async with facade.store.snapshot() as tx:
         match = await matches.find(tx, ref, finished_only=grant.finished_only)
@@ -66,7 +66,7 @@ async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> events.E
         (who,) = await match_entrants.of_matches(tx, [match])
         booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
     opened = groups(grant.scopes)
-    return events.event(match, who.tournament, who.home, who.away, opened=opened, booked=booked)
+    return sport_events.event(match, who.tournament, who.home, who.away, opened=opened, booked=booked)
 
 
 HANDLERS = (summary, fixture)

@@ -10,7 +10,7 @@ from app.http.auth import Caller
 from app.http.content_negotiation import Format
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
-from app.wire.envelopes import responses
+from app.wire.xml import responses
 
 _OPT = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: grant}
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from app.domain.catalogue import LOCALES, Locale
 from app.kit.errors import BadRequest, Field, Invalid
-from app.wire.envelopes.dictionaries import Producer
+from app.wire.xml.dictionaries import Producer
 
 #: The kinds that may stand in a URN, and the resource that each names.
 _KINDS = {

@@ -15,8 +15,8 @@ from app.http.auth import Caller
 from app.http.response import RenderedResponse, as_xml
 from app.kit.errors import NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.wire.envelopes.dialect import ACCEPTED_STATUS
-from app.wire.envelopes.responses import Acknowledgement, recovery_accepted
+from app.wire.xml.dialect import ACCEPTED_STATUS
+from app.wire.xml.responses import Acknowledgement, recovery_accepted
 
 _OPT = route_options.options(scopes.RECOVERY)
 _ACTION = {

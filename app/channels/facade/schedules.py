@@ -21,8 +21,8 @@ from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
 from app.store import match_entrants, schedules
 from app.store.schedules import ScheduleFilter
-from app.wire.envelopes import events
 from app.wire.fields import Group
+from app.wire.xml import sport_events
 
 _MOST = 1000
 _UPCOMING = (Status.DISCOVERED, Status.UPCOMING)
@@ -98,9 +98,9 @@ async def _schedule(
 
 
 def _rendered(found: Sequence[Match], entered: Sequence[MatchEntrants], locale: Locale) -> bytes:
-    return events.schedule(
+    return sport_events.schedule(
         [
-            events.event(match, who.tournament, who.home, who.away, opened=_OPENED)
+            sport_events.event(match, who.tournament, who.home, who.away, opened=_OPENED)
             for match, who in zip(found, entered, strict=True)
         ],
         locale,
@@ -125,7 +125,7 @@ async def changes(
         found = await schedules.fixture_changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
-    return facade.respond(events.fixture_changes([events.FixtureChanged(*one) for one in found]))
+    return facade.respond(sport_events.fixture_changes([sport_events.FixtureChanged(*one) for one in found]))
 
 
 HANDLERS = (prematch, live, of_day, changes)

@@ -31,7 +31,7 @@ _PARAMETERS = {
     "match_num": "The number of the match.",
     "node_id": "The `node_id` of the recovery's request, or `-`.",
 }
-_EVENTS = sorted(routing.EVENT_MESSAGES)
+_EVENTS = sorted(routing.MATCH_MESSAGES)
 
 
 def feed(exchange: str, host: str) -> Json:
@@ -154,6 +154,6 @@ def _headers(name: str) -> Json:
         "description": "Live only: when the log lines behind it came to us (Unix ms); not on what an "
         "operator did.",
     }
-    if name in routing.EVENT_MESSAGES:
+    if name in routing.MATCH_MESSAGES:
         return {"type": "object", "properties": numbered | replayed}
     return {"type": "object", "properties": replayed if name == "snapshot_complete" else {}}

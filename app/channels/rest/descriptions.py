@@ -14,9 +14,9 @@ from app.http.content_negotiation import Format, response_format
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
-from app.wire.envelopes import dictionaries
 from app.wire.views.descriptions import DescriptionView, description_views
 from app.wire.views.meta import ListMeta, Many
+from app.wire.xml import dictionaries
 
 
 def _cached_per(grant: Grant, form: Format) -> None:

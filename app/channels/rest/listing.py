@@ -14,7 +14,7 @@ from litestar.params import QueryParameter
 from msgspec import UNSET
 
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.match_access import visible_events
+from app.channels.rest.match_access import visible_sport_events
 from app.channels.rest.route_options import options
 from app.domain import scopes
 from app.domain.match import Match, Status
@@ -28,10 +28,10 @@ from app.http.response_cache import MATCH_LISTS
 from app.store import listings
 from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx
-from app.wire.envelopes import events
 from app.wire.fields import Group
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import ListMeta, Many
+from app.wire.xml import sport_events
 
 Filter = Literal["upcoming", "live", "finished", "cancelled"]
 _BUCKETS: dict[str, tuple[Status, ...]] = {
@@ -105,7 +105,9 @@ async def listing(
     async with rest.store.snapshot() as tx:
         found = await _page(tx, buckets, window, Cursor.read(cursor) if cursor else None, limit)
         if response_format(request.scope) is Format.XML:
-            schedule = events.schedule(await visible_events(tx, request.auth, found.matches, _BASIC))
+            schedule = sport_events.schedule(
+                await visible_sport_events(tx, request.auth, found.matches, _BASIC)
+            )
             return response.as_xml(schedule, invalidated_by=MATCH_LISTS)
         statuses = [one for bucket in buckets for one in _BUCKETS[bucket]]
         total = await listings.total(tx, statuses, window)

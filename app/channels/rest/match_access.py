@@ -6,9 +6,9 @@ from app.domain.match import Match
 from app.domain.tenant import Grant
 from app.store import match_entrants, matches, tenants
 from app.store.transaction import Tx
-from app.wire.envelopes import events
-from app.wire.envelopes.events import Event
 from app.wire.fields import Groups
+from app.wire.xml import sport_events
+from app.wire.xml.sport_events import SportEvent
 
 
 async def visible_match(tx: Tx, grant: Grant, ref: str) -> Match:
@@ -16,11 +16,15 @@ async def visible_match(tx: Tx, grant: Grant, ref: str) -> Match:
     return await matches.by_ref(tx, ref, finished_only=grant.finished_only)
 
 
-async def visible_events(tx: Tx, grant: Grant, found: Sequence[Match], opened: Groups) -> list[Event]:
+async def visible_sport_events(
+    tx: Tx, grant: Grant, found: Sequence[Match], opened: Groups
+) -> list[SportEvent]:
     """The matches as XML shows them to a key that opens these field groups."""
     entrants = await match_entrants.of_matches(tx, found)
     booked = await tenants.booked(tx, grant.tenant.id, [match.id for match in found])
     return [
-        events.event(match, who.tournament, who.home, who.away, opened=opened, booked=match.id in booked)
+        sport_events.event(
+            match, who.tournament, who.home, who.away, opened=opened, booked=match.id in booked
+        )
         for match, who in zip(found, entrants, strict=True)
     ]

@@ -8,7 +8,7 @@ from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.listing import listing
-from app.channels.rest.match_access import visible_events, visible_match
+from app.channels.rest.match_access import visible_match, visible_sport_events
 from app.channels.rest.route_options import CACHED, CACHED_WITH_SIBLING, options
 from app.domain import scopes
 from app.domain.ids import match_urn
@@ -21,7 +21,6 @@ from app.http.request_guard import SIBLING, siblings
 from app.http.response import RenderedResponse
 from app.store import history, markets, tenants
 from app.store.transaction import Tx
-from app.wire.envelopes import events, feed
 from app.wire.fields import Group, Groups, groups
 from app.wire.views.history import EventView, RoundView, event_view, round_view
 from app.wire.views.match import (
@@ -33,6 +32,7 @@ from app.wire.views.match import (
 )
 from app.wire.views.meta import ListMeta, Many, Single
 from app.wire.views.offers import MarketView, SettlementView, market_view, settlement_view
+from app.wire.xml import feed, sport_events
 
 _SETTLEMENTS = 200
 
@@ -46,8 +46,8 @@ async def detail(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id.removesuffix(SIBLING))
         if response_format(request.scope) is Format.XML:
-            (event,) = await visible_events(tx, request.auth, [match], opened)
-            return response.as_xml(events.fixtures_fixture(event), invalidated_by=match.id)
+            (event,) = await visible_sport_events(tx, request.auth, [match], opened)
+            return response.as_xml(sport_events.fixtures_fixture(event), invalidated_by=match.id)
         parts = await _parts(tx, request.auth, match, opened)
     return response.as_json(Single(match_view(parts, opened)), invalidated_by=match.id)
 
@@ -60,8 +60,8 @@ async def summary(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         if response_format(request.scope) is Format.XML:
-            (event,) = await visible_events(tx, request.auth, [match], groups(request.auth.scopes))
-            return response.as_xml(events.match_summary(event), invalidated_by=match.id)
+            (event,) = await visible_sport_events(tx, request.auth, [match], groups(request.auth.scopes))
+            return response.as_xml(sport_events.match_summary(event), invalidated_by=match.id)
     return response.as_json(Single(summary_view(match)), invalidated_by=match.id)
 
 

@@ -16,7 +16,6 @@ from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
 from app.kit.errors import Field, Invalid, Unavailable
-from app.wire.envelopes import feed, responses
 from app.wire.views.meta import (
     ALERTS,
     AliveView,
@@ -29,6 +28,7 @@ from app.wire.views.meta import (
     sports_view,
     whoami_view,
 )
+from app.wire.xml import feed, responses
 
 _SIBLING = {"sibling": True}
 _READY = {"query": ("parts",)}

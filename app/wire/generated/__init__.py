@@ -2,5 +2,5 @@
 
 Each complex type of a schema is a frozen struct with a function that renders it; each root element has one
 that writes the document. Values are assumed to be valid: the schema's facets are not checked at run time.
-Only `app.wire.envelopes` may import these modules.
+Only `app.wire.xml` may import these modules.
 """

@@ -18,8 +18,8 @@ from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.settings import Settings
 from app.store.connections import Store
-from app.wire.envelopes import feed as envelopes
 from app.wire.json_schema import feed_json_schema
+from app.wire.xml import feed as envelopes
 from tests.support.story import offer
 from tests.support.web import issuing, serving
 
@@ -83,7 +83,7 @@ async def test_both_channels_are_in_it(document: Any) -> None:
         routing.ALIVE,
         routing.snapshot_complete("{node_id}"),
     } <= (addresses)
-    for name in routing.EVENT_MESSAGES:
+    for name in routing.MATCH_MESSAGES:
         live, replayed = routing.live(name, 17), routing.replayed(name, 17, "5")
         assert live.replace("match.17.", "match.{match_num}.") in addresses
         assert replayed.replace("match.17.5", "match.{match_num}.{node_id}") in addresses

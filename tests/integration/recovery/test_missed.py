@@ -21,7 +21,7 @@ from app.domain.tenant import Tenant
 from app.recovery.plan import RecoveryPlan
 from app.store import changes, markets, matches
 from app.store.connections import Store
-from app.wire.envelopes import feed
+from app.wire.xml import feed
 from tests.integration.channels.feed.bettor import Key, Ledger
 from tests.support.story import Story, offer
 

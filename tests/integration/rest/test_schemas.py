@@ -6,7 +6,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from app.wire.envelopes import feed
+from app.wire.xml import feed
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "schemas"
 Headers = dict[str, str]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from app.amqp import routing
 
 
-@given(st.sampled_from(sorted(routing.EVENT_MESSAGES)), st.integers(1, 10**18))
+@given(st.sampled_from(sorted(routing.MATCH_MESSAGES)), st.integers(1, 10**18))
 def test_a_live_key_has_eight_filled_sections(message: str, number: int) -> None:
     sections = routing.live(message, number).split(".")
     assert sections == ["hi", "-", "live", message, "2", "od:match", str(number), "-"]

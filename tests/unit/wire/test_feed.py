@@ -11,7 +11,7 @@ from lxml import etree
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import MapPlay, MatchSummary, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.wire.envelopes import feed
+from app.wire.xml import feed
 
 EVENT, PRODUCT, STAMP = "od:match:7", 2, 1_932_912_000_125
 LISTED_CODES = {"0", "1", "4", "5"}

@@ -18,7 +18,7 @@ from app.kit.errors import Conflict
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import markets
 from app.store.connections import Store
-from app.wire.envelopes import feed
+from app.wire.xml import feed
 from scripts import consumer
 from scripts.consumer import SUSPENDED, Book
 from tests.faults.rig import Rig

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.channels.facade import path_parameters
 from app.kit.errors import BadRequest, Invalid
-from app.wire.envelopes.dictionaries import Producer
+from app.wire.xml.dictionaries import Producer
 
 KINDS = ("match", "tournament", "competitor", "player", "sport")
 numbers = st.integers(1, 10**18 - 1)

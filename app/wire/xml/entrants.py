@@ -8,8 +8,8 @@ from app.domain.ids import competitor_urn, player_urn, tournament_urn
 from app.domain.sports import CS2
 from app.kit.clock import to_datetime
 from app.wire import sanitize
-from app.wire.envelopes.dialect import SPORT_ID
 from app.wire.generated import facade
+from app.wire.xml.dialect import SPORT_ID
 
 UNDERAGE_UNKNOWN = -1
 SPORT = facade.Sport(id=SPORT_ID, name=CS2.name, abbreviation=CS2.slug.upper())

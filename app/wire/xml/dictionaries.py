@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, MatchStatus, VoidReason
-from app.wire.envelopes.entrants import SPORT
 from app.wire.generated import common, facade
+from app.wire.xml.entrants import SPORT
 
 _OK = facade.ResponseCode.OK
 

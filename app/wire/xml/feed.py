@@ -8,9 +8,9 @@ from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
-from app.wire.envelopes import match_state
 from app.wire.generated import common, feed
 from app.wire.markup_cache import MarkupCache
+from app.wire.xml import match_state
 
 OUTCOME = str(OUTCOME_ID)
 VOID_REASON = 4  #: what a void carries when its entry names no other reason

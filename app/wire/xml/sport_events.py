@@ -12,10 +12,10 @@ from app.domain.ids import competitor_urn, match_urn
 from app.domain.match import Match, MatchSummary, Status, summarize
 from app.domain.match_info import VideoStream
 from app.wire import sanitize
-from app.wire.envelopes import match_state
-from app.wire.envelopes.entrants import competitor_element, tournament_element
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
+from app.wire.xml import match_state
+from app.wire.xml.entrants import competitor_element, tournament_element
 
 SPORT_FORMAT = "classic"  #: two teams; the only other value that clients know is "race"
 _JOINED: dict[Locale, str] = {"en": "{home} vs {away}", "ru": "{home} против {away}"}
@@ -29,7 +29,7 @@ _STATUS_WORD = {
 _TO_COME = (Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
 
 
-class Event(msgspec.Struct, frozen=True):
+class SportEvent(msgspec.Struct, frozen=True):
     """A match with its teams and tournament, as far as XML shows it and a key may see it. Times are Unix ms;
     `booked` is whether the tenant gets its odds on the feed."""
 
@@ -60,11 +60,11 @@ def event(
     *,
     opened: Groups,
     booked: bool = True,
-) -> Event:
+) -> SportEvent:
     """`match` with its entrants, as XML shows it to a key that opens these field groups."""
     read = Group.READ in opened
     head = summarize(match)
-    return Event(
+    return SportEvent(
         id=match.id,
         summary=head if read else msgspec.structs.replace(head, maps=(), round=None),
         tournament=tournament,
@@ -78,7 +78,7 @@ def event(
     )
 
 
-def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
+def fixtures_fixture(found: SportEvent, locale: Locale = "en") -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
         start_time=sanitize.timestamp(found.scheduled_at if found.started_at is None else found.started_at),
@@ -88,14 +88,14 @@ def fixtures_fixture(found: Event, locale: Locale = "en") -> bytes:
     return facade.write_fixtures_fixture(facade.FixturesFixture(fixture=fixture))
 
 
-def match_summary(found: Event, locale: Locale = "en") -> bytes:
+def match_summary(found: SportEvent, locale: Locale = "en") -> bytes:
     """One match with its status and score."""
     return facade.write_match_summary(
         facade.MatchSummary(sport_event=_sport_event(found, locale), sport_event_status=_status(found))
     )
 
 
-def schedule(found: Sequence[Event], locale: Locale = "en") -> bytes:
+def schedule(found: Sequence[SportEvent], locale: Locale = "en") -> bytes:
     """Matches, in the order of `found`."""
     return facade.write_schedule(
         facade.Schedule(sport_event=tuple([_sport_event(item, locale) for item in found]))
@@ -108,11 +108,11 @@ def fixture_changes(found: Sequence[FixtureChanged]) -> bytes:
     return facade.write_fixture_changes(facade.FixtureChanges(fixture_change=tuple(rows)))
 
 
-def _sport_event(found: Event, locale: Locale) -> facade.SportEvent:
+def _sport_event(found: SportEvent, locale: Locale) -> facade.SportEvent:
     return facade.SportEvent(**_common(found, locale))
 
 
-def _common(found: Event, locale: Locale) -> dict[str, Any]:
+def _common(found: SportEvent, locale: Locale) -> dict[str, Any]:
     """What a fixture and an event in a schedule or summary share."""
     head = found.summary
     live_odds = (
@@ -136,7 +136,7 @@ def _common(found: Event, locale: Locale) -> dict[str, Any]:
     }
 
 
-def _extra_info(found: Event) -> facade.ExtraInfo:
+def _extra_info(found: SportEvent) -> facade.ExtraInfo:
     facts = {"sport_format": SPORT_FORMAT, "best_of": str(found.best_of), "match_id": str(found.id)}
     return facade.ExtraInfo(info=tuple([facade.Info(key=key, value=value) for key, value in facts.items()]))
 
@@ -150,7 +150,7 @@ def _channels(streams: Sequence[VideoStream]) -> facade.TvChannels | None:
     return facade.TvChannels(tv_channel=tuple(channels)) if channels else None
 
 
-def _status(found: Event) -> facade.SummaryStatus:
+def _status(found: SportEvent) -> facade.SummaryStatus:
     head = found.summary
     board = match_state.scoreboard(head)
     return facade.SummaryStatus(
@@ -165,7 +165,7 @@ def _status(found: Event) -> facade.SummaryStatus:
     )
 
 
-def _winner_id(found: Event) -> str | None:
+def _winner_id(found: SportEvent) -> str | None:
     """The winner's id among the competitors once the match is closed; else None."""
     head = found.summary
     if head.status is not Status.FINISHED or head.winner is None:

@@ -10,8 +10,8 @@ from lxml import etree
 from app.domain.catalogue import LOCALES, Locale, MatchStatus, Text
 from app.domain.match import MapPlay, Match, Status
 from app.domain.match_info import MatchInfo, VideoStream
-from app.wire.envelopes import dictionaries, entrants, events, responses
 from app.wire.fields import Group
+from app.wire.xml import dictionaries, entrants, responses, sport_events
 from tests.golden.facade_samples import (
     APRIL_2031,
     AWAY,
@@ -37,7 +37,7 @@ def info(root: Any) -> dict[str, str]:
     return {node.get("key"): node.get("value") for node in root.iter("info")}
 
 
-@pytest.mark.parametrize("build", [events.fixtures_fixture, events.match_summary])
+@pytest.mark.parametrize("build", [sport_events.fixtures_fixture, sport_events.match_summary])
 def test_home_comes_first_and_the_format_is_classic(build: Any) -> None:
     root = read(build(LIVE_EVENT))
     assert [node.get("qualifier") for node in root.iter("competitor")] == ["home", "away"]
@@ -46,20 +46,23 @@ def test_home_comes_first_and_the_format_is_classic(build: Any) -> None:
 
 
 def test_only_the_composed_name_depends_on_the_language() -> None:
-    english, russian = events.match_summary(LIVE_EVENT, "en"), events.match_summary(LIVE_EVENT, "ru")
+    english, russian = (
+        sport_events.match_summary(LIVE_EVENT, "en"),
+        sport_events.match_summary(LIVE_EVENT, "ru"),
+    )
     assert english.replace(b" vs ", " против ".encode()) == russian
 
 
 def test_start_is_the_schedule_until_play_begins() -> None:
-    fixture = read(events.fixtures_fixture(LIVE_EVENT)).find("fixture")
+    fixture = read(sport_events.fixtures_fixture(LIVE_EVENT)).find("fixture")
     assert fixture.get("start_time") > fixture.get("scheduled")
     waiting = msgspec.structs.replace(LIVE_EVENT, started_at=None)
-    fixture = read(events.fixtures_fixture(waiting)).find("fixture")
+    fixture = read(sport_events.fixtures_fixture(waiting)).find("fixture")
     assert fixture.get("start_time") == fixture.get("scheduled")
 
 
 def test_unknown_dates_are_omitted_for_an_empty_date_is_an_error() -> None:
-    fixture = read(events.fixtures_fixture(UPCOMING_EVENT)).find("fixture")
+    fixture = read(sport_events.fixtures_fixture(UPCOMING_EVENT)).find("fixture")
     assert fixture.get("scheduled") is None
     assert fixture.get("start_time") is None
     assert fixture.get("start_time_tbd") == "true"
@@ -70,14 +73,14 @@ def test_unknown_dates_are_omitted_for_an_empty_date_is_an_error() -> None:
 def test_live_odds_are_to_be_had_while_a_booked_match_is_not_over(status: Status, booked: bool) -> None:
     head = msgspec.structs.replace(LIVE_EVENT.summary, status=status)
     event = msgspec.structs.replace(LIVE_EVENT, summary=head, booked=booked)
-    (node,) = read(events.schedule([event]))
+    (node,) = read(sport_events.schedule([event]))
     expected = booked and status not in (Status.FINISHED, Status.CANCELLED)
     assert node.get("liveodds") == ("booked" if expected else "not_available")
 
 
 def test_an_event_is_made_of_a_match_and_its_entrants() -> None:
     match = Match(id=LIVE_EVENT.id, number=9, home="A", away="B", event="E", best_of=5, scheduled_at=1000)
-    event = events.event(match, TOURNAMENT, HOME, AWAY, opened=EVERY, booked=False)
+    event = sport_events.event(match, TOURNAMENT, HOME, AWAY, opened=EVERY, booked=False)
     assert event.summary.number == 9
     assert (event.best_of, event.scheduled_at, event.started_at, event.booked) == (5, 1000, None, False)
 
@@ -89,8 +92,8 @@ def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
         UUID(int=1), 9, "A", "B", "E", started_at=5000, scheduled_at=1000, maps=(play,), about=about
     )
 
-    def seen(*opened: Group) -> events.Event:
-        return events.event(match, TOURNAMENT, HOME, AWAY, opened=frozenset(opened))
+    def seen(*opened: Group) -> sport_events.SportEvent:
+        return sport_events.event(match, TOURNAMENT, HOME, AWAY, opened=frozenset(opened))
 
     basic, read, detail = seen(Group.BASIC), seen(Group.BASIC, Group.READ), seen(Group.BASIC, Group.DETAIL)
     assert (basic.started_at, basic.summary.maps, basic.streams) == (None, (), ())
@@ -101,7 +104,7 @@ def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
 def test_the_winner_stands_among_the_competitors() -> None:
     for winner in ("home", "away"):
         head = msgspec.structs.replace(FINISHED_EVENT.summary, winner=winner, home_id=None, away_id=None)
-        root = read(events.match_summary(msgspec.structs.replace(FINISHED_EVENT, summary=head)))
+        root = read(sport_events.match_summary(msgspec.structs.replace(FINISHED_EVENT, summary=head)))
         winner_id = root.find("sport_event_status").get("winner_id")
         (node,) = [node for node in root.iter("competitor") if node.get("qualifier") == winner]
         assert node.get("id") == winner_id
@@ -123,7 +126,7 @@ def test_not_found_is_the_resources_root_around_the_mark(root: str) -> None:
 
 @pytest.mark.parametrize("empty", [True, False])
 def test_generated_at_is_in_the_root_and_changes_nothing_else(empty: bool) -> None:
-    document = events.schedule([] if empty else [LIVE_EVENT])
+    document = sport_events.schedule([] if empty else [LIVE_EVENT])
     root = read(responses.with_generated_at(document, APRIL_2031))
     assert root.attrib.pop("generated_at") == "2031-04-02T16:00:00Z"
     assert etree.tostring(root) == etree.tostring(read(document))
