@@ -33,7 +33,8 @@ def certain_winner(state: RoundState) -> Side | None:
     """The side that can no longer lose.
 
     A living CT without a kit may pick up one, so five seconds of fuse are enough while any is left. A defuse
-    that has begun can be stopped only by a living T.
+    that has begun can be stopped only by a living T. One that should have succeeded by now may have been
+    stopped: no line shows that.
     """
     if state.phase == "freeze":
         return None
@@ -45,5 +46,5 @@ def certain_winner(state: RoundState) -> Side | None:
     if left is None:
         return None
     if state.defuse is not None and state.defuse.seconds_left <= left:
-        return "CT" if not state.t.alive or state.defuse.seconds_left <= 0 else None
+        return None if state.t.alive else "CT"
     return "T" if left < KIT_SECONDS else None
