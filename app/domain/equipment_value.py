@@ -21,7 +21,7 @@ _PRICES = {
     **dict.fromkeys(("cz75a", "fiveseven", "tec9", "incgrenade"), 500),
     **dict.fromkeys(("defuser", "cutters", "molotov"), 400),
     **dict.fromkeys(("mac10", "nova"), 1050),
-    **dict.fromkeys(("mp5sd", "mp7"), 1400),
+    **{"mp7": 1400, "mp5sd": 1500},
     **dict.fromkeys(("negev", "ssg08"), 1700),
     **dict.fromkeys(("ak47",), 2700),
     **dict.fromkeys(("m4a1", "m4a1_silencer"), 2900),

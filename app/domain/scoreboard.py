@@ -45,6 +45,12 @@ def item_lost(match: Match, fact: f.ItemLost, changes: Changes) -> Match:
     return _with_loadouts(match, loadout.without_item(match.loadouts, fact.player, fact.item))
 
 
+def switch_side(match: Match, fact: f.SideSwitched) -> Match:
+    if loadout.find_loadout(match.loadouts, fact.player) is None:
+        return match
+    return _with_loadouts(match, loadout.updated(match.loadouts, fact.player, fact.side))
+
+
 def money_changed(match: Match, fact: f.MoneyChanged, changes: Changes) -> Match:
     if not _counts(match):
         return match

@@ -179,6 +179,7 @@ def clock_set(match: Match, fact: f.ClockSet, changes: Changes) -> Match:
 
 
 def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match:
+    match = scoreboard.switch_side(match, fact)
     return count_result(switch_player(match, fact.player, fact.side), changes)
 
 

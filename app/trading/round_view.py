@@ -12,7 +12,7 @@ import msgspec
 
 from app.domain.equipment_value import equipment_value
 from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
-from app.domain.match import CurrentRound, MapPlay, Match, Side, Team, other_side
+from app.domain.match import CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
 from app.domain.shown import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS, BombWork
 from app.domain.sides import team_on
@@ -85,25 +85,19 @@ def _defuse(work: BombWork | None, now: int) -> Defuse | None:
 
 
 def _both(match: Match, play: MapPlay, current: CurrentRound) -> tuple[_Players, _Players]:
-    teams = {entry.account: entry.team for entry in match.roster}
     gone = {member.player.account or member.player.name for member in match.presence.away}
     dead = {player.account or player.name for player in current.dead}
-    home = play.home_side or "CT"
     found: dict[Side, tuple[list[Loadout], list[Loadout]]] = {"CT": ([], []), "T": ([], [])}
     for row in match.loadouts:
         key = row.account or row.name
         if key in gone:
             continue
-        team = teams.get(row.account)
-        # Roster before row: after a half the log names a player's new side late.
-        side = row.side if team is None else home if team == "home" else other_side(home)
-        rows, living = found[side]
+        rows, living = found[row.side]
         rows.append(row)
         if key not in dead:
             living.append(row)
-    return _players(match, play, current, "CT", *found["CT"]), _players(
-        match, play, current, "T", *found["T"]
-    )
+    ct, t = found["CT"], found["T"]
+    return _players(match, play, current, "CT", *ct), _players(match, play, current, "T", *t)
 
 
 def _players(

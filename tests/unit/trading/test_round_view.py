@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain import facts as f
-from app.domain.match import MatchPlayer, Side, Team
+from app.domain.match import MatchPlayer, Side, Team, other_side
 from app.trading.round_state import RoundState
 from app.trading.round_view import round_state
 from tests.unit.domain.play import TEAMS, Server
@@ -128,18 +128,16 @@ def test_sides_are_the_teams_of_this_half() -> None:
     assert (state.number, state.ct.alive, state.t.alive) == (1, 4, 5)
 
 
-def test_money_is_the_teams_even_where_a_line_names_the_side_of_the_half_before() -> None:
+def test_money_goes_with_the_players_who_change_sides() -> None:
     server = freeze()
-    for team in BOTH:
-        server.go_live()
-        for seat in range(5):
-            server.kill(team, seat, seat)
-        server.win(team)
-        server.freeze()
     for team, money in zip(BOTH, (800, 700), strict=True):
-        for player in TEAMS[team]:
-            server.report(f.MoneyChanged(at=server.now, player=player, side="T", money=money))
-    assert (state_of(server).ct.money, state_of(server).t.money) == (4000, 3500)
+        pay(server, team, money)
+    server.go_live()
+    everybody = [(player, server.side_of(team)) for team in BOTH for player in TEAMS[team]]
+    server.report(
+        *(f.SideSwitched(at=server.now, player=player, side=other_side(side)) for player, side in everybody)
+    )
+    assert (state_of(server).ct.money, state_of(server).t.money) == (3500, 4000)
 
 
 def test_the_loss_bonus_counts_within_the_half() -> None:
