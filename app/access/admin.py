@@ -235,4 +235,4 @@ async def _new_key(tx: Tx, key: Key, secret: str) -> IssuedKey:
 async def _audit(
     tx: Tx, by: str, now: int, action: str, subject: str, tenant_id: UUID, **details: Any
 ) -> None:
-    await audit.add(tx, audit.Record(now, by, action, subject, tenant_id, details))
+    await audit.add(tx, audit.AuditRecord(now, by, action, subject, tenant_id, details))

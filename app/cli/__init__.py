@@ -12,8 +12,8 @@ from app.cli.demo_commands import demo_tenants
 from app.cli.fault_commands import fault
 from app.cli.feed_commands import feed
 from app.cli.import_commands import imports
+from app.cli.match_control_commands import match_audit, match_command, match_sources, settlement_check
 from app.cli.match_lifecycle_commands import match
-from app.cli.match_order_commands import audit, match_order, match_record, match_sources
 from app.cli.process_commands import PROCESSES
 from app.cli.simulate_command import simulate
 from app.cli.tail_command import tail
@@ -32,7 +32,7 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, key, book, unbook, match, simulate, demo_tenants):
     main.add_command(command)
-for command in (alerts, audit, fault, imports):
+for command in (alerts, settlement_check, fault, imports):
     main.add_command(command)
-for command in (match_order, match_record, match_sources):
+for command in (match_command, match_audit, match_sources):
     match.add_command(command)

@@ -10,7 +10,7 @@ from app.domain.match import Match, Status
 from app.domain.strength import require_strengths
 from app.kit.errors import Conflict
 from app.store import audit, match_references, matches
-from app.store.audit import Record
+from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.transaction import Tx
 from app.trading.pricing_config import PricingConfig
@@ -57,7 +57,7 @@ async def create_match(
                 return known
         match = await entrant_links.resolve(tx, None, _match(new, match_id, await matches.next_number(tx)))
         details = msgspec.to_builtins(new)
-        await audit.add(tx, Record(now, by, "match.create", str(match.id), None, details))
+        await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
         return await match_update.react_and_write(tx, None, match, (), now=now, quoting=True, pricing=pricing)
 
 

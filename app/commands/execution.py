@@ -14,7 +14,7 @@ from app.domain.match import Match
 from app.domain.settlement import void_windows
 from app.kit.errors import Conflict
 from app.store import audit, history, matches, operator_commands
-from app.store.audit import Record
+from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
@@ -49,7 +49,9 @@ async def execute(
         await _check_window(tx, match.id, command)
         after = await entrant_links.resolve(tx, match, effect.after)
         details = msgspec.to_builtins(command)
-        await audit.add(tx, Record(now, by, f"match.{details.pop('command')}", str(match.id), None, details))
+        await audit.add(
+            tx, AuditRecord(now, by, f"match.{details.pop('command')}", str(match.id), None, details)
+        )
         return await match_update.react_and_write(
             tx,
             match,

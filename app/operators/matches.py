@@ -19,7 +19,7 @@ from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR
 from app.operators.source_view import SourceView, source_view
 from app.store import audit, match_sources, matches
-from app.store.audit import Record
+from app.store.audit import AuditRecord
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
@@ -211,7 +211,7 @@ def _millis(time: int | str | None) -> int | None:
         raise Invalid(Field(("body", "scheduled_at"), what, "time", time)) from error
 
 
-def _shown(record: Record) -> Recorded:
+def _shown(record: AuditRecord) -> Recorded:
     return Recorded(iso_millis(record.at), record.actor, record.action, record.details)
 
 

@@ -21,7 +21,7 @@ from app.operators.dependencies import OperatorDependencies
 from app.operators.key_views import Name, Text
 from app.operators.shared import OPERATOR, audit_fields, invalid_in_body, many
 from app.store import audit, tenants
-from app.store.audit import Record
+from app.store.audit import AuditRecord
 from app.wire.views.meta import Many, Single
 
 _TENANTS = "/ops/v1/tenants"
@@ -163,7 +163,7 @@ def tenant_view(tenant: Tenant) -> TenantView:
     return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp)
 
 
-def record_view(record: Record) -> RecordView:
+def record_view(record: AuditRecord) -> RecordView:
     return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)
 
 

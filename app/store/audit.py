@@ -11,7 +11,7 @@ from app.store.tables.key import Audit
 from app.store.transaction import Tx
 
 
-class Record(msgspec.Struct, frozen=True):
+class AuditRecord(msgspec.Struct, frozen=True):
     """`actor` did `action` to `subject` (a slug, a key's id, a match) at `at` (ms)."""
 
     at: int
@@ -22,7 +22,7 @@ class Record(msgspec.Struct, frozen=True):
     details: dict[str, Any] = {}
 
 
-async def add(tx: Tx, record: Record) -> None:
+async def add(tx: Tx, record: AuditRecord) -> None:
     await tx.execute(
         "INSERT INTO audit (at, actor, action, subject, tenant_id, details) VALUES ($1, $2, $3, $4, $5, $6)",
         record.at,
@@ -39,20 +39,20 @@ async def add_removed(
 ) -> None:
     """Add a record of removal for each of these matches."""
     for match_id in ids:
-        await add(tx, Record(at, actor, action, str(match_id), None, details))
+        await add(tx, AuditRecord(at, actor, action, str(match_id), None, details))
 
 
-async def listing(tx: Tx, tenant_id: UUID, limit: int) -> list[Record]:
+async def listing(tx: Tx, tenant_id: UUID, limit: int) -> list[AuditRecord]:
     """The newest `limit` records about a tenant, newest first."""
     return await _newest(tx, Audit.tenant_id == tenant_id, limit)
 
 
-async def about(tx: Tx, subject: str, limit: int) -> list[Record]:
+async def about(tx: Tx, subject: str, limit: int) -> list[AuditRecord]:
     """The newest `limit` records about a subject (a match's UUID, a key's), newest first."""
     return await _newest(tx, Audit.subject == subject, limit)
 
 
-async def _newest(tx: Tx, condition: Where, limit: int) -> list[Record]:
+async def _newest(tx: Tx, condition: Where, limit: int) -> list[AuditRecord]:
     query = (
         Audit.select(Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
         .where(condition)
@@ -60,4 +60,4 @@ async def _newest(tx: Tx, condition: Where, limit: int) -> list[Record]:
         .limit(limit)
     )
     rows = await tx.run(query)
-    return [Record(**row | {"details": msgspec.json.decode(row["details"])}) for row in rows]
+    return [AuditRecord(**row | {"details": msgspec.json.decode(row["details"])}) for row in rows]

@@ -33,10 +33,10 @@ to the same state changes nothing.
     manual_settlement  the same by an operator
     engine             `react` and `suspend_all`
     price_guard        moves of prices that nothing explains
-    settlement_audit   recompute every settlement from stored facts
+    settlement_check   recompute every settlement from stored facts
 
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to
 1 + margin; every entry names the facts it rests on; related prices come from one distribution.
-Imported by `commands` and, for the audit, `cli`; imports `domain` and `kit`. `store` and `wire` do not know
+Imported by `commands` and, for the check, `cli`; imports `domain` and `kit`. `store` and `wire` do not know
 it.
 """

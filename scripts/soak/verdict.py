@@ -9,7 +9,7 @@ from app.domain.ids import match_urn
 from app.domain.match import Status
 from app.store import history, matches
 from app.store.connections import Store
-from app.trading.settlement_audit import audit
+from app.trading.settlement_check import check_settlements
 from scripts.soak.bookmakers import Bookmaker
 
 _PATIENCE_SECONDS = 180.0
@@ -55,6 +55,6 @@ async def ledger(store: Store) -> Verdict:
         name = match_urn(match.number)
         wrong += [
             f"{name}: {each.type_id} {each.specifiers}: {each.problem}"
-            for each in audit(match, *facts, entries_of_match)
+            for each in check_settlements(match, *facts, entries_of_match)
         ]
     return Verdict(len(ids), finished, entries, tuple(wrong))

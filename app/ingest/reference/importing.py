@@ -10,7 +10,7 @@ from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor
 from app.ingest.reference.rows import Row, RowKind, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
-from app.store.audit import Record
+from app.store.audit import AuditRecord
 from app.store.entrants import Entrant, EntrantTable, folded
 from app.store.transaction import Tx
 
@@ -41,7 +41,7 @@ async def import_rows(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Coun
         of_kind = [row for row in rows if row.kind == kind]
         if of_kind:
             counts[kind] = await _import_kind(tx, table, of_kind)
-    await audit.add(tx, Record(now, by, "reference.import", "", None, dict(counts)))
+    await audit.add(tx, AuditRecord(now, by, "reference.import", "", None, dict(counts)))
     return counts
 
 

@@ -9,7 +9,7 @@ from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets
 from app.store.connections import Store
-from app.trading.settlement_audit import audit
+from app.trading.settlement_check import check_settlements
 from app.wire.views.offers import settlement_view
 from tests.integration.ingest.conftest import Server
 from tests.support import logs
@@ -91,13 +91,13 @@ async def test_the_audit_agrees_and_sees_a_wrong_window(restored: Server, store:
     async with store.autocommit() as tx:
         rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
         entries = await history.ledger(tx, match.id)
-    assert audit(present, rounds, events, entries) == []
+    assert check_settlements(present, rounds, events, entries) == []
     (last,) = [entry for entry in entries if entry.key == REPLAYED][-1:]
     backwards = replace(last, void_window=VoidWindow(last.at, last.at - 1))
     for wrong in (last, backwards, replace(last, new_status=LedgerStatus.VOIDED)):
-        assert {found.specifiers for found in audit(present, rounds, events, [*entries, wrong])} == {
-            REPLAYED[1]
-        }
+        assert {
+            found.specifiers for found in check_settlements(present, rounds, events, [*entries, wrong])
+        } == {REPLAYED[1]}
 
 
 async def test_a_market_is_kept_with_the_moment_at_which_it_went_off_offer(

@@ -10,7 +10,7 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
-from app.trading.settlement_audit import audit
+from app.trading.settlement_check import check_settlements
 from tests.integration.ingest.conftest import CONFIG, NOW
 from tests.support.lengths import short_then_long
 from tests.support.season import play
@@ -41,7 +41,7 @@ async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, pl
     assert not any(market.open for market in book.values())
     finished = await _named(store, match)
     assert finished.status is Status.FINISHED
-    assert audit(finished, *facts, ledger) == []
+    assert check_settlements(finished, *facts, ledger) == []
 
 
 @pytest.mark.parametrize("best_of", short_then_long([1, 3]))

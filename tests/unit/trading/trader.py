@@ -20,7 +20,7 @@ from app.trading.engine import Reaction, react
 from app.trading.match_facts import collect_facts
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
-from app.trading.settlement_audit import audit
+from app.trading.settlement_check import check_settlements
 from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
 
@@ -102,7 +102,9 @@ class Trader:
         self._books_sum()
         self._lines_agree()
         self._ledger_matches_book()
-        found = audit(self.match, list(self.rounds.values()), list(self.events.values()), self.ledger)
+        found = check_settlements(
+            self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
+        )
         assert not found, found
         again = react(self.match, (), self.book, now=self.now, quoting=quoting, pricing=PRICING)
         assert again == Reaction(reprice_at=reaction.reprice_at)

@@ -17,7 +17,7 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.log_lines import TimestampStyle
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play, simulate
 from app.sandbox.simulator.truth import SeriesTruth
-from app.trading.settlement_audit import audit
+from app.trading.settlement_check import check_settlements
 from tests.support.lengths import short_then_long
 from tests.unit.trading.trader import Trader, new_match
 
@@ -106,7 +106,7 @@ def check(anomalies: Anomalies, seed: int, best_of: int = 1, seconds: float = 10
     assert_same_kills(trader, truth)
     assert not trader.open()
     rounds, events = list(trader.rounds.values()), list(trader.events.values())
-    assert audit(trader.match, rounds, events, trader.ledger) == []
+    assert check_settlements(trader.match, rounds, events, trader.ledger) == []
     return truth
 
 

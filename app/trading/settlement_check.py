@@ -26,7 +26,7 @@ class SettlementDifference(msgspec.Struct, frozen=True):
     problem: str
 
 
-def audit(
+def check_settlements(
     match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent], ledger: Iterable[LedgerEntry]
 ) -> list[SettlementDifference]:
     """Every difference between the ledger and the facts; none when they agree."""

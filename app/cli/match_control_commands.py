@@ -1,4 +1,8 @@
-"""Commands of operators on a match, their record, its log sources, and the check of its settlements."""
+"""Commands of operators on a match, its audit log, its log sources, and the check of its settlements.
+
+The published names differ: `match order` gives a command, `match record` prints the audit log, `audit` checks
+settlements.
+"""
 
 import json
 from typing import Any
@@ -16,11 +20,10 @@ from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operators.source_view import source_view
-from app.store import audit as records
-from app.store import history, markets, matches
+from app.store import audit, history, markets, matches
 from app.store import match_sources as senders
-from app.trading.settlement_audit import SettlementDifference
-from app.trading.settlement_audit import audit as differences
+from app.trading.settlement_check import SettlementDifference
+from app.trading.settlement_check import check_settlements as differences
 
 
 @click.command("order")
@@ -28,8 +31,8 @@ from app.trading.settlement_audit import audit as differences
 @click.argument("command")
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...")
 @async_command
-async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None:
-    """Give COMMAND to MATCH (its UUID or od:match:<n>): the same as POST /ops/v1/matches/MATCH/commands.
+async def match_command(match: str, command: str, fields: tuple[str, ...]) -> None:
+    """Execute COMMAND on MATCH (its UUID or od:match:<n>): the same as POST /ops/v1/matches/MATCH/commands.
 
     \b
     matchfeed match order od:match:7 schedule scheduled_at=1924992000000
@@ -40,21 +43,21 @@ async def match_order(match: str, command: str, fields: tuple[str, ...]) -> None
     A value that is JSON is read as JSON, anything else as text.
     """
     settings = load_settings()
-    order = _command({"command": command} | dict(map(_field, fields)))
+    parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
         after = await execution.execute(
             store,
             match,
-            order,
+            parsed,
             by=actor(),
             now=system_clock(),
             pricing=pricing_config(settings),
         )
         async with store.autocommit() as tx:
-            book = await markets.book(tx, after.id) if isinstance(order, OnMarket) else {}
+            book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket) else {}
     click.echo(escape_control_characters(_match_line(after)))
-    if isinstance(order, OnMarket):
-        click.echo(_market_line(book[order.key]))
+    if isinstance(parsed, OnMarket):
+        click.echo(_market_line(book[parsed.key]))
 
 
 def _match_line(match: Match) -> str:
@@ -97,10 +100,10 @@ def _command(fields: dict[str, Any]) -> AnyCommand:
 @click.argument("match")
 @click.option("--limit", default=100, show_default=True)
 @async_command
-async def match_record(match: str, limit: int) -> None:
-    """The record of operators' commands on MATCH, newest first."""
+async def match_audit(match: str, limit: int) -> None:
+    """The audit records of MATCH: operators' commands on it, newest first."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
-        found = await records.about(tx, str((await matches.by_ref(tx, match)).id), limit)
+        found = await audit.about(tx, str((await matches.by_ref(tx, match)).id), limit)
     print_json([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
 
 
@@ -118,10 +121,10 @@ async def match_sources(match: str) -> None:
     print_json([msgspec.to_builtins(source_view(found, each)) for each in known])
 
 
-@click.command()
+@click.command("audit")
 @click.argument("match")
 @async_command
-async def audit(match: str) -> None:
+async def settlement_check(match: str) -> None:
     """Recompute every settlement of MATCH from its stored facts; print differences, and fail if there are
     any."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
