@@ -13,6 +13,7 @@ there. Intervals are 95 %, over maps; one log has none.
 """
 
 import math
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -139,7 +140,8 @@ def occasions(maps: Sequence[Tallies], lead: int) -> Iterator[str]:
         yield f"- {name}: {one.bets} bets, {each:+.3f} each, {a_map:+.3f} a map"
 
 
-def play_maps(maps: int, processes: int, share: float) -> list[Tallies]:
+def play_maps(maps: int, processes: int, share: float, minutes: float) -> list[Tallies]:
+    until = time.monotonic() + 60 * minutes
     seeds = [range(start, min(start + _BATCH, maps)) for start in range(0, maps, _BATCH)]
     tallies: list[Tallies] = []
     with (
@@ -149,6 +151,9 @@ def play_maps(maps: int, processes: int, share: float) -> list[Tallies]:
         for found in pool.map(measure, seeds, [share] * len(seeds)):
             tallies += found
             progress.update(len(found))
+            if time.monotonic() > until:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
     return tallies
 
 
@@ -165,14 +170,16 @@ def _report(title: str, maps: Sequence[Tallies]) -> Returns:
 @click.option("--maps", default=2000, show_default=True, help="Simulated maps.")
 @click.option("--rounds", "share", default=0.2, show_default=True, help="The share of rounds watched.")
 @click.option("--processes", default=1, show_default=True)
+@click.option("--minutes", default=math.inf, help="End early, with the maps that were played by then.")
 @click.option("--log", "path", default=REAL_LOG, show_default=True, type=click.Path(path_type=Path))
 @click.option("--plot", type=click.Path(path_type=Path), help="Write the picture here.")
-def main(maps: int, share: float, processes: int, path: Path, plot: Path | None) -> None:
+def main(maps: int, share: float, processes: int, minutes: float, path: Path, plot: Path | None) -> None:
     """Measure, and print what `docs/pricing.md` shows."""
     by_source: dict[str, Returns] = {}
     if maps:
-        title = f"{maps} simulated maps, {share:.0%} of their rounds"
-        by_source["simulated maps"] = _report(title, play_maps(maps, processes, share))
+        played = play_maps(maps, processes, share, minutes)
+        title = f"{len(played)} simulated maps, {share:.0%} of their rounds"
+        by_source["simulated maps"] = _report(title, played)
     if path.exists():
         by_source["real log"] = _report(f"{path.name}, all rounds", [recorded_tallies(path)])
     else:

@@ -175,7 +175,7 @@ class Observation:
             for lead in LEADS
             if index - lead >= 0 and index - lead + DELAY < len(self.watched)
             for key, market in self.watched[index - lead].book.items()
-            if _stands(market, self.watched[index - lead + DELAY].book.get(key))
+            if stands(market, self.watched[index - lead + DELAY].book.get(key))
         ]
         chances = self._chances(second, {key for _, key, _ in placed}) if placed else {}
         for lead, key, market in placed:
@@ -222,7 +222,7 @@ def _occasions(facts: Iterable[Fact], changes: Iterable[c.Change]) -> Iterator[O
             yield _OCCASIONS[change.event.type]
 
 
-def _stands(market: Market, later: Market | None) -> bool:
+def stands(market: Market, later: Market | None) -> bool:
     """A bet placed at the first is accepted at the second: on offer, at the same price."""
     return (
         market.status is MarketStatus.ACTIVE

@@ -1,17 +1,26 @@
 """Are the quoted probabilities right? Simulated maps between teams that a tournament would put together are
-read from their logs; at every freeze time each market type is priced, and what was quoted is compared with
-what then happened.
+read from their logs; at freeze times, and after some kills and plants, each market type is priced, and what
+was quoted is compared with what then happened.
 
-    nox -s bench -- pricing             200 maps, a table
+    nox -s bench -- pricing             200 maps, two tables
     python -m scripts.bench.pricing --maps 10000 --processes 2 --plot docs/calibration.svg
+
+`--share` of the freeze times are priced, and a fifth of that share of the kills and plants. `--minutes` ends
+it early, with the maps that were played by then. Intervals are 95 %, over maps; the calibration error is the
+mean distance of quote and frequency in ten bins.
 """
 
 import argparse
+import math
+import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from random import Random
+from typing import Literal
 from uuid import UUID
 
 import msgspec
@@ -33,7 +42,10 @@ from scripts.bench.pricing_plot import draw
 BEGIN = 1_790_000_000_000
 BINS = 10
 _BATCH = 50  #: maps that a process takes at a time
+_IN_PLAY = 0.2  #: of the share of freeze times, that of kills and plants
 Quote = tuple[int, Specifiers, float]
+Phase = Literal["freeze", "play"]
+_PHASES: dict[Phase, str] = {"freeze": "At freeze times", "play": "Right after kills and plants"}
 
 
 class Bin(msgspec.Struct):
@@ -51,45 +63,78 @@ class Bin(msgspec.Struct):
         self.error += (probability - won) ** 2
 
 
-Bins = dict[int, list[Bin]]
+class Calibration(msgspec.Struct):
+    """The quotes of one market type in one phase. `spread`: over maps, the squares of how many more came true
+    than were quoted."""
+
+    bins: list[Bin]
+    spread: float = 0.0
+
+    def add_map(self, quotes: Iterable[tuple[float, bool]]) -> None:
+        """The quotes of one map, and whether they came true."""
+        surplus = 0.0
+        for probability, won in quotes:
+            self.bins[min(int(probability * BINS), BINS - 1)].add(probability, won)
+            surplus += won - probability
+        self.spread += surplus**2
+
+    def merge(self, other: "Calibration") -> None:
+        for whole, part in zip(self.bins, other.bins, strict=True):
+            for name in Bin.__struct_fields__:
+                setattr(whole, name, getattr(whole, name) + getattr(part, name))
+        self.spread += other.spread
+
+    @property
+    def total(self) -> Bin:
+        return Bin(*(sum(getattr(one, name) for one in self.bins) for name in Bin.__struct_fields__))
+
+    @property
+    def error(self) -> float:
+        """How far quotes lie from frequencies, on average over the bins."""
+        return sum(abs(one.quoted - one.won) for one in self.bins) / self.total.count
+
+
+Calibrations = dict[tuple[Phase, int], Calibration]  #: by phase and market type
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--maps", type=int, default=200)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--share", type=float, default=0.4)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
-    bins, lengths = _empty(), []
+    found, lengths = _empty(), list[int]()
+    until = time.monotonic() + options.minutes * 60
     batches = [range(start, min(start + _BATCH, options.maps)) for start in range(0, options.maps, _BATCH)]
     with ProcessPoolExecutor(options.processes) as pool:
-        for found, rounds in pool.map(_measure, batches):
-            _gather(found, bins)
+        for some, rounds in pool.map(_measure, batches, repeat(options.share)):
+            for key, calibration in some.items():
+                found[key].merge(calibration)
             lengths += rounds
-    _report(bins, lengths)
+            print(f"\r{len(lengths)} of {options.maps} maps", end="", file=sys.stderr)
+            if time.monotonic() > until:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
+    print(file=sys.stderr)
+    _report(found, lengths)
     if options.plot:
-        draw(bins, options.plot)
+        draw({key: calibration.bins for key, calibration in found.items()}, options.plot)
 
 
-def _empty() -> Bins:
-    return defaultdict(lambda: [Bin() for _ in range(BINS)])
+def _empty() -> Calibrations:
+    return defaultdict(lambda: Calibration([Bin() for _ in range(BINS)]))
 
 
-def _measure(seeds: Iterable[int]) -> tuple[dict[int, list[Bin]], list[int]]:
+def _measure(seeds: Iterable[int], share: float) -> tuple[Calibrations, list[int]]:
     """What was quoted on these maps and came of it, and how many rounds they had."""
-    bins, lengths = _empty(), []
+    found, lengths = _empty(), []
     for seed in seeds:
-        match, quotes, events = _play(_plan(seed))
+        match, quotes, events = _play(_plan(seed), Random(f"quotes of {seed}"), share)
         lengths.append(match.maps[0].rounds_won)
-        _judge(match, quotes, events, bins)
-    return dict(bins), lengths
-
-
-def _gather(found: dict[int, list[Bin]], bins: Bins) -> None:
-    for type_id, counted in found.items():
-        for whole, part in zip(bins[type_id], counted, strict=True):
-            for name in Bin.__struct_fields__:
-                setattr(whole, name, getattr(whole, name) + getattr(part, name))
+        _judge(match, quotes, events, found)
+    return dict(found), lengths
 
 
 def _plan(seed: int) -> MatchPlan:
@@ -97,7 +142,9 @@ def _plan(seed: int) -> MatchPlan:
     return MatchPlan(home, away, seed, BEGIN, brief=True, knife=False)
 
 
-def _play(plan: MatchPlan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
+def _play(
+    plan: MatchPlan, rng: Random, share: float
+) -> tuple[Match, list[tuple[Phase, Quote]], list[TimelineEvent]]:
     """The finished match, what was quoted on the way, and everything that happened."""
     lines, _ = simulate(plan)
     match = Match(
@@ -109,50 +156,66 @@ def _play(plan: MatchPlan) -> tuple[Match, list[Quote], list[TimelineEvent]]:
         home_strength=plan.home.points,
         away_strength=plan.away.points,
     )
-    quotes: list[Quote] = []
+    quotes: list[tuple[Phase, Quote]] = []
     events: list[TimelineEvent] = []
     for fact in read("\n".join(line.text for line in lines) + "\n", BEGIN).facts:
         match, changes = fold(match, (fact,))
         events += [change.event for change in changes if isinstance(change, c.EventAdded)]
-        if any(isinstance(change, c.RoundOpened) for change in changes):
-            quotes += _quotes(match)
+        for change in changes:
+            if isinstance(change, c.RoundOpened) and rng.random() < share:
+                quotes += (("freeze", quote) for quote in _quotes(match, fact.at))
+            elif isinstance(change, c.EventAdded) and rng.random() < share * _IN_PLAY:
+                quotes += (("play", quote) for quote in _quotes(match, fact.at))
     return match, quotes, events
 
 
-def _quotes(match: Match) -> Iterator[Quote]:
+def _quotes(match: Match, now: int) -> Iterator[Quote]:
     facts = collect_facts(match, ())
-    forecast = Forecast(facts, match.last_fact_at)
+    forecast = Forecast(facts, now)
     for rule in RULES.values():
         for specifiers in rule.opens(facts):
             if settlement_of(rule, facts, specifiers) is None:
                 yield rule.id, specifiers, rule.price(forecast, specifiers)
 
 
-def _judge(match: Match, quotes: Iterable[Quote], events: Iterable[TimelineEvent], bins: Bins) -> None:
+def _judge(
+    match: Match,
+    quotes: Iterable[tuple[Phase, Quote]],
+    events: Iterable[TimelineEvent],
+    calibrations: Calibrations,
+) -> None:
     facts = facts_from_events(match, events)
-    for type_id, specifiers, probability in quotes:
+    judged: dict[tuple[Phase, int], list[tuple[float, bool]]] = defaultdict(list)
+    for phase, (type_id, specifiers, probability) in quotes:
         found = settlement_of(RULES[type_id], facts, specifiers)
         if found is not None and found.result is not Result.VOID:
-            round_key = min(int(probability * BINS), BINS - 1)
-            bins[type_id][round_key].add(probability, found.result is Result.WON)
+            judged[phase, type_id].append((probability, found.result is Result.WON))
+    for key, of_map in judged.items():
+        calibrations[key].add_map(of_map)
 
 
-def _report(bins: Bins, lengths: list[int]) -> None:
+def _report(calibrations: Calibrations, lengths: list[int]) -> None:
     overtime = sum(length > 24 for length in lengths) / len(lengths)
     print(
         f"{len(lengths)} maps, {sum(lengths) / len(lengths):.2f} rounds on average, overtime {overtime:.3f}"
     )
-    print("| type | quotes | mean quote | came true | Brier score | always the mean |")
-    print("|---|---|---|---|---|---|")
-    for type_id in sorted(bins):
-        count, quoted, won, error = (
-            sum(getattr(one, name) for one in bins[type_id]) for name in Bin.__struct_fields__
-        )
-        share = won / count
+    for phase, title in _PHASES.items():
+        print(f"\n{title}\n")
         print(
-            f"| {type_id} {RULES[type_id].key} | {count} | {quoted / count:.3f} | {share:.3f} "
-            f"| {error / count:.4f} | {share * (1 - share):.4f} |"
+            "| type | quotes | mean quote | frequency | more than quoted | calibration error "
+            "| Brier score | always the mean |"
         )
+        print("|---|---|---|---|---|---|---|---|")
+        for type_id in sorted(number for of, number in calibrations if of == phase):
+            calibration = calibrations[phase, type_id]
+            total = calibration.total
+            share, width = total.won / total.count, 1.96 * math.sqrt(calibration.spread) / total.count
+            more = (total.won - total.quoted) / total.count
+            print(
+                f"| {type_id} {RULES[type_id].key} | {total.count} | {total.quoted / total.count:.3f} "
+                f"| {share:.3f} | {more:+.3f} ± {width:.3f} | {calibration.error:.3f} "
+                f"| {total.error / total.count:.4f} | {share * (1 - share):.4f} |"
+            )
 
 
 if __name__ == "__main__":

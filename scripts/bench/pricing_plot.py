@@ -11,14 +11,14 @@ from matplotlib import pyplot
 
 matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
 
-#: Panel titles by market type.
+#: Panel titles by phase and market type.
 PANELS = {
-    13: "round winner",
-    14: "opening kill",
-    19: "kills over",
-    6: "map winner",
-    8: "total rounds over",
-    7: "round handicap",
+    ("freeze", 13): "round winner before it begins",
+    ("play", 13): "round winner in play",
+    ("play", 19): "kills over, in play",
+    ("freeze", 6): "map winner",
+    ("freeze", 8): "total rounds over",
+    ("freeze", 7): "round handicap",
 }
 _FEWEST = 50
 
@@ -29,11 +29,11 @@ class Counted(Protocol):
     won: int
 
 
-def draw(bins: Mapping[int, Sequence[Counted]], path: Path) -> None:
+def draw(bins: Mapping[tuple[str, int], Sequence[Counted]], path: Path) -> None:
     """One panel a market type; a dot a tenth of the scale, larger for more quotes."""
     figure, panels = pyplot.subplots(2, 3, figsize=(9.6, 6.4), sharex=True, sharey=True)
-    for axes, (type_id, title) in zip(panels.flat, PANELS.items(), strict=True):
-        filled = [one for one in bins[type_id] if one.count >= _FEWEST]
+    for axes, (key, title) in zip(panels.flat, PANELS.items(), strict=True):
+        filled = [one for one in bins.get(key, ()) if one.count >= _FEWEST]
         total = sum(one.count for one in filled)
         axes.plot([0, 1], [0, 1], linewidth=0.8, color="grey")
         axes.scatter(
