@@ -48,8 +48,8 @@ _DEFUSING_EDGE, _DEFUSING_HASTE, _FEIGNED = 0.5, 1.5, 0.4
 #: T, two or more behind in the last half minute, gives up the round and keeps its weapons.
 _SAVING_T = 0.35
 #: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/sandbox/simulator`.
-_SLOPE = 2.07
-_OFFSET = -0.02
+_SLOPE = 2.01
+_OFFSET = -0.05
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class RoundPlanner:
             self.hiding = "T" if self.hiding or (late and self.rng.random() < _SAVING_T) else None
             return
         logit = self.numbers.save + self.numbers.save_behind * behind
-        if self.hiding != "CT":
+        if self.hiding != "CT" or behind <= 0:
             self.hiding = "CT" if self.rng.random() < 1 / (1 + math.exp(-logit)) else None
 
     def _next_kill_by_ct(self) -> float:

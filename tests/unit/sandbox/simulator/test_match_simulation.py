@@ -77,7 +77,8 @@ def test_overtime_share(played: list[MapTruth]) -> None:
 
 
 def test_first_kill_wins_seven_rounds_in_ten(played: list[MapTruth]) -> None:
-    firsts = [(next(k for k in r.kills if k.side != k.victim_side), r) for r in rounds(played) if r.kills]
+    scoring = ((r, [kill for kill in r.kills if kill.side != kill.victim_side]) for r in rounds(played))
+    firsts = [(kills[0], r) for r, kills in scoring if kills]
     assert 0.69 < sum(kill.side == r.side for kill, r in firsts) / len(firsts) < 0.75
 
 
@@ -92,8 +93,8 @@ def test_sides_by_map(played: list[MapTruth]) -> None:
 def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
     reasons = [r.reason for r in rounds(played)]
     shares = {reason: reasons.count(reason) / len(reasons) for reason in ("kills", "bomb", "defuse", "time")}
-    assert shares["kills"] > 0.6
-    assert min(shares.values()) > 0.008
+    assert 0.55 < shares["kills"] < 0.7
+    assert min(shares.values()) > 0.02
 
 
 @pytest.mark.parametrize("matches", short_then_long([40, 60]))
