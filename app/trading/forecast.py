@@ -3,7 +3,7 @@
 They depend on each other: the round being played moves the map, the map moves the match.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,12 +15,14 @@ from app.trading.map_scores import (
     MapParameters,
     MapState,
     finals,
+    half_scores,
     home_starts_ct,
     home_wins_opening,
     home_wins_round,
     map_parameters,
     map_state,
     mixture,
+    reaches_first,
     wins_map,
 )
 from app.trading.match_facts import MatchFacts
@@ -28,7 +30,7 @@ from app.trading.model import Skill
 from app.trading.round_clock import certain_winner
 from app.trading.round_model import ct_wins
 from app.trading.round_state import RoundState, SideState
-from app.trading.round_view import round_state
+from app.trading.round_view import round_state, seen_at
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
 _CERTAIN = 1 - 1e-9
@@ -60,6 +62,10 @@ class Forecast:
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
         self._branches: dict[tuple[int, float], list[Branch]] = {}
+        self._all_branches: dict[int, list[Branch]] = {}
+        self._before: dict[int, float] = {}
+        self._half_scores: dict[int, Finals] = {}
+        self._races: dict[tuple[int, int], float] = {}
 
     @cached_property
     def cases(self) -> tuple[skill.Case, ...]:
@@ -74,7 +80,10 @@ class Forecast:
         """The forecast for so many ms later, if nothing happens until then but that time passes."""
         after = Forecast(self.facts, self.now + millis)
         after._map_parameters, after._states = self._map_parameters, self._states
-        after.cases, after.skill = self.cases, self.skill
+        after._before = self._before
+        after.cases, after.skill, after.economy = self.cases, self.skill, self.economy
+        if self.round_state and self.current_round:
+            after.round_state = seen_at(self.match, self.current_round, self.round_state, after.now)
         return after
 
     @cached_property
@@ -116,13 +125,37 @@ class Forecast:
             self._finals[number] = known
         return known
 
+    def half_scores(self, number: int) -> Finals:
+        """The scores that the map's first half can end with, and their probabilities."""
+        known = self._half_scores.get(number)
+        if known is None:
+            ahead = self.branches(number)
+            known = mixture(
+                (branch.weight, half_scores(branch.map_parameters, branch.state)) for branch in ahead
+            )
+            self._half_scores[number] = known
+        return known
+
+    def reaches_first(self, number: int, target: int) -> float:
+        """The chance that home has `target` rounds of the map before away has."""
+        known = self._races.get((number, target))
+        if known is None:
+            known = self._races[number, target] = sum(
+                weight * reaches_first(parameters, state, target)
+                for weight, parameters, state in self.branches(number)
+            )
+        return known
+
     def branches(self, number: int) -> list[Branch]:
         """The states of the map after the current round, in all cases of skill."""
-        return [
-            branch._replace(weight=case.weight * branch.weight)
-            for case in self.cases
-            for branch in self._branches_under(number, case.skill)
-        ]
+        known = self._all_branches.get(number)
+        if known is None:
+            known = self._all_branches[number] = [
+                Branch(case.weight * weight, parameters, state)
+                for case in self.cases
+                for weight, parameters, state in self._branches_under(number, case.skill)
+            ]
+        return known
 
     def _branches_under(self, number: int, level: float) -> list[Branch]:
         known = self._branches.get((number, level))
@@ -158,9 +191,14 @@ class Forecast:
 
     def before_round(self, number: int) -> float:
         """Home's chance of the map's next round before it begins."""
-        current = self.current_round
-        seen = self.economy if current and current.map == number else None
-        return sum(case.weight * self._before_round_under(number, case.skill, seen) for case in self.cases)
+        known = self._before.get(number)
+        if known is None:
+            current = self.current_round
+            seen = self.economy if current and current.map == number else None
+            known = self._before[number] = sum(
+                case.weight * self._before_round_under(number, case.skill, seen) for case in self.cases
+            )
+        return known
 
     def _before_round_under(self, number: int, level: float, seen: int | None) -> float:
         return sum(
@@ -187,7 +225,7 @@ class Forecast:
         return sum(case.weight * self._current_round_chances[case.skill] for case in self.cases)
 
     @cached_property
-    def _current_round_chances(self) -> dict[float, float]:
+    def _current_round_chances(self) -> Mapping[float, float]:
         """Home's chance of the current round by skill."""
         state, current = self.round_state, self.current_round
         if current is None:
@@ -199,19 +237,11 @@ class Forecast:
             return {case.skill: home for case in self.cases}
         if state is None:
             return {case.skill: self._by_players(current, case.skill) for case in self.cases}
-        return self._by_state(state, current.map, home_is_ct)
-
-    def _by_state(self, state: RoundState, number: int, home_is_ct: bool) -> dict[float, float]:
-        """By the round model, whose logit is nearly linear in skill: from two skills to all."""
-        side, sign = model.side_logit(self.facts.play(number).name), 1 if home_is_ct else -1
-        mean, spread = self.skill
-        low, high = (
-            sign * model.logit(min(max(ct_wins(state, side + sign * level), 1 - _CERTAIN), _CERTAIN))
-            for level in (mean - spread, mean + spread)
-        )
-        slope = (high - low) / (2 * spread) if spread else 0.0
-        middle = (low + high) / 2
-        return {case.skill: model.logistic(middle + slope * (case.skill - mean)) for case in self.cases}
+        opens = state.number == 1 and not state.overtime
+        side = 0.0 if opens else model.side_logit(self.facts.play(current.map).name)
+        if home_is_ct:
+            return skill.by_skill(self.cases, lambda level: ct_wins(state, side + level))
+        return skill.by_skill(self.cases, lambda level: 1 - ct_wins(state, side - level))
 
     def _by_players(self, current: CurrentRound, level: float) -> float:
         """By the players alive and the bomb alone: all that is known while sides are not."""

@@ -18,7 +18,7 @@ from app.trading.map_markets import (
     team_lines,
     wins,
 )
-from app.trading.map_scores import chance_of, half_scores, mixture, reaches_first
+from app.trading.map_scores import chance_of
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import map_on_offer, round_in_progress
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
@@ -37,10 +37,7 @@ def _race_lines(play: MapPlay) -> Iterable[Specifiers]:
 
 
 def _race_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    ahead = forecast.branches(specifiers.map)
-    home = sum(
-        weight * reaches_first(parameters, state, specifiers.target) for weight, parameters, state in ahead
-    )
+    home = forecast.reaches_first(specifiers.map, specifiers.target)
     return home if specifiers.team == "home" else 1 - home
 
 
@@ -68,9 +65,7 @@ def _in_first_half(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
 
 
 def _half_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
-    branches = forecast.branches(specifiers.map)
-    ahead = ((weight, half_scores(parameters, state)) for weight, parameters, state in branches)
-    return chance_of(mixture(ahead), partial(condition, specifiers))
+    return chance_of(forecast.half_scores(specifiers.map), partial(condition, specifiers))
 
 
 def _half_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:

@@ -85,12 +85,12 @@ class MapState(NamedTuple):
 
 def map_parameters(play: MapPlay, skill: float, home_starts_ct: bool) -> MapParameters:
     return MapParameters(
-        skill=skill,
-        side=side_logit(play.name),
-        home_starts_ct=home_starts_ct,
-        max_rounds=play.max_rounds,
-        overtime_rounds=play.overtime_rounds,
-        economies=economies(),
+        skill,
+        side_logit(play.name),
+        home_starts_ct,
+        play.max_rounds,
+        play.overtime_rounds,
+        economies(),
     )
 
 

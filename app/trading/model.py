@@ -5,6 +5,7 @@ CT's chance of a round depends, in logits, on *lean*: skill (the difference of t
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain import catalogue
@@ -21,6 +22,7 @@ def logit(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
+@lru_cache(maxsize=256)
 def side_logit(map_name: str) -> float:
     """CT's advantage on a map, in logits between teams with as much money; an unknown map gets the pool's
     mean."""

@@ -42,16 +42,28 @@ def round_state(match: Match, now: int) -> RoundState | None:
     if play is None or current is None or current.phase == "over" or current.won or play.home_side is None:
         return None
     half, position = model.half_of(current.number - 1, play.max_rounds, play.overtime_rounds)
-    phase, seconds_left = _clock(match, current, now)
     ct, t = _both(match, play, current)
+    state = RoundState(
+        phase="freeze",
+        ct=_side(match, current, ct),
+        t=_side(match, current, t),
+        number=position + 1,
+        overtime=half > 1,
+    )
+    return seen_at(match, current, state, now)
+
+
+def seen_at(match: Match, current: CurrentRound, state: RoundState, now: int) -> RoundState:
+    """The same state of both sides, with phase, clock and what is being done at `now`."""
+    phase, seconds_left = _clock(match, current, now)
     shown = match.shown
     return RoundState(
         phase=phase,
-        ct=_side(match, current, ct),
-        t=_side(match, current, t),
+        ct=state.ct,
+        t=state.t,
         seconds_left=seconds_left,
-        number=position + 1,
-        overtime=half > 1,
+        number=state.number,
+        overtime=state.overtime,
         defuse=_defuse(shown.defuse, now) if phase == "planted" else None,
         plant_seconds_left=_work_left(shown.plant, PLANT_SECONDS, now) if phase == "live" else None,
     )

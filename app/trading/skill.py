@@ -5,18 +5,20 @@ each skill. Prices are means over the grid: the chance of a round knows one skil
 Skills of a grid, not of the match, so that what follows from one is computed once for all matches.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from math import ceil, exp, floor
 from typing import NamedTuple
 
 from app.domain.match import Match
-from app.trading.half_walk import log_likelihood
-from app.trading.map_scores import half_results, home_starts_ct, map_parameters
-from app.trading.model import Skill
+from app.trading.half_walk import Results, log_likelihood
+from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
+from app.trading.model import Skill, logistic, logit
 from app.trading.skill_prior import skill_prior
 
 _STEP = 0.2  #: logits between two skills of the grid
 _REACH = 3.5  #: standard deviations of the prior to either side
 _NEGLIGIBLE = 1e-3  #: skills less likely than this are left out
+_SURE = 1e-9  #: chances nearer to certainty have no logit of use
 
 
 class Case(NamedTuple):
@@ -29,19 +31,38 @@ class Case(NamedTuple):
 def cases(match: Match) -> tuple[Case, ...]:
     """The skills that home may have after the rounds so far; weights sum to 1."""
     mean, variance = skill_prior(match)
-    expected = Skill(mean, variance**0.5)
-    found = {skill: -(((skill - expected.mean) / expected.spread) ** 2) / 2 for skill in _grid(expected)}
-    for play in match.maps:
-        starts_ct = home_starts_ct(play)
-        if starts_ct is None:
-            continue
-        halves = list(half_results(play))
-        for skill in found:
-            parameters = map_parameters(play, skill, starts_ct)
-            found[skill] += sum(
-                log_likelihood(parameters.half(number), results) for number, results in halves
-            )
-    return _weighed(found)
+    played = [
+        (play, starts_ct, tuple(half_results(play)))
+        for play in match.maps
+        if (starts_ct := home_starts_ct(play)) is not None
+    ]
+
+    def log_likelihood(skill: float) -> float:
+        return sum(
+            likelihood_of_rounds(map_parameters(play, skill, starts_ct), halves)
+            for play, starts_ct, halves in played
+        )
+
+    return posterior(Skill(mean, variance**0.5), log_likelihood)
+
+
+def likelihood_of_rounds(parameters: MapParameters, halves: Iterable[tuple[int, Results]]) -> float:
+    """The logarithm of how likely the results of these halves (by number, from 0) were."""
+    return sum(log_likelihood(parameters.half(number), results) for number, results in halves)
+
+
+def posterior(expected: Skill, log_likelihood: Callable[[float], float]) -> tuple[Case, ...]:
+    """The skills of the grid, each weighed with how likely it was before and what was seen under it."""
+    found = {
+        skill: log_likelihood(skill) - (((skill - expected.mean) / expected.spread) ** 2) / 2
+        for skill in _grid(expected)
+    }
+    top = max(found.values())
+    weights = {skill: exp(weight - top) for skill, weight in found.items()}
+    least = _NEGLIGIBLE * sum(weights.values())
+    likely = {skill: weight for skill, weight in weights.items() if weight >= least}
+    total = sum(likely.values())
+    return tuple(Case(weight / total, skill) for skill, weight in likely.items())
 
 
 def _grid(expected: Skill) -> list[float]:
@@ -49,16 +70,18 @@ def _grid(expected: Skill) -> list[float]:
     return [round(step * _STEP, 6) for step in range(floor(low / _STEP), ceil(high / _STEP) + 1)]
 
 
-def _weighed(log_weights: dict[float, float]) -> tuple[Case, ...]:
-    top = max(log_weights.values())
-    weights = {skill: exp(weight - top) for skill, weight in log_weights.items()}
-    least = _NEGLIGIBLE * sum(weights.values())
-    likely = {skill: weight for skill, weight in weights.items() if weight >= least}
-    total = sum(likely.values())
-    return tuple(Case(weight / total, skill) for skill, weight in likely.items())
-
-
 def moments(found: tuple[Case, ...]) -> Skill:
     """Mean and standard deviation."""
     mean = sum(case.weight * case.skill for case in found)
     return Skill(mean, sum(case.weight * (case.skill - mean) ** 2 for case in found) ** 0.5)
+
+
+def by_skill(found: tuple[Case, ...], chance_at: Callable[[float], float]) -> Mapping[float, float]:
+    """The chance of something under each skill. Its logit is taken to be linear in skill, so that the model
+    behind `chance_at` is asked at two skills only."""
+    mean, spread = moments(found)
+    if not spread:
+        return {skill: chance_at(skill) for _, skill in found}
+    low, high = (logit(min(max(chance_at(at), _SURE), 1 - _SURE)) for at in (mean - spread, mean + spread))
+    middle, slope = (low + high) / 2, (high - low) / (2 * spread)
+    return {skill: logistic(middle + slope * (skill - mean)) for _, skill in found}

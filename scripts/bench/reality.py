@@ -21,6 +21,7 @@ from scripts.fit.rounds import NAME
 from scripts.reality import map_wins, rated_maps, round_predictions, team_maps
 from scripts.reality.judging import Judgement, Prediction, compared, write
 from scripts.reality.labels import map_results, round_winners
+from scripts.reality.map_wins import MapPredictor
 from scripts.reality.scores import shown
 from scripts.reality.snapshots import Snapshot, read
 
@@ -49,7 +50,7 @@ def of_rounds(path: Path) -> Found:
     snapshots = list(read(path))
     predictions = [
         *round_predictions.predictions(snapshots, load().rounds, NAME),
-        *map_wins.predictions(snapshots),
+        *map_wins.predictions(snapshots, MapPredictor(load().maps, load().rounds, NAME).starter_wins),
     ]
     return predictions, judged_rounds(snapshots, predictions)
 

@@ -23,6 +23,7 @@ from scripts.fit.regression import logistic
 from scripts.fit.rounds import FILE, NAME
 from scripts.reality import cs2_results
 from scripts.reality.labels import RoundKey, round_winners
+from scripts.reality.map_wins import means
 from scripts.reality.place import data_set
 from scripts.reality.snapshots import DATES, Snapshot, half_of, read
 
@@ -88,15 +89,6 @@ def openings(snapshots: Sequence[Snapshot], winners: Mapping[RoundKey, bool]) ->
         if one.opens_round and half < 2:
             found.append(Opening(one.key, one.map_name, position, means(one), winners[one.key]))
     return found
-
-
-def means(snapshot: Snapshot) -> tuple[int, int]:
-    """CT's and T's money and equipment."""
-    ct, t = (
-        (side.money or 0) + (side.weapons or 0) + (side.utility or 0)
-        for side in (snapshot.state.ct, snapshot.state.t)
-    )
-    return ct, t
 
 
 def _economy(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> MapCoefficients:
