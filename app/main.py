@@ -164,6 +164,7 @@ class Parts:
                 self._health(store, queues),
                 settings.producer_id,
                 settings.soccer_urn_prefix,
+                settings.bet_delay_seconds,
             )
             self.stream_server = StreamServer(
                 store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)

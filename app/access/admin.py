@@ -87,6 +87,17 @@ async def set_tenant_active(tx: Tx, slug: str, active: bool, *, by: str, now: in
     return changed
 
 
+async def set_probabilities(tx: Tx, slug: str, wanted: bool, *, by: str, now: int) -> Tenant:
+    """Send a tenant the model's probabilities with the odds, or no longer. Raises `NotFound`."""
+    tenant = await tenants.lock(tx, slug)
+    if tenant.probabilities == wanted:
+        return tenant
+    changed = msgspec.structs.replace(tenant, probabilities=wanted)
+    await tenants.save(tx, changed)
+    await _audit(tx, by, now, "tenant.probabilities", slug, tenant.id, probabilities=wanted)
+    return changed
+
+
 async def issue_key(
     tx: Tx, slug: str, properties: KeyProperties, *, secret: str, by: str, now: int
 ) -> IssuedKey:

@@ -10,7 +10,7 @@ A live message and a replayed one differ in key, headers, ids and `request_id` o
 the same `MatchMessage`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from uuid import UUID
 
@@ -48,20 +48,48 @@ class MatchMessage(msgspec.Struct, frozen=True):
     entries: Sequence[LedgerEntry] = ()
     change_type: int = 0
 
-    def body(self, product: int, request_id: str | None = None) -> bytes:
-        """Its XML; `request_id` is that of the recovery that replays it."""
+    def body(self, product: int, request_id: str | None = None, *, probabilities: bool = False) -> bytes:
+        """Its XML, with the model's `probabilities` or without; `request_id` is that of the recovery that
+        replays it."""
         match = match_urn(self.number)
         if self.name == "odds_change":
-            return feed.odds_change(match, product, self.at, self.status, self.markets, request_id)
+            return feed.odds_change(
+                match,
+                product,
+                self.at,
+                self.status,
+                self.markets,
+                request_id,
+                probabilities=probabilities,
+            )
         if self.name == "fixture_change":
             return feed.fixture_change(match, product, self.at, self.change_type, request_id)
         return feed.ledger_message(self.name, match, product, self.at, self.entries, request_id)
 
 
+class DetailedMessage:
+    """A message that few tenants receive: rendered when the first of them needs it, then shared."""
+
+    __slots__ = ("_make", "_rendered")
+
+    def __init__(self, make: Callable[[], AmqpMessage]) -> None:
+        self._make: Callable[[], AmqpMessage] | None = make
+        self._rendered: tuple[AmqpMessage, bytes] | None = None
+
+    def render(self) -> tuple[AmqpMessage, bytes]:
+        """The message, and its bytes on the wire."""
+        if self._rendered is None:
+            assert self._make is not None
+            message = self._make()
+            self._rendered, self._make = (message, marshal(message)), None
+        return self._rendered
+
+
 class Envelope(msgspec.Struct, frozen=True):
     """A live message, with its place in the change log. `seq` is the highest of its rows' numbers and
     `prev_seq` that of the match's envelope before it; `frames` are its bytes on the wire, none when it could
-    not be rendered."""
+    not be rendered. `detailed` is the same message with probabilities, for tenants that receive them; None
+    where it has none."""
 
     seq: int
     prev_seq: int
@@ -70,6 +98,7 @@ class Envelope(msgspec.Struct, frozen=True):
     name: str
     message: AmqpMessage
     frames: bytes
+    detailed: "DetailedMessage | None" = None
 
 
 class EnvelopeRenderer(msgspec.Struct, frozen=True):
@@ -97,22 +126,36 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
         """The envelope of `rows`, which share match, message, stamp and envelope_seq."""
         last = rows[-1]
-        message = AmqpMessage(
+        message = self._live(rows, probabilities=False)
+        detailed = None
+        if any(row.entity == "market" for row in rows):
+            detailed = DetailedMessage(lambda: self._live(rows, probabilities=True))
+        return _envelope(last, message, marshal(message), detailed)
+
+    def _live(self, rows: Sequence[ChangeRow], *, probabilities: bool) -> AmqpMessage:
+        last = rows[-1]
+        return AmqpMessage(
             exchange=self.exchange,
             routing_key=routing.live(last.message, last.number),
-            body=_match_message(rows).body(self.product),
+            body=_match_message(rows).body(self.product, probabilities=probabilities),
             message_id=_live_id(last),
             at=last.at,
             headers=_live_headers(last),
         )
-        return _envelope(last, message, marshal(message))
 
-    def replayed(self, message: MatchMessage, request: RecoveryRequest, message_id: str) -> AmqpMessage:
+    def replayed(
+        self,
+        message: MatchMessage,
+        request: RecoveryRequest,
+        message_id: str,
+        *,
+        probabilities: bool = False,
+    ) -> AmqpMessage:
         """A message as the recovery `request` replays it."""
         return AmqpMessage(
             exchange=self.exchange,
             routing_key=routing.replayed(message.name, message.number, request.node_id),
-            body=message.body(self.product, request.request_id),
+            body=message.body(self.product, request.request_id, probabilities=probabilities),
             message_id=message_id,
             at=message.at,
             headers={"recovery": 1, "x-seq": message.seq},
@@ -143,7 +186,9 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         )
 
 
-def _envelope(last: ChangeRow, message: AmqpMessage, frames: bytes) -> Envelope:
+def _envelope(
+    last: ChangeRow, message: AmqpMessage, frames: bytes, detailed: DetailedMessage | None = None
+) -> Envelope:
     return Envelope(
         seq=last.envelope_seq,
         prev_seq=last.prev_seq,
@@ -152,6 +197,7 @@ def _envelope(last: ChangeRow, message: AmqpMessage, frames: bytes) -> Envelope:
         name=last.message,
         message=message,
         frames=frames,
+        detailed=detailed,
     )
 
 

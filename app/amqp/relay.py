@@ -32,8 +32,9 @@ log = get_logger(__name__)
 
 class Relay:
     """Reads the change log for the publishers that it has. `lock` serializes statements about the same
-    leases; `unbooked` is every (tenant, match) that is not published. A tenant whose next envelope is older
-    than `lag_millis` is moved to the present."""
+    leases; `unbooked` is every (tenant, match) that is not published, `with_probabilities` are the tenants
+    that receive probabilities with the odds. A tenant whose next envelope is older than `lag_millis` is moved
+    to the present."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Relay:
     ) -> None:
         self.publishers: dict[UUID, TenantPublisher] = {}
         self.unbooked: set[tuple[UUID, UUID]] = set()
+        self.with_probabilities: set[UUID] = set()
         self.lock = asyncio.Lock()
         self._store, self._renderer, self._lease = store, renderer, lease
         self._holder, self._window = holder, window
@@ -83,6 +85,7 @@ class Relay:
             cursor_moved=self._cursor_moved,
             is_stale=self._is_stale,
             is_young=self._is_young,
+            receives_probabilities=self._receives_probabilities,
         )
         if tenant.seq < self._pruned_to:
             publisher.skip_to(self._pruned_to)
@@ -198,6 +201,9 @@ class Relay:
 
     def _is_booked(self, tenant_id: UUID, match_id: UUID) -> bool:
         return (tenant_id, match_id) not in self.unbooked
+
+    def _receives_probabilities(self, tenant_id: UUID) -> bool:
+        return tenant_id in self.with_probabilities
 
     def _is_stale(self, at: int) -> bool:
         return self._clock() - at > self._lag_millis

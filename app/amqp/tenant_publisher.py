@@ -44,7 +44,8 @@ class TenantPublisher:
     """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
 
     `request_backlog` is called when neither has the next envelope, `cursor_moved` when the cursor may have
-    moved. `is_booked` returns whether the tenant receives a match, `is_stale` whether an envelope with that
+    moved. `is_booked` returns whether the tenant receives a match, `receives_probabilities` whether it
+    receives probabilities with the odds, `is_stale` whether an envelope with that
     timestamp (ms) is too old to publish; the cursor is then moved to the present.
 
     While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
@@ -65,6 +66,7 @@ class TenantPublisher:
         cursor_moved: Callable[["TenantPublisher"], None],
         is_stale: Callable[[int], bool] = lambda _: False,
         is_young: Callable[[int], bool] = lambda _: False,
+        receives_probabilities: Callable[[UUID], bool] = lambda _: False,
     ) -> None:
         self.tenant_id, self.slug, self.epoch = tenant.tenant_id, tenant.slug, tenant.epoch
         self.sent = self.saved = tenant.seq
@@ -78,6 +80,7 @@ class TenantPublisher:
         self._is_booked, self._request_backlog = is_booked, request_backlog
         self._cursor_moved = cursor_moved
         self._is_stale, self._is_young = is_stale, is_young
+        self._receives_probabilities = receives_probabilities
         self._published_at = float("-inf")
         self._unsaved: deque[Unconfirmed] = deque()
         self._unconfirmed: dict[int, Unconfirmed] = {}
@@ -270,9 +273,11 @@ class TenantPublisher:
         return None
 
     def _publish(self, connection: PublisherConnection, envelope: Envelope) -> None:
-        frames = envelope.frames
+        message, frames = envelope.message, envelope.frames
+        if envelope.detailed is not None and self._receives_probabilities(self.tenant_id):
+            message, frames = envelope.detailed.render()
         if connection.frame_max < FRAME_MAX:
-            frames = marshal(envelope.message, connection.frame_max)
+            frames = marshal(message, connection.frame_max)
         entry = Unconfirmed(self.sent, envelope.seq, envelope.name)
         self._unconfirmed[connection.publish(frames)] = entry
         self._unsaved.append(entry)

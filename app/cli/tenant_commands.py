@@ -80,6 +80,17 @@ async def tenant_reactivate(slug: str) -> None:
     await _set_active(slug, True)
 
 
+@tenant.command("probabilities")
+@click.argument("slug")
+@click.argument("wanted", metavar="on|off", type=click.Choice(["on", "off"]))
+@async_command
+async def tenant_probabilities(slug: str, wanted: str) -> None:
+    """Send the tenant SLUG the model's probabilities with the odds, or no longer."""
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        changed = await admin.set_probabilities(tx, slug, wanted == "on", by=actor(), now=system_clock())
+    print_json(msgspec.to_builtins(changed))
+
+
 @tenant.command("audit")
 @click.argument("slug")
 @click.option("--limit", default=50, show_default=True)

@@ -8,13 +8,15 @@ RATE_LIMIT_RPM = 600  #: unless the contract has another limit
 
 
 class Tenant(msgspec.Struct, frozen=True):
-    """A business customer. `amqp` is true once its vhost has been provisioned."""
+    """A business customer. `amqp` is true once its vhost has been provisioned; with `probabilities` it
+    receives the model's probabilities with the odds."""
 
     id: UUID
     slug: str
     name: str
     amqp: bool = False
     active: bool = True
+    probabilities: bool = False
 
 
 class Grant(msgspec.Struct, frozen=True):

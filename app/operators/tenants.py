@@ -39,13 +39,14 @@ class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TenantView(msgspec.Struct, frozen=True):
-    """A tenant: `amqp` once it has a vhost."""
+    """A tenant: `amqp` once it has a vhost; `probabilities`: its odds come with the model's probabilities."""
 
     tenant_id: UUID
     slug: str
     name: str
     active: bool
     amqp: bool
+    probabilities: bool
 
 
 class AmqpView(msgspec.Struct, frozen=True):
@@ -63,6 +64,10 @@ class RecordView(msgspec.Struct, frozen=True):
     action: str
     subject: str
     details: dict[str, Any]
+
+
+class Probabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    probabilities: bool
 
 
 class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -124,6 +129,21 @@ async def provision(
     return Single(AmqpView(url, ops.broker.exchange))
 
 
+@put(f"{TENANT}/probabilities", opt=OPERATOR)
+async def set_probabilities(
+    request: Caller,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    data: JSONBody[Probabilities],
+) -> Single[TenantView]:
+    """Send a tenant the model's probabilities with the odds, or no longer; in force within a second."""
+    async with ops.changing_grants() as tx:
+        tenant = await admin.set_probabilities(
+            tx, slug, data.probabilities, **audit_fields(request, ops.clock)
+        )
+    return Single(tenant_view(tenant))
+
+
 @get(f"{TENANT}/audit", opt=_AUDIT)
 async def show_audit(
     ops: NamedDependency[OperatorDependencies],
@@ -160,7 +180,7 @@ async def _set_active(
 
 
 def tenant_view(tenant: Tenant) -> TenantView:
-    return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp)
+    return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp, tenant.probabilities)
 
 
 def record_view(record: AuditRecord) -> RecordView:
@@ -174,6 +194,7 @@ HANDLERS = (
     revoke_tenant,
     reactivate_tenant,
     provision,
+    set_probabilities,
     show_audit,
     set_booking,
 )

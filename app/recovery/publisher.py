@@ -29,20 +29,31 @@ class EndUnroutable(RunFailed):
 
 
 class RecoveryPublisher:
-    """Publishes one run of a job; a context manager. Raises `BrokerUnavailable` when the broker does not
-    accept a message."""
+    """Publishes one run of a job, odds with `probabilities` or without; a context manager. Raises
+    `BrokerUnavailable` when the broker does not accept a message."""
 
     WINDOW: ClassVar[int] = 32  #: messages that are unconfirmed at once
 
     def __init__(
-        self, login: PublisherLogin, slug: str, job: RecoveryJob, renderer: EnvelopeRenderer
+        self,
+        login: PublisherLogin,
+        slug: str,
+        job: RecoveryJob,
+        renderer: EnvelopeRenderer,
+        *,
+        probabilities: bool = False,
     ) -> None:
         self._job, self._renderer, self._count = job, renderer, 0
+        self._probabilities = probabilities
         self._vhost = VhostPublisher(login, slug, _SECONDS, publish_timeout=_SECONDS)
 
     async def publish(self, messages: Sequence[MatchMessage]) -> None:
         """Publish these, in order, and wait until all are confirmed."""
-        rendered = [self._renderer.replayed(each, self._job.request, self._next_id()) for each in messages]
+        request, detailed = self._job.request, self._probabilities
+        rendered = [
+            self._renderer.replayed(each, request, self._next_id(), probabilities=detailed)
+            for each in messages
+        ]
         try:
             async with asyncio.TaskGroup() as group:
                 for message in rendered:

@@ -25,7 +25,7 @@ from app.kit.logging import get_logger
 from app.kit.retry import retry_while_unavailable, wait_for_event
 from app.recovery.plan import RecoveryPlan, Step
 from app.recovery.publisher import BrokerUnavailable, EndUnroutable, RecoveryPublisher, RunFailed
-from app.store import notifications, recovery_jobs
+from app.store import notifications, recovery_jobs, tenants
 from app.store.connections import Store
 
 _POLL_SECONDS = 1.0
@@ -112,7 +112,9 @@ class RecoveryRunner:
         """Publish every step, then the end; how many messages the steps were."""
         count = 0
         plan = RecoveryPlan(self._store, job)
-        async with RecoveryPublisher(self._login, slug, job, self._renderer) as publisher:
+        detailed = await retry_while_unavailable("reading a tenant", lambda: self._with_probabilities(job))
+        publishing = RecoveryPublisher(self._login, slug, job, self._renderer, probabilities=detailed)
+        async with publishing as publisher:
             steps = await retry_while_unavailable("planning a recovery", plan.steps)
             await self._record_progress(job, len(steps) + 1, 0, count)
             for number, step in enumerate(steps, 1):
@@ -124,6 +126,11 @@ class RecoveryRunner:
                 await self._record_progress(job, len(steps) + 1, number, count)
             await self._publish_end(publisher, job)
         return count
+
+    async def _with_probabilities(self, job: RecoveryJob) -> bool:
+        async with self._store.autocommit() as tx:
+            tenant = await tenants.get(tx, job.tenant_id)
+        return tenant is not None and tenant.probabilities
 
     async def _publish_end(self, publisher: RecoveryPublisher, job: RecoveryJob) -> None:
         """Publish `snapshot_complete`; raises `EndUnroutable` when no queue receives it, again and again."""

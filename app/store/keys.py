@@ -47,7 +47,7 @@ class KeyWithTenant(msgspec.Struct, frozen=True):
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
 _WITH_TENANT = f"""
 SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
-    t.slug, t.name, t.amqp, t.active AS tenant_active
+    t.slug, t.name, t.amqp, t.active AS tenant_active, t.probabilities
 FROM api_key k JOIN tenant t ON t.id = k.tenant_id
 """
 
@@ -121,6 +121,7 @@ def _key_with_tenant(row: Row) -> KeyWithTenant:
         name=row["name"],
         amqp=row["amqp"],
         active=row["tenant_active"],
+        probabilities=row["probabilities"],
     )
     return KeyWithTenant(row["hash"], _key(row), tenant)
 

@@ -14,7 +14,14 @@ from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
 
-_COLUMNS = (TenantTable.id, TenantTable.slug, TenantTable.name, TenantTable.amqp, TenantTable.active)
+_COLUMNS = (
+    TenantTable.id,
+    TenantTable.slug,
+    TenantTable.name,
+    TenantTable.amqp,
+    TenantTable.active,
+    TenantTable.probabilities,
+)
 
 
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
@@ -25,6 +32,7 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
         name=tenant.name,
         amqp=tenant.amqp,
         active=tenant.active,
+        probabilities=tenant.probabilities,
         created_at=now,
     )
     try:
@@ -63,13 +71,14 @@ async def listing(tx: Tx) -> list[Tenant]:
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
-    """Write name, `amqp` and `active` of a known tenant; raises `NotFound`."""
+    """Write name, `amqp`, `active` and `probabilities` of a known tenant; raises `NotFound`."""
     query = (
         TenantTable.update(
             {
                 TenantTable.name: tenant.name,
                 TenantTable.amqp: tenant.amqp,
                 TenantTable.active: tenant.active,
+                TenantTable.probabilities: tenant.probabilities,
             }
         )
         .where(TenantTable.id == tenant.id)
@@ -79,6 +88,12 @@ async def save(tx: Tx, tenant: Tenant) -> None:
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
     await notifications.notify(tx, notifications.GRANTS, str(tenant.id))
+
+
+async def with_probabilities(tx: Tx) -> set[UUID]:
+    """The tenants that receive probabilities with the odds."""
+    rows = await tx.run(TenantTable.select(TenantTable.id).where(TenantTable.probabilities.eq(True)))
+    return {row["id"] for row in rows}
 
 
 async def admission_pending(tx: Tx) -> list[Tenant]:

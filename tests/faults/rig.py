@@ -212,10 +212,10 @@ class Rig:
         #: For sessions in this process: nobody runs it, tests set in its place that ingest has died.
         self.watch = IngestWatchdog(store, lambda: asyncio.sleep(0), dead_seconds=15)
 
-    async def tenant(self) -> tuple[Tenant, str]:
+    async def tenant(self, *, probabilities: bool = False) -> tuple[Tenant, str]:
         """A tenant with a vhost, to be published to from now on, and its AMQP URL."""
         slug = f"t{secrets.token_hex(5)}"
-        tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True)
+        tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True, probabilities=probabilities)
         url = await provisioning.provision(
             self.management,
             slug,

@@ -95,6 +95,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "alive_unsubscribed": lambda: feed.alive(PRODUCT, STAMP, False),
     "odds_change": lambda: feed.odds_change(*ABOUT, LIVE, MARKETS),
     "odds_change_replayed": lambda: feed.odds_change(*ABOUT, LIVE, MARKETS, REQUEST),
+    "odds_change_with_probabilities": lambda: feed.odds_change(*ABOUT, LIVE, MARKETS, probabilities=True),
     "odds_change_finished": lambda: feed.odds_change(*ABOUT, FINISHED, []),
     "odds_change_upcoming": lambda: feed.odds_change(*ABOUT, UPCOMING, []),
     "odds_change_cancelled": lambda: feed.odds_change(*ABOUT, CANCELLED, []),

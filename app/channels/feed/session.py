@@ -217,6 +217,7 @@ class Session:
             free = max(0, share - len(held) + len(unserved))
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
             relay.unbooked = await tenants.unbooked(tx)
+            relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)
         for tenant_id in set(self._tasks) - set(held):
             self._drop(tenant_id)

@@ -1,10 +1,13 @@
-"""The market catalogue, under /cs2/v1/markets/descriptions."""
+"""What holds for all markets: the catalogue, under /cs2/v1/markets/descriptions, and what their prices
+assume."""
 
 from typing import Annotated, Any
 
 from litestar import get
+from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
+from app.channels.rest.dependencies import RestDependencies
 from app.domain import catalogue
 from app.domain.catalogue import Locale
 from app.domain.tenant import Grant
@@ -14,8 +17,8 @@ from app.http.content_negotiation import Format, response_format
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
-from app.wire.views.descriptions import DescriptionView, description_views
-from app.wire.views.meta import ListMeta, Many
+from app.wire.views.descriptions import DescriptionView, PricingView, description_views
+from app.wire.views.meta import ListMeta, Many, Single
 from app.wire.xml import dictionaries
 
 
@@ -40,4 +43,10 @@ async def descriptions(
     )
 
 
-HANDLERS = (descriptions,)
+@get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})
+async def pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
+    """What the prices assume of the bets that are placed at them."""
+    return Single(PricingView(rest.bet_delay_seconds))
+
+
+HANDLERS = (descriptions, pricing)

@@ -86,7 +86,7 @@ async def offers(
     """The markets of a match that are on offer or suspended, by type and specifiers.
 
     The XML is the feed's own `<odds_change>`, with the timestamp of the match's latest message; it includes
-    the match's status for keys that may read matches.
+    the match's status for keys that may read matches, and probabilities for tenants that receive them.
     """
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
@@ -94,7 +94,14 @@ async def offers(
     if response_format(request.scope) is Format.XML:
         head = summarize(match) if Group.READ in groups(request.auth.scopes) else None
         name = match_urn(match.number)
-        document = feed.odds_change(name, rest.product, match.last_stamp, head, found)
+        document = feed.odds_change(
+            name,
+            rest.product,
+            match.last_stamp,
+            head,
+            found,
+            probabilities=request.auth.tenant.probabilities,
+        )
         return response.as_xml(document, invalidated_by=match.id)
     return response.as_json(
         Many(tuple(map(market_view, found)), ListMeta(len(found))), invalidated_by=match.id

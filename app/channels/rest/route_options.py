@@ -17,7 +17,7 @@ def _cached_per(grant: Grant, form: Format) -> Hashable:
     """What of a grant a response depends on. Bookings are part of XML and of the internal fields."""
     opened = groups(grant.scopes)
     booked = form is Format.XML or Group.INTERNALS in opened
-    return opened, grant.finished_only, grant.tenant.id if booked else None
+    return opened, grant.finished_only, grant.tenant.id if booked else None, grant.tenant.probabilities
 
 
 #: Routes whose responses are cached.

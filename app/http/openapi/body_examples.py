@@ -30,6 +30,7 @@ EXAMPLES: dict[str, Any] = {
         "request_id": "norland-final",
     },
     "NewTenant": {"slug": "acme", "name": "Acme"},
+    "Probabilities": {"probabilities": True},
     "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
     "Trim": {"keep_finished": 100},
 }

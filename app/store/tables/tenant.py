@@ -6,7 +6,7 @@ from app.store.tables.dialect import DIALECT
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
     """A tenant. `amqp_admitted` is the access that was applied to the broker last; where it differs from
-    `active`, it is to be applied again."""
+    `active`, it is to be applied again. `probabilities`: its odds come with the model's probabilities."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
@@ -14,6 +14,7 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     amqp = Boolean()
     active = Boolean()
     amqp_admitted = Boolean(default=True)
+    probabilities = Boolean(default=False)
     created_at = BigInt()
 
 

@@ -30,6 +30,13 @@ class DescriptionView(msgspec.Struct, frozen=True, kw_only=True):
     specifiers: tuple[SpecifierView, ...]
 
 
+class PricingView(msgspec.Struct, frozen=True):
+    """`bet_delay_seconds`: prices assume that a bet counts only if its price still stands unchanged so long
+    after it was placed. A market whose result would be certain within that time is suspended before."""
+
+    bet_delay_seconds: int
+
+
 def description_views(types: Iterable[MarketType], locale: Locale) -> tuple[DescriptionView, ...]:
     return tuple(
         DescriptionView(

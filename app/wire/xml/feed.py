@@ -1,6 +1,7 @@
 """The messages of the feed, as `schemas/feed.xsd` describes them."""
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from msgspec.structs import asdict
 
@@ -25,19 +26,23 @@ def odds_change(
     status: MatchSummary | None,
     markets: Sequence[Market],
     request_id: str | None = None,
+    *,
+    probabilities: bool = False,
 ) -> bytes:
-    """The state of a match (left out for None) and of `markets`; `timestamp` in Unix ms.
+    """The state of a match (left out for None) and of `markets`, with their `probabilities` or without;
+    `timestamp` in Unix ms.
 
     Rendered markets and states are cached: the same one in another envelope, as in every replay, costs a
     look-up. The bytes are the same either way.
     """
+    rendered = _offers_with_probabilities if probabilities else _offers
     return feed.assemble_odds_change(
         product=product,
         event_id=event_id,
         timestamp=timestamp,
         request_id=request_id,
         sport_event_status=_states[status] if status else "",
-        odds=feed.assemble_odds_list(market="".join(map(_offers.__getitem__, markets))),
+        odds=feed.assemble_odds_list(market="".join(map(rendered.__getitem__, markets))),
     )
 
 
@@ -150,17 +155,23 @@ def snapshot_complete(product: int, timestamp: int, request_id: str) -> bytes:
     )
 
 
-def odds_market(market: Market) -> feed.OddsMarket:
-    """A market that is over has no odds, and only the outcome of an active one is active."""
+def odds_market(market: Market, *, probabilities: bool = False) -> feed.OddsMarket:
+    """A market that is over has no odds and no probability, and only the outcome of an active one is
+    active."""
     status = _STATUS[market.status]
     outcome = feed.OddsOutcome(
         id=OUTCOME,
         odds=market.odds if market.open else None,
+        probabilities=_decimal(market.probability) if probabilities and market.open else None,
         active=status is feed.MarketStatus.ACTIVE,
     )
     return feed.OddsMarket(
         id=market.type_id, specifiers=market.specifiers or None, status=status, outcome=(outcome,)
     )
+
+
+def _decimal(probability: float) -> Decimal:
+    return Decimal(f"{probability:.6f}")
 
 
 def _window(entries: Sequence[LedgerEntry]) -> dict[str, int]:
@@ -212,10 +223,14 @@ def event_status(head: MatchSummary) -> feed.EventStatus:
 
 
 _offers = MarkupCache[Market](lambda market: feed.render_odds_market(odds_market(market)), entries=16_384)
+_offers_with_probabilities = MarkupCache[Market](
+    lambda market: feed.render_odds_market(odds_market(market, probabilities=True)), entries=16_384
+)
 _states = MarkupCache[MatchSummary](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
 
 
 def clear_caches() -> None:
-    """Clear both caches, to measure what they save."""
+    """Clear the caches, to measure what they save."""
     _offers.clear()
+    _offers_with_probabilities.clear()
     _states.clear()

@@ -176,3 +176,15 @@ async def test_amqp_access_is_returned_once_it_works(
     assert (await api.request("GET", f"/{slug}", 200))["amqp"]
     password = given["amqp_url"].split(":")[2].split("@")[0]
     assert password not in str(await api.request("GET", f"/{slug}/audit", 200))
+
+
+async def test_probabilities_are_switched_on_and_off(api: OperatorClient) -> None:
+    assert (await api.request("GET", "/beta", 200))["probabilities"] is False
+    for wanted in (True, True, False):
+        changed = await api.request("PUT", "/beta/probabilities", 200, {"probabilities": wanted})
+        assert changed["probabilities"] is wanted
+        assert await api.request("GET", "/beta", 200) == changed
+    records = await api.request("GET", "/beta/audit", 200)
+    changes = [one["details"] for one in records if one["action"] == "tenant.probabilities"]
+    assert changes == [{"probabilities": False}, {"probabilities": True}]
+    await api.request("PUT", "/nobody/probabilities", 404, {"probabilities": True})

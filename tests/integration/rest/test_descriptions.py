@@ -5,6 +5,7 @@ import pytest
 from lxml import etree
 
 from app.domain import catalogue
+from app.settings import Settings
 from tests.support.web import IssueKey
 
 PATH = "/cs2/v1/markets/descriptions"
@@ -53,3 +54,10 @@ async def test_xml_has_the_feeds_shape_and_the_same_content(
 async def test_another_language_is_refused(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
     refused = await client.get(f"{PATH}?locale=de", headers=headers)
     assert refused.status_code == 422 and refused.json()["detail"][0]["loc"] == ["query", "locale"]
+
+
+async def test_the_delay_that_prices_assume_is_published(
+    client: httpx.AsyncClient, headers: dict[str, str], settings: Settings
+) -> None:
+    answer = await client.get("/cs2/v1/markets/pricing", headers=headers)
+    assert answer.json() == {"data": {"bet_delay_seconds": settings.bet_delay_seconds}}

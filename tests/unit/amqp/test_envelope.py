@@ -1,11 +1,15 @@
 """Rows of the change log into envelopes."""
 
+from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.amqp.envelope import EnvelopeRenderer
+from app.amqp.envelope import EnvelopeRenderer, MatchMessage
+from app.domain.market import Market, MarketStatus
 from app.store.changes import ChangeRow
 
 MATCH = UUID(int=1)
@@ -34,3 +38,30 @@ def test_a_client_can_tell_how_long_a_log_line_was_under_way() -> None:
     )
     assert by_hand.message.headers == {"x-seq": 2, "x-prev-seq": 1}
     assert by_log.message.headers == {"x-seq": 3, "x-prev-seq": 1, "x-arrived-at": 990}
+
+
+def test_a_second_body_is_rendered_once_and_only_for_those_who_receive_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rendered: list[bool] = []
+    body = MatchMessage.body
+
+    def counted(self: MatchMessage, *args: Any, probabilities: bool = False) -> bytes:
+        rendered.append(probabilities)
+        return body(self, *args, probabilities=probabilities)
+
+    monkeypatch.setattr(MatchMessage, "body", counted)
+    market = Market(13, "map=1|round=3|team=home", MarketStatus.ACTIVE, Decimal("1.93"), 0.512345678)
+    odds = replace(row(1, "odds_change", msgspec.json.encode(market)), entity="market")
+    (envelope,) = EnvelopeRenderer("oddsfeed", 2).envelopes([odds])
+    assert rendered == [False] and b"probabilities" not in envelope.frames
+    assert envelope.detailed is not None
+    first, second = envelope.detailed.render(), envelope.detailed.render()
+    assert rendered == [False, True] and first is second
+    assert b'odds="1.93" probabilities="0.512346"' in first[0].body
+    assert (first[0].headers, first[0].message_id) == (envelope.message.headers, envelope.message.message_id)
+
+
+def test_messages_without_odds_are_the_same_for_everybody() -> None:
+    (envelope,) = EnvelopeRenderer("oddsfeed", 2).envelopes([row(2, "fixture_change", b'{"change_type":1}')])
+    assert envelope.detailed is None

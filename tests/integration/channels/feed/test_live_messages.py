@@ -130,3 +130,30 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
 
 def ended(consumer: Consumer) -> bool:
     return any(b"<snapshot_complete" in got.body for got in consumer.replayed)
+
+
+def probabilities(messages: list[Got]) -> list[str | None]:
+    """Those of every outcome with odds."""
+    roots_ = [root for root in roots(messages) if root.tag == "odds_change"]
+    return [node.get("probabilities") for root in roots_ for node in root.iter("outcome") if node.get("odds")]
+
+
+async def test_probabilities_are_for_tenants_that_receive_them(rig: Rig, feed: Running) -> None:
+    story = Story(rig.store)
+    match = await story.match()
+    async with AsyncExitStack() as stack:
+        consumers = []
+        for wanted in (False, True):
+            tenant, url = await rig.tenant(probabilities=wanted)
+            consumers.append((tenant, await stack.enter_async_context(consuming(url, rig.settings.exchange))))
+        await stack.enter_async_context(feed())
+        await story.offer(match, offer(1), offer(2))
+        recoveries = RecoveryService(rig.store, system_clock, WINDOW)
+        for tenant, consumer in consumers:
+            await until("live odds", lambda consumer=consumer: probabilities(consumer.live))
+            await recoveries.accept(tenant, RecoveryKind.CANONICAL, RecoveryParameters("0", "1"))
+            await until("replayed odds", lambda consumer=consumer: probabilities(consumer.replayed))
+    (_, plain), (_, detailed) = consumers
+    assert {*probabilities(plain.live), *probabilities(plain.replayed)} == {None}
+    (live,), (replayed,) = set(probabilities(detailed.live)), set(probabilities(detailed.replayed))
+    assert live == replayed and live is not None and 0 < float(live) < 1
