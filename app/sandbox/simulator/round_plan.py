@@ -41,14 +41,14 @@ _FIRST_PLANT = 15.0
 #: when a side hides.
 _HURRY_AT, _LATE, _HIDING = 40.0, 90.0, 0.25
 #: Seconds that CTs need to come back to a planted bomb.
-_RETAKE_SECONDS = 7.0
+_RETAKE_SECONDS = 12.0
 _MISHAP_CHANCE = 0.004
 #: While a CT defuses: logits for T, and how much faster kills come. How often a defuse is only feigned.
 _DEFUSING_EDGE, _DEFUSING_HASTE, _FEIGNED = 0.5, 1.5, 0.4
 #: T, two or more behind in the last half minute, gives up the round and keeps its weapons.
 _SAVING_T = 0.35
 #: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/sandbox/simulator`.
-_SLOPE = 2.01
+_SLOPE = 2.02
 _OFFSET = -0.05
 
 
