@@ -3,7 +3,7 @@
 They depend on each other: the round being played moves the map, the map moves the match.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
 from app.trading.round_clock import certain_winner
 from app.trading.round_model import ct_wins
+from app.trading.round_outlook import RoundOutlook, round_outlook
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state, seen_at
 
@@ -81,6 +82,7 @@ class Forecast:
         after = Forecast(self.facts, self.now + millis)
         after._map_parameters, after._states = self._map_parameters, self._states
         after._before = self._before
+        after._current_outlook = self._current_outlook
         after.cases, after.skill, after.economy = self.cases, self.skill, self.economy
         if self.round_state and self.current_round:
             after.round_state = seen_at(self.match, self.current_round, self.round_state, after.now)
@@ -120,31 +122,57 @@ class Forecast:
         """The map's final scores and their probabilities, the current round included."""
         known = self._finals.get(number)
         if known is None:
-            ahead = self.branches(number)
-            known = mixture((branch.weight, finals(branch.map_parameters, branch.state)) for branch in ahead)
-            self._finals[number] = known
+            outlook = self._outlook(number)
+            known = self._finals[number] = (
+                outlook.finals(self._current_round_chances) if outlook else self._mean(finals, number)
+            )
         return known
 
     def half_scores(self, number: int) -> Finals:
         """The scores that the map's first half can end with, and their probabilities."""
         known = self._half_scores.get(number)
         if known is None:
-            ahead = self.branches(number)
-            known = mixture(
-                (branch.weight, half_scores(branch.map_parameters, branch.state)) for branch in ahead
+            outlook = self._outlook(number)
+            known = self._half_scores[number] = (
+                outlook.half_scores(self._current_round_chances)
+                if outlook
+                else self._mean(half_scores, number)
             )
-            self._half_scores[number] = known
         return known
+
+    def _mean(self, distribution: Callable[[MapParameters, MapState], Finals], number: int) -> Finals:
+        return mixture(
+            (weight, distribution(parameters, state)) for weight, parameters, state in self.branches(number)
+        )
 
     def reaches_first(self, number: int, target: int) -> float:
         """The chance that home has `target` rounds of the map before away has."""
         known = self._races.get((number, target))
         if known is None:
-            known = self._races[number, target] = sum(
-                weight * reaches_first(parameters, state, target)
-                for weight, parameters, state in self.branches(number)
+            outlook = self._outlook(number)
+            known = self._races[number, target] = (
+                outlook.reaches_first(target, self._current_round_chances)
+                if outlook
+                else sum(
+                    weight * reaches_first(parameters, state, target)
+                    for weight, parameters, state in self.branches(number)
+                )
             )
         return known
+
+    def _outlook(self, number: int) -> RoundOutlook | None:
+        """That of the current round of this map; None when there is none, or while sides are unknown."""
+        current = self.current_round
+        return self._current_outlook if current and current.map == number else None
+
+    @cached_property
+    def _current_outlook(self) -> RoundOutlook | None:
+        number = self.current_round.map if self.current_round else 0
+        (_, parameters), *other = self.map_parameters(number, self.cases[0].skill)
+        state = self.state(number)
+        if other or parameters.decided(state.home, state.away):
+            return None
+        return round_outlook(self.cases, parameters, state, self.economy)
 
     def branches(self, number: int) -> list[Branch]:
         """The states of the map after the current round, in all cases of skill."""
@@ -301,6 +329,9 @@ class Forecast:
         return mixture(cases)
 
     def _map_win(self, number: int, level: float) -> float:
+        outlook = self._outlook(number)
+        if outlook:
+            return outlook.map_wins(self._current_round_chances)[level]
         ahead = self._branches_under(number, level)
         return sum(branch.weight * wins_map(branch.map_parameters, branch.state) for branch in ahead)
 

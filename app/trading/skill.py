@@ -6,8 +6,11 @@ Skills of a grid, not of the match, so that what follows from one is computed on
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from math import ceil, exp, floor
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from app.domain.match import Match
 from app.trading.half_walk import Results, log_likelihood
@@ -18,6 +21,7 @@ from app.trading.skill_prior import skill_prior
 _STEP = 0.2  #: logits between two skills of the grid
 _REACH = 3.5  #: standard deviations of the prior to either side
 _NEGLIGIBLE = 1e-3  #: skills less likely than this are left out
+Halves = tuple[tuple[int, Results], ...]  #: by number, from 0
 _SURE = 1e-9  #: chances nearer to certainty have no logit of use
 
 
@@ -31,19 +35,20 @@ class Case(NamedTuple):
 def cases(match: Match) -> tuple[Case, ...]:
     """The skills that home may have after the rounds so far; weights sum to 1."""
     mean, variance = skill_prior(match)
-    played = [
-        (play, starts_ct, tuple(half_results(play)))
+    played = tuple(
+        (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
         for play in match.maps
         if (starts_ct := home_starts_ct(play)) is not None
-    ]
+    )
+    return _after(Skill(mean, variance**0.5), played)
 
+
+@lru_cache(maxsize=1024)
+def _after(expected: Skill, played: tuple[tuple[MapParameters, Halves], ...]) -> tuple[Case, ...]:
     def log_likelihood(skill: float) -> float:
-        return sum(
-            likelihood_of_rounds(map_parameters(play, skill, starts_ct), halves)
-            for play, starts_ct, halves in played
-        )
+        return sum(likelihood_of_rounds(replace(known, skill=skill), halves) for known, halves in played)
 
-    return posterior(Skill(mean, variance**0.5), log_likelihood)
+    return posterior(expected, log_likelihood)
 
 
 def likelihood_of_rounds(parameters: MapParameters, halves: Iterable[tuple[int, Results]]) -> float:

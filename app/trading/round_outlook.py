@@ -1,0 +1,100 @@
+"""What the current round decides of its map: how the map may end after either result, under each skill.
+
+While a round is played only its chance changes. So this is computed once a round, and what each line of the
+log moves are sums over it.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+
+from msgspec.structs import replace
+
+from app.trading.map_scores import (
+    Finals,
+    MapParameters,
+    MapState,
+    Score,
+    finals,
+    half_scores,
+    reaches_first,
+    wins_map,
+)
+from app.trading.skill import Case
+
+Chances = Mapping[float, float]  #: home's of the current round, by skill
+
+
+class RoundOutlook:
+    """`known` are the map's parameters under any skill, `state` is that before the round, `economy` the state
+    of the economy in it, None where it was not seen."""
+
+    def __init__(
+        self, cases: Sequence[Case], known: MapParameters, state: MapState, economy: int | None
+    ) -> None:
+        self._cases = cases
+        parameters = [replace(known, skill=case.skill) for case in cases]
+        #: Of each case, after a won round and, behind those, after a lost one.
+        self._ahead = [(one, state.after(one, won, economy)) for won in (True, False) for one in parameters]
+        self._races: dict[int, list[float]] = {}
+
+    def finals(self, chances: Chances) -> Finals:
+        """The map's final scores with their probabilities."""
+        return self._mean(self._finals, chances)
+
+    def half_scores(self, chances: Chances) -> Finals:
+        """The scores that its first half can end with, with their probabilities."""
+        return self._mean(self._half_scores, chances)
+
+    def reaches_first(self, target: int, chances: Chances) -> float:
+        """The chance that home has so many rounds before away has."""
+        known = self._races.get(target)
+        if known is None:
+            known = [reaches_first(*one, target) for one in self._ahead]
+            self._races[target] = known
+        return sum(weight * chance for weight, chance in zip(self._weights(chances), known, strict=True))
+
+    def map_wins(self, chances: Chances) -> dict[float, float]:
+        """Home's chance to win the map, by skill."""
+        won, lost = self._wins[: len(self._cases)], self._wins[len(self._cases) :]
+        return {
+            skill: chances[skill] * up + (1 - chances[skill]) * down
+            for (_, skill), up, down in zip(self._cases, won, lost, strict=True)
+        }
+
+    @cached_property
+    def _finals(self) -> tuple[list[Score], list[list[float]]]:
+        return _rows([finals(*one) for one in self._ahead])
+
+    @cached_property
+    def _half_scores(self) -> tuple[list[Score], list[list[float]]]:
+        return _rows([half_scores(*one) for one in self._ahead])
+
+    @cached_property
+    def _wins(self) -> list[float]:
+        return [wins_map(*one) for one in self._ahead]
+
+    def _weights(self, chances: Chances) -> list[float]:
+        won = [weight * chances[skill] for weight, skill in self._cases]
+        return won + [weight - up for (weight, _), up in zip(self._cases, won, strict=True)]
+
+    def _mean(self, found: tuple[list[Score], list[list[float]]], chances: Chances) -> Finals:
+        scores, rows = found
+        sums = [0.0] * len(scores)
+        for weight, row in zip(self._weights(chances), rows, strict=True):
+            sums = [total + weight * chance for total, chance in zip(sums, row, strict=True)]
+        return tuple(zip(scores, sums, strict=True))
+
+
+def _rows(distributions: Sequence[Finals]) -> tuple[list[Score], list[list[float]]]:
+    """All scores, and for each distribution the chance of each."""
+    scores = sorted({score for distribution in distributions for score, _ in distribution})
+    by_score = [dict(distribution) for distribution in distributions]
+    return scores, [[known.get(score, 0.0) for score in scores] for known in by_score]
+
+
+@lru_cache(maxsize=512)
+def round_outlook(
+    cases: tuple[Case, ...], known: MapParameters, state: MapState, economy: int | None
+) -> RoundOutlook:
+    """The outlook of a round, the same one for all lines of it."""
+    return RoundOutlook(cases, known, state, economy)
