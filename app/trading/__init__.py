@@ -11,7 +11,9 @@ to the same state changes nothing.
     kill_model         one round, kill by kill
     round_state        what is known of a round when it is priced
     round_features     the numbers that the round model looks at
+    round_limits       what the last seconds of clock and fuse leave possible
     round_model        CT's chance of a round, before it and in play
+    round_endings      how a round ends
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
     skill_prior        the skill of a match before its first round, from its teams' ratings

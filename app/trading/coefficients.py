@@ -22,21 +22,48 @@ class DataSet(msgspec.Struct, frozen=True):
 
 
 class PhaseModel(msgspec.Struct, frozen=True):
-    """A logistic model: what each logit of `lean` counts for, and the weight of each feature
+    """A logistic model: what a logit of `lean` counts for, and the weight of each feature
     (`round_features`)."""
 
     lean: float
     weights: tuple[float, ...]
 
 
+class RoundLimits(msgspec.Struct, frozen=True):
+    """How much the last seconds of clock and fuse leave possible (`round_limits`); rates are for a second.
+
+    `plant`, `defuse`: at which T, or CT, succeed in what they must do while there is time for it;
+    `free_defuse`: the latter with no T alive.
+    `unseen_defuse`: constant and slope of the logit of a defuse with no T alive,
+    while it is not known whether one has begun; `hidden_defuse`: what such a defuse leaves possible with T
+    alive. `kit`: how often CT has a kit. `t_kills`, `ct_kills`: kills of each living player near the end of a
+    round; `t_fights`, `ct_fights`: while they fight.
+    """
+
+    plant: float
+    defuse: float
+    free_defuse: float
+    unseen_defuse: tuple[float, float]
+    hidden_defuse: float
+    kit: float
+    t_kills: float
+    ct_kills: float
+    t_fights: float
+    ct_fights: float
+
+
 class RoundCoefficients(msgspec.Struct, frozen=True):
-    """`models`: by phase of the round, then by what is known (a bit for each group of features).
+    """`models`: by phase of the round, then by what is known (a bit for each group of features). `endings`:
+    by phase, then by what is asked of the ways that a round ends (`round_endings`), the weights of its
+    features.
 
     `sides` is what each map of the data set adds for CT, in logits; `skill_spread` how much two teams of it
     differ. Both are for judging on that data: today's sides are in the catalogue, today's skill in ratings.
     """
 
     models: dict[str, dict[int, PhaseModel]]
+    limits: RoundLimits
+    endings: dict[str, dict[str, tuple[float, ...]]]
     sides: dict[str, dict[str, float]]
     skill_spread: float
 

@@ -27,10 +27,10 @@ from app.trading.map_scores import (
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
-from app.trading.round_clock import certain_winner
+from app.trading.round_limits import FUSE_SECONDS
 from app.trading.round_model import ct_wins
 from app.trading.round_outlook import RoundOutlook, round_outlook
-from app.trading.round_state import RoundState, SideState
+from app.trading.round_state import RoundPhase, RoundState, SideState
 from app.trading.round_view import round_state, seen_at
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
@@ -258,23 +258,29 @@ class Forecast:
         state, current = self.round_state, self.current_round
         if current is None:
             return {}
-        home_is_ct = self.home_is_ct(current.map) is not False
-        winner = certain_winner(state) if state else None
-        if winner is not None:
-            home = _CERTAIN if home_is_ct is (winner == "CT") else 1 - _CERTAIN
-            return {case.skill: home for case in self.cases}
-        if state is None:
-            return {case.skill: self._by_players(current, case.skill) for case in self.cases}
-        opens = state.number == 1 and not state.overtime
-        side = 0.0 if opens else model.side_logit(self.facts.play(current.map).name)
-        if home_is_ct:
-            return skill.by_skill(self.cases, lambda level: ct_wins(state, side + level))
-        return skill.by_skill(self.cases, lambda level: 1 - ct_wins(state, side - level))
+        if state is not None:
+            return self._by_state(state, current.map, self.home_is_ct(current.map) is not False)
+        sides = [self.planter < 0] if self.planter else [True, False]
+        found = [self._by_state(self._bare_state(current, each), current.map, each) for each in sides]
+        return {case.skill: sum(one[case.skill] for one in found) / len(found) for case in self.cases}
 
-    def _by_players(self, current: CurrentRound, level: float) -> float:
-        """By the players alive and the bomb alone: all that is known while sides are not."""
-        before = model.logit(self._before_round_under(current.map, level, None))
-        return kill_model.win_chance(before, current.alive_home, current.alive_away, self._bomb)
+    def _by_state(self, state: RoundState, number: int, home_is_ct: bool) -> Mapping[float, float]:
+        side = 0.0 if state.pistol else model.side_logit(self.facts.play(number).name)
+
+        def home_wins(level: float) -> float:
+            ct = ct_wins(state, side + (level if home_is_ct else -level))
+            return min(max(ct if home_is_ct else 1 - ct, 1 - _CERTAIN), _CERTAIN)
+
+        return skill.by_skill(self.cases, home_wins)
+
+    def _bare_state(self, current: CurrentRound, home_is_ct: bool) -> RoundState:
+        """The players alive and the bomb: all that is known while sides are not. Who plants is T."""
+        play, both = self.facts.play(current.map), [current.alive_home, current.alive_away]
+        half, position = model.half_of(current.number - 1, play.max_rounds, play.overtime_rounds)
+        ct, t = (SideState(alive=alive) for alive in (both if home_is_ct else reversed(both)))
+        phase: RoundPhase = "freeze" if current.phase == "freeze" else "planted" if self._plant else "live"
+        left = max(0.0, FUSE_SECONDS - (self.now - self._plant.at) / 1000) if self._plant else None
+        return RoundState(phase, ct, t, left, position + 1, half > 1)
 
     def pistol_wins(self, number: int, half: int) -> list[tuple[float, float]]:
         """Home's chance of the first round of this half (from 0) that is not over, in each case, with the
@@ -308,13 +314,6 @@ class Forecast:
         """1 when home planted the bomb in the current round, -1 when away did, else 0."""
         team = self._plant.actor_team if self._plant else None
         return model.sign(team) if team else 0
-
-    @cached_property
-    def _bomb(self) -> float:
-        """What a planted bomb is worth to home, by how long it has ticked."""
-        if self._plant is None:
-            return 0.0
-        return self.planter * kill_model.planted((self.now - self._plant.at) / 1000)
 
     @cached_property
     def match_finals(self) -> Finals:

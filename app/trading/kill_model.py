@@ -1,8 +1,7 @@
-"""A model of one round, kill by kill: which team is ahead, and how many kills will come.
+"""A model of one round, kill by kill: how many kills will come.
 
 Two teams lose players until one has none left, time is up or the bomb decides. The team with more
-players left is likelier to get the next kill, so that the first kill decides about seven rounds in
-ten, as published rates say.
+players left is likelier to get the next kill.
 """
 
 from functools import lru_cache
@@ -12,31 +11,13 @@ from app.trading.model import logistic, logit
 PLAYERS = 5
 #: Logits that each player more adds for the next kill.
 _PER_PLAYER = 0.36
-#: Logits that a planted bomb adds for T: at once, for each second that it ticks, for the next kill.
-_PLANTED, _TICKING, _PLANTED_KILL = 0.9, 0.09, 0.25
-_FUSE = 40.0
+#: Logits that a planted bomb adds for T for the next kill.
+_PLANTED_KILL = 0.25
 #: The chance that the round ends before the next kill: evenly matched, and for each player of a lead.
 _END, _END_PER_LEAD = 0.002, 0.008
 #: From the logit of the round to the logit of one kill.
 _KILL_PER_ROUND = 0.56
 _FIRST_CT = 0.15
-
-
-def lead(home: int, away: int) -> float:
-    """Logits that the difference of players alive adds to home's chance of the round; each player counts
-    more the fewer there are."""
-    return (home - away) * (0.76 + 0.45 / (min(home, away) + 1))
-
-
-def win_chance(before: float, home: int, away: int, bomb: float) -> float:
-    """Home's chance to win the round now. `before` is home's logit before it, `bomb` the logits of a planted
-    bomb for home (`planted`, negative when away planted it)."""
-    return logistic(before + lead(home, away) + bomb)
-
-
-def planted(seconds: float) -> float:
-    """Logits that a bomb which has ticked for `seconds` adds for the team that planted it."""
-    return _PLANTED + _TICKING * min(max(seconds, 0.0), _FUSE)
 
 
 def first_kill(before: float, home_is_ct: bool | None) -> float:

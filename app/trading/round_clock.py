@@ -47,4 +47,4 @@ def certain_winner(state: RoundState) -> Side | None:
         return None
     if state.defuse is not None and state.defuse.seconds_left <= left:
         return None if state.t.alive else "CT"
-    return "T" if left < KIT_SECONDS else None
+    return "T" if left < KIT_SECONDS and state.attempts_seen else None

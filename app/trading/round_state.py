@@ -43,7 +43,8 @@ class RoundState(msgspec.Struct, frozen=True):
 
     `seconds_left` is what is left of the freeze time, of the round's time, or of the fuse, by phase. `number`
     counts the rounds of the half from 1; `overtime` rounds begin with money for all. `plant_seconds_left`: a
-    plant has begun and succeeds then if nothing stops it.
+    plant has begun and succeeds then if nothing stops it. `attempts_seen`: the source shows plants and
+    defuses as they begin; otherwise one may be under way.
     """
 
     phase: RoundPhase
@@ -54,3 +55,9 @@ class RoundState(msgspec.Struct, frozen=True):
     overtime: bool = False
     defuse: Defuse | None = None
     plant_seconds_left: float | None = None
+    attempts_seen: bool = True
+
+    @property
+    def pistol(self) -> bool:
+        """The first round of a half of regulation time: all players start with the same little money."""
+        return self.number == 1 and not self.overtime

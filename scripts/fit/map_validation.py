@@ -55,7 +55,9 @@ def _held(
     others = [row for row in snapshots if row.map_index % folds != fold]
     winners = round_winners(others)
     predictor = MapPredictor(
-        maps.fitted(others, winners, results), rounds.fitted(others, winners, False), rounds.NAME
+        maps.fitted(others, winners, results),
+        rounds.fitted(others, winners, rounds.with_all_known),
+        rounds.NAME,
     )
     rows = [row for row in snapshots if row.map_index % folds == fold]
     at = {row.row: row for row in rows}

@@ -1,6 +1,6 @@
 """Predicts rounds of the snapshots, row by row: from each row and those before it alone."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from app.trading.coefficients import RoundCoefficients
 from app.trading.round_model import ct_wins
@@ -35,6 +35,11 @@ class Skill:
         return self.surprise / self.weight
 
 
+def side_of(snapshot: Snapshot, sides: Mapping[str, float]) -> float:
+    """What the map adds for CT, in logits: nothing in pistol rounds, nor while it is not known."""
+    return 0.0 if snapshot.state.pistol else sides.get(snapshot.map_name, 0.0)
+
+
 class RoundPredictor:
     """Follows the rows of a file, in order. `lean` and `before` are of the row followed last: the logits for
     CT from side and skill, and CT's chance before its round."""
@@ -52,7 +57,7 @@ class RoundPredictor:
         if snapshot.opens_round:
             self._learn(snapshot)
             skill = self.skill.mean if snapshot.starter_is_ct else -self.skill.mean
-            self.lean = self.sides.get(snapshot.map_name, 0.0) + skill
+            self.lean = side_of(snapshot, self.sides) + skill
         chance = ct_wins(snapshot.state, self.lean, self.fitted)
         if snapshot.opens_round:
             self.before, self._starter_was_ct = chance, snapshot.starter_is_ct

@@ -149,6 +149,7 @@ class _Reader:
             seconds_left=left - ROUND_SECONDS if phase == "freeze" else left,
             number=number,
             overtime=overtime,
+            attempts_seen=False,
         )
 
 
@@ -171,7 +172,8 @@ class _SideColumns:
     def state(self, cells: Sequence[str], losses: int) -> SideState:
         alive, health, armour, helmets, money = (int(float(cells[index])) for index in self.numbers)
         kits = int(float(cells[self.kits])) if self.kits is not None else 0
-        worn = round(_ARMOUR * armour / 100) + _HELMET * helmets + _KIT * kits
+        armoured = min(alive, -(-armour // 100))
+        worn = _ARMOUR * armoured + _HELMET * helmets + _KIT * kits
         return SideState(
             *(alive, health, armour, helmets),
             weapons=worn + _worth(cells, self.weapons),

@@ -1,0 +1,117 @@
+"""How a round ends: the chance of each way, given each side's chance to win it.
+
+CT win by defusing, on time or by killing every T while no bomb is planted; T by the explosion, or by killing
+every CT. The ways of a side sum to its chance, so that prices of endings and of the winner agree.
+"""
+
+from math import exp, log
+from typing import NamedTuple
+
+from app.trading import round_limits
+from app.trading.coefficients import RoundCoefficients, RoundLimits, load
+from app.trading.round_features import FUSE_SECONDS, ROUND_SECONDS
+from app.trading.round_state import RoundState
+
+#: Beyond this chance a side is as good as certain to win: how it wins depends on it no more.
+_LEAST = 0.02
+
+
+class Endings(NamedTuple):
+    """The chances of all ways that a round can end; they sum to 1. `late_kills`: T kill every CT after a
+    plant."""
+
+    defuse: float
+    time: float
+    ct_kills: float
+    bomb: float
+    t_kills: float
+    late_kills: float
+
+    @property
+    def planted(self) -> float:
+        return min(1.0, self.defuse + self.bomb + self.late_kills)
+
+    @property
+    def kills(self) -> float:
+        return self.ct_kills + self.t_kills + self.late_kills
+
+
+def endings(state: RoundState, ct_wins: float, fitted: RoundCoefficients | None = None) -> Endings:
+    """The ways in which the round ends from `state` on; `ct_wins`: CT's chance to win it."""
+    fitted = fitted or load().rounds
+    t_wins, found = 1 - ct_wins, features(state, ct_wins)
+    weights = fitted.endings[kind_of(state)]
+    if state.phase == "planted":
+        bomb = t_wins * _explodes(state, fitted.limits, _odds(weights["bomb"], found))
+        return Endings(ct_wins, 0.0, 0.0, bomb, 0.0, t_wins - bomb)
+    planted = plant_share(state, fitted.limits)
+    defused = ct_wins * _share(planted * _odds(weights["defuse"], found))
+    time = (ct_wins - defused) * _runs_out(state, fitted.limits, _odds(weights["time"], found))
+    late = t_wins * _share(planted * _odds(weights["planted"], found))
+    bomb = late * _share(_odds(weights["bomb"], found))
+    return Endings(defused, time, ct_wins - defused - time, bomb, t_wins - late, late - bomb)
+
+
+def kind_of(state: RoundState) -> str:
+    """Which weights a state has: those of its phase, with or without a clock."""
+    return (
+        state.phase
+        if state.seconds_left is not None or state.phase == "freeze"
+        else f"{state.phase}_unclocked"
+    )
+
+
+def features(state: RoundState, ct_wins: float) -> list[float]:
+    """What the ways of ending depend on: who is likely to win, how many live, the clock."""
+    chance = min(max(ct_wins, _LEAST), 1 - _LEAST)
+    found = [1.0, log(chance / (1 - chance)), float(state.pistol)]
+    if state.phase == "freeze":
+        return found
+    found += [state.ct.alive / 5, state.t.alive / 5]
+    if state.seconds_left is None:
+        return found
+    if state.phase == "planted":
+        return [*found, state.seconds_left / FUSE_SECONDS]
+    gone = 1 - state.seconds_left / ROUND_SECONDS
+    return [*found, gone, gone * gone]
+
+
+def plant_share(state: RoundState, limits: RoundLimits) -> float:
+    """How much of the odds of a plant the clock leaves."""
+    if state.phase != "live" or state.seconds_left is None:
+        return 1.0
+    if not state.t.alive:
+        return 0.0
+    if state.plant_seconds_left is not None and state.plant_seconds_left <= state.seconds_left:
+        return 1.0
+    return round_limits.plants(state.seconds_left, limits)
+
+
+def kill_share(state: RoundState, limits: RoundLimits) -> float:
+    """How much of the odds that every opponent is killed the clock leaves: CT's before a plant, T's after
+    it."""
+    if state.phase == "freeze" or state.seconds_left is None:
+        return 1.0
+    if state.phase == "live":
+        return round_limits.at_least(state.t.alive, limits.ct_kills * state.ct.alive * state.seconds_left)
+    return round_limits.at_least(state.ct.alive, limits.t_kills * state.t.alive * state.seconds_left)
+
+
+def _runs_out(state: RoundState, limits: RoundLimits, odds: float) -> float:
+    """The share of time among CT's ways without a plant."""
+    return 1 - _share(kill_share(state, limits) / odds) if state.t.alive else 0.0
+
+
+def _explodes(state: RoundState, limits: RoundLimits, odds: float) -> float:
+    """The share of the explosion among T's ways after a plant."""
+    if not state.ct.alive:
+        return 0.0
+    return 1 - _share(kill_share(state, limits) / odds) if state.t.alive else 1.0
+
+
+def _odds(weights: tuple[float, ...], found: list[float]) -> float:
+    return exp(sum([weight * feature for weight, feature in zip(weights, found, strict=True)]))
+
+
+def _share(odds: float) -> float:
+    return odds / (1 + odds)

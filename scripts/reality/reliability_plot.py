@@ -1,0 +1,38 @@
+"""What was said against what came, as a picture."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+from scripts.reality.scores import Predictions
+
+matplotlib.use("svg")
+from matplotlib import pyplot
+
+matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+
+_BINS, _FEWEST, _SIGMAS = 20, 30, 2.0
+
+
+def draw(judged: Mapping[str, Predictions], path: Path) -> None:
+    """One panel for each kind: a dot for each twentieth of the scale, larger for more predictions, with two
+    standard errors of as many independent ones."""
+    figure, panels = pyplot.subplots(1, len(judged), figsize=(2.6 * len(judged), 2.9), sharey=True)
+    for axes, (title, found) in zip(np.atleast_1d(panels), judged.items(), strict=True):
+        bins = np.minimum((found.chances * _BINS).astype(int), _BINS - 1)
+        counts = np.bincount(bins, minlength=_BINS)
+        filled = np.flatnonzero(counts >= _FEWEST)
+        said = np.bincount(bins, found.chances, _BINS)[filled] / counts[filled]
+        came = np.bincount(bins, found.outcomes, _BINS)[filled] / counts[filled]
+        errors = _SIGMAS * np.sqrt(came * (1 - came) / counts[filled])
+        axes.plot([0, 1], [0, 1], linewidth=0.8, color="grey")
+        axes.errorbar(said, came, errors, fmt="none", linewidth=0.8)
+        axes.scatter(said, came, s=6 + 90 * counts[filled] / counts.max(), alpha=0.7)
+        axes.set(title=title, xlim=(0, 1), ylim=(0, 1), xlabel="said")
+        axes.grid(visible=True, alpha=0.3)
+    np.atleast_1d(panels)[0].set_ylabel("came")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
