@@ -1,5 +1,6 @@
 """Whatever a source reports, in whatever order, the match stays consistent."""
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -264,3 +265,10 @@ def test_void_events_were_reported_and_are_gone(account: list[f.Fact]) -> None:
     standing = {number for play in match.maps for one in play.counted for number in one.events}
     of_current_round = {event.id for event in match.current.events} if match.current else set()
     assert not void & (standing | of_current_round)
+
+
+@relaxed
+@given(accounts)
+def test_a_match_is_stored_whole(account: list[f.Fact]) -> None:
+    match, _ = fold(new_match(best_of=3), account)
+    assert msgspec.json.decode(msgspec.json.encode(match), type=Match) == match

@@ -1,12 +1,18 @@
 """The current round as the round model sees it: what the log has shown, and nothing else."""
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.domain import facts as f
-from app.domain.match import MatchPlayer, Side, Team, other_side
-from app.trading.round_state import RoundState
+from app.domain.match import Match, MatchPlayer, Side, Team, other_side
+from app.domain.transitions import fold
+from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
-from tests.unit.domain.play import TEAMS, Server
+from tests.unit.domain.play import TEAMS, Server, new_match
+from tests.unit.domain.test_properties import accounts
+from tests.unit.trading.trader import Trader
 
 BOTH: tuple[Team, Team] = ("home", "away")
 RIFLES: dict[Side, tuple[str, ...]] = {
@@ -330,3 +336,50 @@ def test_money_of_a_team_that_is_a_player_short_is_that_of_the_others() -> None:
     pay(server, "home", 1000)
     server.report(f.PlayerLeft(at=server.now, player=TEAMS["home"][0], side="CT"))
     assert (state_of(server).ct.alive, state_of(server).ct.money) == (4, 4000)
+
+
+def test_a_match_that_an_earlier_version_stored_shows_less_and_has_prices() -> None:
+    server = live()
+    equip(server, "home", "away")
+    hit(server, "away", 0, 20, 0)
+    stored = msgspec.json.decode(msgspec.json.encode(server.match))
+    for name in ("shown", "clock_rules"):
+        stored.pop(name, None)
+    server.match = msgspec.convert(stored, Match)
+    state = state_of(server)
+    assert (state.phase, state.ct.alive, state.seconds_left) == ("live", 5, None)
+    assert (state.ct.health, state.ct.weapons) == (None, None)
+    trader = Trader(server.match)
+    trader.react()
+    assert any(market.odds for market in trader.open())
+
+
+@settings(deadline=None)
+@given(accounts, st.integers(0, 200_000))
+def test_whatever_is_reported_what_is_known_is_possible(account: list[f.Fact], later: int) -> None:
+    match = new_match(best_of=3)
+    for fact in account:
+        match, _ = fold(match, (fact,))
+        state = round_state(match, match.last_fact_at + later)
+        if state is not None:
+            possible(state)
+
+
+def possible(state: RoundState) -> None:
+    for side in (state.ct, state.t):
+        assert 0 <= side.alive <= 5
+        for value, most in limits(side):
+            assert value is None or 0 <= value <= most
+    clocks = [state.seconds_left, state.plant_seconds_left, state.defuse and state.defuse.seconds_left]
+    assert all(seconds is None or seconds >= 0 for seconds in clocks)
+    assert state.defuse is None or state.phase == "planted"
+
+
+def limits(side: SideState) -> list[tuple[int | None, int]]:
+    """What is known of the living, with the most that they can have."""
+    of_living = [(side.health, 100), (side.armour, 100), (side.helmets, 1), (side.kits, 1)]
+    return [
+        *((value, most * side.alive) for value, most in of_living),
+        (side.money, 80_000),
+        (side.losses, 4),
+    ]
