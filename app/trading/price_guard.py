@@ -6,8 +6,8 @@ What explains a move of a probability since its price was set, the limits added 
 - another state of the round: what players carry, their health and money, a defuse that began or was stopped,
   a round that opens or goes live: `_STATE`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
-  void, players who come or go, another format, other sides, an operator's command. But kills and plants of
-  one team explain no move of the round against it.
+  void, players who come or go, another format, other sides, an operator's command; and a plant or defuse
+  that should have succeeded by now. But kills and plants of one team explain no move of the round against it.
 
 The limits lie above what the model does in real and simulated play (`docs/pricing.md`).
 """
@@ -19,6 +19,7 @@ import msgspec
 from app.domain import changes as c
 from app.domain.market import Book, Market, MarketStatus, offer_name
 from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
+from app.trading.round_view import round_state
 from app.trading.specifiers import parse
 
 _ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE = 0.05, 0.03, 0.30, 0.30
@@ -73,8 +74,19 @@ def unexplained_move(
         for move in moves
         if abs(move.size) > _ALWAYS + _by_time(before, book[move.market.key], now) + state
         and not _is_decided_by(favoured, move)
+        and not _should_be_done(before, book[move.market.key].priced_at, now)
     ]
     return max(found, key=lambda move: abs(move.size), default=None)
+
+
+def _should_be_done(match: Match, since: int, now: int) -> bool:
+    """Whether a plant or a defuse was under way at `since` and is not at `now`, without any line: it was
+    stopped, or its line is about to come."""
+    before, after = round_state(match, since), round_state(match, now)
+    if before is None or after is None:
+        return False
+    planting = before.plant_seconds_left is not None and after.plant_seconds_left is None
+    return planting or (before.defuse is not None and after.defuse is None)
 
 
 def _moves(book: Book, markets: Iterable[Market]) -> Iterable[PriceMove]:

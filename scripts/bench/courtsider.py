@@ -186,12 +186,23 @@ def main(maps: int, share: float, processes: int, minutes: float, path: Path, pl
         click.echo(f"\n{path} is not there: no real log was played")
     if plot:
         draw(by_source, plot)
-    above = [
-        f"{RULES[type_id].key} {by_lead[_GOAL_LEAD].mean:+.3f}"
-        for type_id, by_lead in by_source.get("simulated maps", {}).items()
-        if _GOAL_LEAD in by_lead and by_lead[_GOAL_LEAD].mean > 0
-    ]
-    click.echo(f"\nabove 0 at N = {_GOAL_LEAD}: {', '.join(above) or 'none'}")
+    _conclude(by_source.get("simulated maps", {}))
+
+
+def _conclude(found: Returns) -> None:
+    """Which types return more than nothing at the goal's lead, and for which that is more than chance."""
+    at_goal = {type_id: by_lead[_GOAL_LEAD] for type_id, by_lead in found.items() if _GOAL_LEAD in by_lead}
+    above = {type_id: one for type_id, one in at_goal.items() if one.mean > 0}
+    sure = [RULES[type_id].key for type_id, one in above.items() if one.mean > one.error]
+    named = [f"{RULES[type_id].key} {one.mean:+.2f} of {one.bets} bets" for type_id, one in above.items()]
+    bets, returned = (
+        sum(one.bets for one in at_goal.values()),
+        sum(one.bets * one.mean for one in at_goal.values()),
+    )
+    click.echo(f"\nabove 0 at N = {_GOAL_LEAD}: {', '.join(named) or 'none'}")
+    click.echo(f"above 0 by more than the interval: {', '.join(sure) or 'none'}")
+    if bets:
+        click.echo(f"all types at N = {_GOAL_LEAD}: {bets} bets, {returned / bets:+.3f} each")
 
 
 if __name__ == "__main__":

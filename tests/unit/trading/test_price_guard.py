@@ -106,3 +106,12 @@ def test_what_opens_or_closes_has_not_moved(server: Server) -> None:
         assert unexplained_move(server.match, server.match, (), book, [after], server.now) is None
     new = market(0.9, at=server.now)
     assert unexplained_move(server.match, server.match, (), {}, [new], server.now) is None
+
+
+def test_a_defuse_that_should_be_done_explains_any_move(server: Server) -> None:
+    """No line says that a defuse was stopped: the clock does."""
+    server.plant("away", 1)
+    assert moved(server, by=0.45, seconds=8)
+    server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][1], kit=True))
+    assert not moved(server, by=0.45, seconds=8)
+    assert moved(server, by=0.45, seconds=2)
