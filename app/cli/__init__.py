@@ -15,6 +15,7 @@ from app.cli.import_commands import imports
 from app.cli.match_control_commands import match_audit, match_command, match_sources, settlement_check
 from app.cli.match_lifecycle_commands import match
 from app.cli.process_commands import PROCESSES
+from app.cli.rating_commands import ratings
 from app.cli.simulate_command import simulate
 from app.cli.tail_command import tail
 from app.cli.tenant_commands import book, key, tenant, unbook
@@ -32,7 +33,7 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, key, book, unbook, match, simulate, demo_tenants):
     main.add_command(command)
-for command in (alerts, settlement_check, fault, imports):
+for command in (alerts, settlement_check, fault, imports, ratings):
     main.add_command(command)
 for command in (match_command, match_audit, match_sources):
     match.add_command(command)

@@ -55,7 +55,8 @@ async def create_match(
             known = await _created_before(tx, new, match_id)
             if known is not None:
                 return known
-        match = await entrant_links.resolve(tx, None, _match(new, match_id, await matches.next_number(tx)))
+        match = _match(new, match_id, await matches.next_number(tx))
+        match = await entrant_links.resolve(tx, None, match, now)
         details = msgspec.to_builtins(new)
         await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
         return await match_update.react_and_write(tx, None, match, (), now=now, quoting=True, pricing=pricing)

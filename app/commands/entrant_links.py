@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from app.commands.team_ratings import BEFORE_PLAY, with_current_ratings
 from app.domain import strength
 from app.domain.analytics import PlayerOnMap
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player
@@ -21,11 +22,12 @@ from app.store.transaction import Tx
 Reference = tuple[str, int | None]  #: a name, and the id if there is one
 
 
-async def resolve(tx: Tx, before: Match | None, match: Match) -> Match:
-    """The match with the ids of its teams and tournament and, where it has no strengths, those of its teams.
+async def resolve(tx: Tx, before: Match | None, match: Match, now: int) -> Match:
+    """The match with the ids of its teams and tournament and, before play or where it has no strengths, the
+    ratings that its teams have by now (`team_ratings`).
 
-    References that are the same as `before` are not resolved again. An unrated match gets the strengths that
-    its teams have by now. Raises `Invalid` with the field `id_a`, `id_b` or `tournament_id`.
+    References that are the same as `before` are not resolved again. Raises `Invalid` with the field `id_a`,
+    `id_b` or `tournament_id`.
     """
     had, wanted = _references(before) if before else {}, _references(match)
     home = await _found(tx, entrants.TEAMS, "id_a", had, wanted)
@@ -34,26 +36,14 @@ async def resolve(tx: Tx, before: Match | None, match: Match) -> Match:
     if home and away and home.id == away.id:
         raise Invalid(_fault("id_b", "A team does not play against itself.", "same_team", match.away))
     match = replace(
-        _with_strengths(match, home, away),
+        match,
         home_id=home.id if home else match.home_id,
         away_id=away.id if away else match.away_id,
         tournament_id=tournament.id if tournament else match.tournament_id,
     )
-    if not strength.is_unrated(match):
-        return match
-    teams = await entrants.by_number(tx, entrants.TEAMS, (match.home_id, match.away_id))
-    return strength.check_strengths(
-        _with_strengths(match, teams.get(match.home_id), teams.get(match.away_id))
-    )
-
-
-def _with_strengths(match: Match, home: Competitor | None, away: Competitor | None) -> Match:
-    """The match with the strengths of these teams where it has none."""
-    return replace(
-        match,
-        home_strength=match.home_strength or (home.strength if home else 0.0),
-        away_strength=match.away_strength or (away.strength if away else 0.0),
-    )
+    if match.status in BEFORE_PLAY or strength.is_unrated(match):
+        return await with_current_ratings(tx, match, now)
+    return match
 
 
 async def record_players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
@@ -112,6 +102,14 @@ async def _known(tx: Tx, table: EntrantTable[E], field: str, name: str, number: 
             )
         return found
     return _only(await entrants.named(tx, table, [name]), table, field, name) or await _new(tx, table, name)
+
+
+async def find_team(tx: Tx, place: tuple[str | int, ...], name: str) -> Competitor:
+    """The only team of that name, created where there is none; raises `Invalid` about `place`."""
+    try:
+        return await _known(tx, entrants.TEAMS, str(place[-1]), name, None)
+    except Invalid as error:
+        raise Invalid(*(replace(fault, loc=place) for fault in error.fields)) from error
 
 
 async def _new(tx: Tx, table: EntrantTable[E], name: str) -> E:

@@ -47,7 +47,7 @@ async def execute(
             return match
         effect, extra_writes = await _effect(tx, command, match, now)
         await _check_window(tx, match.id, command)
-        after = await entrant_links.resolve(tx, match, effect.after)
+        after = await entrant_links.resolve(tx, match, effect.after, now)
         details = msgspec.to_builtins(command)
         await audit.add(
             tx, AuditRecord(now, by, f"match.{details.pop('command')}", str(match.id), None, details)

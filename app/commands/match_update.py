@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.commands import change_drafts, doubt_alerts, entrant_links
+from app.commands import change_drafts, doubt_alerts, entrant_links, team_ratings
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
@@ -41,6 +41,8 @@ async def react_and_write(
     for a new match. `quoting` False suspends every active market, and opens and reprices none. Returns the
     match with the timestamps of its change rows.
     """
+    if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
+        after = await team_ratings.at_start(tx, after, now)
     book = await markets.book(tx, after.id)
     reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
@@ -126,6 +128,7 @@ async def _write(
     await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
     await history.void(tx, after.id, _voided(changes))
     await doubt_alerts.update(tx, before, after, now)
+    await team_ratings.follow_results(tx, before, after)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     new_facts = before is not None and after.last_fact_at != before.last_fact_at

@@ -44,6 +44,9 @@ def set_teams(
         away_strength=away_strength,
         home_id=home_id,
         away_id=away_id,
+        home_spread=0.0,
+        away_spread=0.0,
+        follows_ratings=(),
     )
     return require_strengths(match, allow_unrated=allow_unrated), (MatchChanged(),)
 

@@ -311,6 +311,9 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     #: The standard deviation of the strength, in points; 0: that of a strength from outside.
     home_spread: float = 0.0
     away_spread: float = 0.0
+    #: The teams whose strength is their rating, or was imported; no operator has set it.
+    follows_ratings: tuple[Team, ...] = ()
+    ratings_version: int = 0  #: of its teams' ratings when strengths were last taken from them
     open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
     clock_rules: ClockRules = ClockRules()
     shown: Shown = Shown()  #: what is known of the current round beyond its events

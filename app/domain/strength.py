@@ -25,10 +25,13 @@ def set_strengths(
 ) -> MatchAndChanges:
     """Set strengths (None: unchanged), or allow prices without them."""
     require_not_over(match, "rated")
+    if home is not None:
+        match = replace(match, home_strength=home, home_spread=0.0)
+    if away is not None:
+        match = replace(match, away_strength=away, away_spread=0.0)
+    set_now = {team for team, strength in (("home", home), ("away", away)) if strength is not None}
     match = replace(
-        match,
-        home_strength=match.home_strength if home is None else home,
-        away_strength=match.away_strength if away is None else away,
+        match, follows_ratings=tuple(team for team in match.follows_ratings if team not in set_now)
     )
     return check_strengths(clear_doubt(match, UNRATED) if allow_unrated else match), (MatchChanged(),)
 

@@ -5,7 +5,7 @@ import os
 import socket
 from uuid import uuid4
 
-from app.ingest import consumer, missing_ranges, repricing, rival_sources, suspension
+from app.ingest import consumer, missing_ranges, rating_refresh, repricing, rival_sources, suspension
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues
@@ -51,6 +51,7 @@ async def tick(store: Store, assignment: PartitionAssignment, now: int, config: 
         await suspension.suspend_silent(store, now, config)
         await suspension.end_after_restart(store, now, config)
         await rival_sources.forget_rivals(store, now, config)
+        await rating_refresh.refresh(store, now, config)
     except Unavailable as error:
         log.warning("the database is unavailable", error=error.detail)
 

@@ -1,9 +1,10 @@
 """Every route of the operators' API but the log sink, as a plain list."""
 
-from app.operators import alerts, feed, keys, matches, metrics, tenants
+from app.operators import alerts, feed, keys, matches, metrics, ratings, tenants
 
 ROUTES = (
     *matches.HANDLERS,
+    *ratings.HANDLERS,
     *alerts.HANDLERS,
     *tenants.HANDLERS,
     *keys.HANDLERS,

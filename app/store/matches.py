@@ -54,6 +54,8 @@ LATER: tuple[str, ...] = (
     "away_spread",
     "clock_rules",
     "shown",
+    "follows_ratings",
+    "ratings_version",
 )
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(

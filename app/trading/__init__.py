@@ -16,6 +16,7 @@ to the same state changes nothing.
     round_endings      how a round ends
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
+    rating_history     ratings of many teams, from events in order of time
     skill_prior        the skill of a match before its first round, from its teams' ratings
     skill              how much better home is after the rounds so far, as a distribution
     economy            both sides' money and equipment in few levels, and how they go on

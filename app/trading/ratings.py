@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from app.domain.team_rating import MILLIS_OF_DAY, DayForm, MapResult, TeamRating
 from app.trading.coefficients import RatingCoefficients, load
@@ -46,9 +47,12 @@ class RatingModel:
         self.coefficients = coefficients
         self._scale = coefficients.points_per_logit
 
-    def of_strength(self, points: float, at: int) -> TeamRating:
-        """The rating of a team of which only its points in the public ranking are known."""
-        return TeamRating(points, self.coefficients.strength_spread * self._scale, at)
+    def of_strength(self, points: float, at: int, spread: float = 0.0) -> TeamRating:
+        """The rating of a team of which only its points in the public ranking are known. `spread` 0: what
+        such points are off by."""
+        return TeamRating(
+            points, spread or self.coefficients.strength_spread * self._scale, at, anchored=True
+        )
 
     def unlisted(self, at: int) -> TeamRating:
         """The rating of a team that the public ranking does not list."""
@@ -64,7 +68,7 @@ class RatingModel:
         if days <= 0:
             return rating
         widened = rating.spread**2 + self.coefficients.drift * days * self._scale**2
-        return TeamRating(rating.points, math.sqrt(widened), at, rating.maps)
+        return replace(rating, spread=math.sqrt(widened), at=at)
 
     def new_form(self) -> DayForm:
         """The form at the beginning of a match."""
@@ -90,8 +94,8 @@ class RatingModel:
         pull, information = pull / heard / self._scale, information / heard / self._scale**2
         a, b, form = meeting.a, meeting.b, meeting.form
         return Meeting(
-            TeamRating(a.points + a.spread**2 * pull, _narrowed(a.spread, information), a.at, a.maps + 1),
-            TeamRating(b.points - b.spread**2 * pull, _narrowed(b.spread, information), b.at, b.maps + 1),
+            _moved(a, pull, information),
+            _moved(b, -pull, information),
             DayForm(form.points + form.spread**2 * pull, _narrowed(form.spread, information)),
         )
 
@@ -121,6 +125,11 @@ class RatingModel:
 def rating_model() -> RatingModel:
     """The model as it was fitted."""
     return RatingModel(load().ratings)
+
+
+def _moved(rating: TeamRating, pull: float, information: float) -> TeamRating:
+    points = rating.points + rating.spread**2 * pull
+    return replace(rating, points=points, spread=_narrowed(rating.spread, information), maps=rating.maps + 1)
 
 
 def _narrowed(spread: float, information: float) -> float:

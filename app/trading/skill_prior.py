@@ -16,4 +16,4 @@ def skill_prior(match: Match) -> Normal:
 def _rated(points: float, spread: float) -> TeamRating:
     if not points:
         return rating_model().unlisted(0)
-    return TeamRating(points, spread, 0) if spread else rating_model().of_strength(points, 0)
+    return rating_model().of_strength(points, 0, spread)

@@ -128,7 +128,7 @@ def log_loss(model: RatingModel, maps: Iterable[RatedMap]) -> float:
     """The mean over maps, each predicted before it is learnt from."""
     rows = list(maps)
     losses = [
-        -math.log(chance if one.result.winner == "a" else 1 - chance)
+        -math.log(chance if one.event.result.winner == "a" else 1 - chance)
         for one, (chance, _) in zip(rows, rated_maps.play(model, rows), strict=True)
     ]
     return sum(losses) / len(losses)

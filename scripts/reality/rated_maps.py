@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.domain.team_rating import DayForm, MapResult, TeamRating
-from app.trading.ratings import Meeting, Normal, RatingModel
+from app.domain.team_rating import MapPlayed, MapResult, Place, TeamRating
+from app.trading.rating_history import RatingHistory
+from app.trading.ratings import Normal, RatingModel
 from scripts.reality.judging import Prediction
 from scripts.reality.old_maps import MAX_ROUNDS, OldMap
 from scripts.reality.team_maps import TeamMap
@@ -16,32 +17,21 @@ UNRANKED = 51
 
 
 class RatedMap(msgspec.Struct, frozen=True):
-    """A map to be predicted and then learnt from. `match` is equal for the maps of one match; `priors` rates
-    teams of which no result is known yet."""
+    """A map to be predicted and then learnt from; `priors` rates teams of which no result is known yet."""
 
-    at: int
-    match: str
-    teams: tuple[str, str]
+    event: MapPlayed
     priors: tuple[TeamRating, TeamRating]
-    result: MapResult
 
 
 def play(model: RatingModel, maps: Iterable[RatedMap]) -> Iterator[tuple[float, Normal]]:
     """For each map, before it is learnt from: the chance of the first team, and how much stronger it is."""
-    ratings: dict[str, TeamRating] = {}
-    match, form = "", DayForm(0.0, 0.0)
+    priors: dict[int, TeamRating] = {}
+    history = RatingHistory(model, lambda team, at: model.aged(priors[team], at))
     for one in maps:
-        if one.match != match:
-            match, form = one.match, model.new_form()
-        a, b = (
-            model.aged(ratings.get(team, prior), one.at)
-            for team, prior in zip(one.teams, one.priors, strict=True)
-        )
-        meeting = Meeting(a, b, form)
-        yield model.chance(meeting, one.result.picked_by), model.difference(meeting)
-        after = model.after(meeting, one.result)
-        ratings |= zip(one.teams, (after.a, after.b), strict=True)
-        form = after.form
+        priors |= zip(one.event.teams, one.priors, strict=True)
+        meeting = history.meeting(one.event)
+        yield model.chance(meeting, one.event.result.picked_by), model.difference(meeting)
+        history.apply(one.event)
 
 
 def by_rank(model: RatingModel, one: TeamMap) -> tuple[TeamRating, TeamRating]:
@@ -55,19 +45,23 @@ def new_maps(
     maps: Iterable[TeamMap], priors: Callable[[TeamMap], tuple[TeamRating, TeamRating]]
 ) -> Iterator[RatedMap]:
     """CS2 maps, teams first rated by `priors`."""
+    numbers: dict[str, int] = {}
     for one in maps:
-        pickers = {one.team_a: "a", one.team_b: "b"}
-        result = MapResult("a" if one.a_won else "b", picked_by=pickers.get(one.picked_by, ""))  # type: ignore[arg-type]
-        yield RatedMap(millis(one.date), one.match, (one.team_a, one.team_b), priors(one), result)
+        a, b = (numbers.setdefault(team, len(numbers)) for team in (one.team_a, one.team_b))
+        pickers: dict[str, Place] = {one.team_a: "a", one.team_b: "b"}
+        result = MapResult("a" if one.a_won else "b", picked_by=pickers.get(one.picked_by, ""))
+        yield RatedMap(MapPlayed(str(one.row), millis(one.date), one.match, a, b, result), priors(one))
 
 
 def old_maps(model: RatingModel, maps: Iterable[OldMap]) -> Iterator[RatedMap]:
     """CS:GO maps with their scores. The file names no matches: each map stands for itself."""
-    for number, one in enumerate(maps):
+    numbers: dict[str, int] = {}
+    for row, one in enumerate(maps):
+        a, b = (numbers.setdefault(team, len(numbers)) for team in (one.team_a, one.team_b))
         result = MapResult("a" if one.rounds[0] > one.rounds[1] else "b", one.rounds, MAX_ROUNDS)
-        at = millis(one.date)
-        unlisted = model.unlisted(at)
-        yield RatedMap(at, str(number), (one.team_a, one.team_b), (unlisted, unlisted), result)
+        unlisted = model.unlisted(millis(one.date))
+        event = MapPlayed(str(row), unlisted.at, str(row), a, b, result)
+        yield RatedMap(event, (unlisted, unlisted))
 
 
 def predictions(model: RatingModel, maps: Iterable[TeamMap]) -> Iterator[Prediction]:

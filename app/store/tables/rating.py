@@ -1,0 +1,30 @@
+from piccolo.columns import JSON, BigInt, Boolean, DoublePrecision, Integer, Text
+from piccolo.table import Table
+
+from app.store.tables.dialect import DIALECT
+
+
+class RatingEvent(Table, tablename="rating_event", db=DIALECT):
+    """`domain.team_rating.RatingEvent` in `body`; `outcome` is what it made of its teams' ratings."""
+
+    reference = Text(primary_key=True)
+    at = BigInt()
+    series = Text()
+    team_a = Integer()
+    team_b = Integer(null=True)
+    body = JSON()
+    outcome = JSON(null=True)
+
+
+class TeamRating(Table, tablename="team_rating", db=DIALECT):
+    """`domain.team_rating.TeamRating` of each team that has had an event; it `stands` while the team has one.
+    `version` is larger each time that it is computed."""
+
+    team_id = Integer(primary_key=True)
+    points = DoublePrecision()
+    spread = DoublePrecision()
+    at = BigInt()
+    maps = Integer()
+    anchored = Boolean()
+    stands = Boolean()
+    version = BigInt()
