@@ -99,7 +99,8 @@ def _moves(book: Book, markets: Iterable[Market]) -> Iterable[PriceMove]:
 def _by_time(match: Match, old: Market, now: int) -> float:
     if match.current is None or match.current.phase != "live":
         return 0.0
-    return min(_A_SECOND * (now - old.priced_at) / 1000, _MOST_SECONDS)
+    seconds = max(now - old.priced_at, 0) / 1000
+    return min(_A_SECOND * seconds, _MOST_SECONDS)
 
 
 def _favoured(before: Match, after: Match, changes: Sequence[c.Change]) -> frozenset[Team]:
