@@ -12,7 +12,7 @@ from app.domain.entrants import MAX_STRENGTH
 from app.domain.team_rating import MapPlayed, MapResult, Place, RatingEvent, StrengthGiven
 from app.kit.errors import Field, Invalid
 from app.store import audit, ratings
-from app.store.audit import Record
+from app.store.audit import AuditRecord
 from app.store.transaction import Tx
 
 Id = Annotated[str, Meta(min_length=1, max_length=120)]
@@ -83,7 +83,7 @@ async def import_ratings(
     counts = ImportCounts(len(new), len(gone), len(rows) - len(new) - len(gone))
     if new or gone:
         await team_ratings.change_events(tx, new, gone)
-        await audit.add(tx, Record(now, by, "ratings.import", "", None, msgspec.to_builtins(counts)))
+        await audit.add(tx, AuditRecord(now, by, "ratings.import", "", None, msgspec.to_builtins(counts)))
     return counts
 
 

@@ -1,5 +1,7 @@
 """Matches before play follow the ratings of their teams, which other matches change."""
 
+from msgspec.structs import replace
+
 from app.commands import match_update, team_ratings
 from app.domain.changes import MatchChanged
 from app.domain.match import Match
@@ -19,7 +21,8 @@ async def refresh(store: Store, now: int, config: IngestConfig) -> int:
 
     async def follow(tx: Tx, match: Match) -> None:
         after = await team_ratings.with_current_ratings(tx, match, now)
-        changes = (MatchChanged(),) if after.doubts != match.doubts else ()
+        rated = replace(after, ratings_version=match.ratings_version)
+        changes = () if rated == match else (MatchChanged(),)
         await match_update.react_and_write(
             tx, match, after, changes, now=now, quoting=not after.behind, pricing=config.pricing
         )

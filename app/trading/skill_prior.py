@@ -14,6 +14,4 @@ def skill_prior(match: Match) -> Normal:
 
 
 def _rated(points: float, spread: float) -> TeamRating:
-    if not points:
-        return rating_model().unlisted(0)
-    return rating_model().of_strength(points, 0, spread)
+    return rating_model().of_strength(points, 0, spread) if points else rating_model().unlisted(0)

@@ -31,6 +31,21 @@ EXAMPLES: dict[str, Any] = {
     },
     "NewTenant": {"slug": "acme", "name": "Acme"},
     "Probabilities": {"probabilities": True},
+    "RatingImport": {
+        "results": [
+            {
+                "id": "cup-17/1",
+                "at": 1_767_978_000_000,
+                "match": "cup-17",
+                "map": "de_nuke",
+                "team_a": "Copper Herons",
+                "team_b": "Night Ferry",
+                "score_a": 13,
+                "score_b": 9,
+            }
+        ],
+        "strengths": [{"id": "2026-01", "at": 1_767_225_600_000, "team": "Copper Herons", "strength": 1610}],
+    },
     "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
     "Trim": {"keep_finished": 100},
 }
