@@ -15,7 +15,7 @@ from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import is_live
-from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
+from app.trading.offers import OFF_OFFER, Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
@@ -24,7 +24,6 @@ from app.trading.specifiers import parse
 
 #: Changes after which something settled may no longer hold.
 _REVERSING = (RoundsVoided, MapFinished, MatchFinished, MatchCancelled, MatchChanged)
-_OFF_OFFER = "not on offer now"
 
 
 class Reaction(msgspec.Struct, frozen=True):
@@ -140,7 +139,7 @@ def _apply_offers(forecast: Forecast, after: Book, now: int, pricing: PricingCon
     step, or a market opens or closes: clock, health and weapons move them a little with every line.
     """
     offers = priced_offers(forecast, after, pricing)
-    closed = _suspend(after, (offer.key for offer in offers), _OFF_OFFER)
+    closed = _suspend(after, (offer.key for offer in offers), OFF_OFFER)
     if is_live(forecast.facts) and not closed and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]

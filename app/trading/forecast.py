@@ -10,11 +10,13 @@ from typing import NamedTuple
 from app.domain.equipment_value import team_equipment_values
 from app.domain.match import CurrentRound, Side, TimelineEvent
 from app.trading import kill_model, match_scores, model, skill
+from app.trading.lines import Distribution, Measure, measured
 from app.trading.map_scores import (
     Finals,
     MapParameters,
     MapState,
     finals,
+    finals_by,
     half_scores,
     home_starts_ct,
     home_wins_opening,
@@ -67,6 +69,8 @@ class Forecast:
         self._before: dict[int, float] = {}
         self._half_scores: dict[int, Finals] = {}
         self._races: dict[tuple[int, int], float] = {}
+        self._map_wins: dict[tuple[int, float], float] = {}
+        self._distributions: dict[tuple[int, Measure], Distribution] = {}
 
     @cached_property
     def cases(self) -> tuple[skill.Case, ...]:
@@ -174,16 +178,47 @@ class Forecast:
             return None
         return round_outlook(self.cases, parameters, state, self.economy)
 
+    def distribution(self, measure: Measure, number: int = 0) -> Distribution:
+        """What `measure` of a map's final score may come to; without a number of the match's, in maps. A map
+        to come is seen as it is if it is played."""
+        known = self._distributions.get((number, measure))
+        if known is None:
+            known = self._distributions[number, measure] = Distribution(self._measured(measure, number))
+        return known
+
+    def _measured(self, measure: Measure, number: int) -> Iterator[tuple[int, float]]:
+        if not number:
+            return measured(measure, self.match_finals)
+        if self.facts.play(number).status != "upcoming":
+            return measured(measure, self.map_finals(number))
+        return (
+            (value, branch.weight * chance)
+            for branch in self.branches(number)
+            for value, chance in finals_by(measure, branch.map_parameters, branch.state)
+        )
+
     def branches(self, number: int) -> list[Branch]:
-        """The states of the map after the current round, in all cases of skill."""
+        """The states of the map after the current round, in all cases of skill; of a map to come in those in
+        which it is played."""
         known = self._all_branches.get(number)
         if known is None:
+            reached = [case.weight * self._reaches(number, case.skill) for case in self.cases]
+            total = sum(reached)
             known = self._all_branches[number] = [
-                Branch(case.weight * weight, parameters, state)
-                for case in self.cases
-                for weight, parameters, state in self._branches_under(number, case.skill)
+                Branch(weight / total * branch.weight, branch.map_parameters, branch.state)
+                for case, weight in zip(self.cases, reached, strict=True)
+                for branch in self._branches_under(number, case.skill)
             ]
         return known
+
+    def _reaches(self, number: int, level: float) -> float:
+        """The chance that the map is played."""
+        match = self.match
+        before = range(match.best_of - match_scores.maps_left(match) + 1, number)
+        if len(before) + max(match.score_home, match.score_away) <= match.best_of // 2:
+            return 1.0
+        chances = [self._map_win(earlier, level) for earlier in before]
+        return match_scores.undecided(match.score_home, match.score_away, match.best_of, chances)
 
     def _branches_under(self, number: int, level: float) -> list[Branch]:
         known = self._branches.get((number, level))
@@ -328,6 +363,12 @@ class Forecast:
         return mixture(cases)
 
     def _map_win(self, number: int, level: float) -> float:
+        known = self._map_wins.get((number, level))
+        if known is None:
+            known = self._map_wins[number, level] = self._wins_map(number, level)
+        return known
+
+    def _wins_map(self, number: int, level: float) -> float:
         outlook = self._outlook(number)
         if outlook:
             return outlook.map_wins(self._current_round_chances)[level]

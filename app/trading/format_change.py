@@ -14,7 +14,9 @@ from app.domain.changes import Change, FormatChanged
 from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, VoidWindow
+from app.trading.forecast import Forecast
 from app.trading.match_facts import MatchFacts
+from app.trading.offers import possible_offers
 from app.trading.registry import RULES
 from app.trading.rules import NOT_PLAYED, void
 from app.trading.settling import roll_back, settle, void_window_entry
@@ -33,7 +35,13 @@ def apply_format_change(
     scopes = _changed(old, match) if old else set()
     if not scopes:
         return entries, marked
-    offered = {(rule.id, specifiers.text) for rule in RULES.values() for specifiers in rule.opens(facts)}
+    forecast = Forecast(facts, now)
+    offered = {
+        (rule.id, specifiers.text)
+        for rule in RULES.values()
+        if rule.about_format in scopes
+        for specifiers in possible_offers(rule, forecast)
+    }
     for key, market in after.items():
         if market.type_id not in RULES or RULES[market.type_id].about_format not in scopes or market.held:
             continue

@@ -43,11 +43,6 @@ def more_kills(home: int, away: int, before: float, planter: int) -> tuple[float
     return tuple(chances)
 
 
-def more_than(chances: tuple[float, ...], needed: float) -> float:
-    """The chance that the number of kills still to come exceeds `needed`."""
-    return sum(chance for count, chance in enumerate(chances) if count > needed)
-
-
 def shifted(rate: float, lean: float, by: float) -> float:
     """A base rate moved in logits by `lean` times the surplus `by` of a chance over one half."""
     return logistic(logit(rate) + 4 * lean * by)

@@ -1,19 +1,20 @@
 """Market types of one map. Most are a condition on its final score, which prices and settles them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Literal
 
 from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
+from app.trading.ladder import Ladder, with_handicap, with_threshold
+from app.trading.lines import Measure, lead, of_away, of_home, total
 from app.trading.map_scores import Score, chance_of, reachable
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import map_on_offer
+from app.trading.match_phase import map_on_offer, maps_to_come
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void, without_team
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
-_HANDICAPS = (-4.5, -2.5, 2.5, 4.5)
 
 Condition = Callable[[Specifiers, int, int], bool]  #: of the final score (home, away)
 Lines = Callable[[MapPlay], Iterable[Specifiers]]
@@ -32,23 +33,11 @@ def single_line(play: MapPlay) -> Iterable[Specifiers]:
     return (Specifiers(map=play.number),)
 
 
-def _total_lines(play: MapPlay) -> Iterable[Specifiers]:
-    """Around the usual length; in overtime, whether another one follows."""
-    below = (5.5, 3.5, 2.5, 1.5)
-    lines = [play.max_rounds - step for step in below]
-    beyond = play.rounds_won - play.max_rounds
-    if beyond >= 0 and play.overtime_rounds:
-        lines = [play.max_rounds + (beyond // play.overtime_rounds + 1) * play.overtime_rounds + 0.5]
-    return (Specifiers(map=play.number, threshold=line) for line in lines)
-
-
-def _handicap_lines(play: MapPlay) -> Iterable[Specifiers]:
-    return (Specifiers(map=play.number, team=team, handicap=line) for team in TEAMS for line in _HANDICAPS)
-
-
-def _team_lines(play: MapPlay) -> Iterable[Specifiers]:
-    line = play.max_rounds // 2 - 1.5
-    return (Specifiers(map=play.number, team=team, threshold=line) for team in TEAMS)
+def for_maps_on_offer(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+    """On the map on offer, and on those to come."""
+    yield from for_map_on_offer(lines, facts)
+    for number in maps_to_come(facts):
+        yield from lines(facts.play(number))
 
 
 def own(specifiers: Specifiers, home: int, away: int) -> Score:
@@ -72,6 +61,54 @@ def exceeds(specifiers: Specifiers, home: int, away: int) -> bool:
 
 def _team_exceeds(specifiers: Specifiers, home: int, away: int) -> bool:
     return own(specifiers, home, away)[0] > specifiers.threshold
+
+
+def over_price(measure: Measure, forecast: Forecast, specifiers: Specifiers) -> float:
+    return forecast.distribution(measure, specifiers.map).over(specifiers.threshold)
+
+
+def under_price(measure: Measure, forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - over_price(measure, forecast, specifiers)
+
+
+def winner_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    leads = forecast.distribution(lead, specifiers.map)
+    return leads.over(0.5) if specifiers.team == "home" else 1 - leads.over(-0.5)
+
+
+def handicap_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    leads = forecast.distribution(lead, specifiers.map)
+    if specifiers.team == "home":
+        return leads.over(-specifiers.handicap)
+    return 1 - leads.over(specifiers.handicap)
+
+
+def handicap_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+    """All but the line that only the winner decides."""
+    leads = forecast.distribution(lead, specifiers.map)
+    return [one for one in leads.lines() if not leads.is_sign(one[0])]
+
+
+def count_lines(
+    measure: Measure, forecast: Forecast, specifiers: Specifiers
+) -> Sequence[tuple[float, float]]:
+    return forecast.distribution(measure, specifiers.map).lines()
+
+
+def _of_team(specifiers: Specifiers) -> Measure:
+    return of_home if specifiers.team == "home" else of_away
+
+
+def _team_over_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return over_price(_of_team(specifiers), forecast, specifiers)
+
+
+def _team_under_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return under_price(_of_team(specifiers), forecast, specifiers)
+
+
+def _team_count_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+    return count_lines(_of_team(specifiers), forecast, specifiers)
 
 
 def _odd(specifiers: Specifiers, home: int, away: int) -> bool:
@@ -164,20 +201,24 @@ def _final(
     lines: Lines,
     condition: Condition,
     *,
-    shared: Callable[[Specifiers], Specifiers] | None = None,
+    where: Callable[[Lines, MatchFacts], Iterable[Specifiers]] = for_map_on_offer,
+    price: Callable[[Forecast, Specifiers], float] | None = None,
+    shared: Callable[[Specifiers], Specifiers] = without_team,
     about_format: Literal["", "map"] = "map",
+    ladder: Ladder | None = None,
 ) -> Rule:
     """A type that depends on the map's final score."""
     return Rule(
         id=id,
         key=key,
         family=family,
-        opens=partial(for_map_on_offer, lines),
-        price=partial(_final_price, condition),
+        opens=partial(where, lines),
+        price=price or partial(_final_price, condition),
         settle=partial(_final_settle, condition),
-        shared=shared or without_team,
+        shared=shared,
         by_format=True,
         about_format=about_format,
+        ladder=ladder,
     )
 
 
@@ -194,29 +235,72 @@ def _overtime(id: int, key: str, condition: Condition) -> Rule:
     )
 
 
+_HANDICAPS = Ladder(size=4, lines=handicap_lines, place=with_handicap)
+_TOTALS = Ladder(size=5, lines=partial(count_lines, total), place=with_threshold)
+_TEAM_TOTALS = Ladder(size=2, lines=_team_count_lines, place=with_threshold)
+
 RULES = (
     Rule(
         id=6,
         key="map_winner",
         family="map_winner",
-        opens=partial(for_map_on_offer, team_lines),
-        price=partial(_final_price, wins),
+        opens=partial(for_maps_on_offer, team_lines),
+        price=winner_price,
         settle=_winner_settle,
     ),
-    _final(7, "map_round_handicap", "map_round_handicap", _handicap_lines, covers, shared=handicap_pair),
-    _final(8, "map_total_rounds_over", "map_total_rounds", _total_lines, exceeds),
-    _final(9, "map_total_rounds_under", "map_total_rounds", _total_lines, negated(exceeds)),
+    _final(
+        7,
+        "map_round_handicap",
+        "map_round_handicap",
+        team_lines,
+        covers,
+        where=for_maps_on_offer,
+        price=handicap_price,
+        shared=handicap_pair,
+        ladder=_HANDICAPS,
+    ),
+    _final(
+        8,
+        "map_total_rounds_over",
+        "map_total_rounds",
+        single_line,
+        exceeds,
+        where=for_maps_on_offer,
+        price=partial(over_price, total),
+        ladder=_TOTALS,
+    ),
+    _final(
+        9,
+        "map_total_rounds_under",
+        "map_total_rounds",
+        single_line,
+        negated(exceeds),
+        where=for_maps_on_offer,
+        price=partial(under_price, total),
+        ladder=_TOTALS,
+    ),
     _overtime(10, "map_overtime", exceeds),
-    _overtime(31, "map_no_overtime", negated(exceeds)),
-    _final(25, "team_rounds_over", "team_rounds", _team_lines, _team_exceeds, shared=unchanged),
+    _final(
+        25,
+        "team_rounds_over",
+        "team_rounds",
+        team_lines,
+        _team_exceeds,
+        price=_team_over_price,
+        shared=unchanged,
+        ladder=_TEAM_TOTALS,
+    ),
     _final(
         26,
         "team_rounds_under",
         "team_rounds",
-        _team_lines,
+        team_lines,
         negated(_team_exceeds),
+        price=_team_under_price,
         shared=unchanged,
+        ladder=_TEAM_TOTALS,
     ),
     _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, about_format=""),
     _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd), about_format=""),
+    _overtime(31, "map_no_overtime", negated(exceeds)),
 )

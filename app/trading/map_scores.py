@@ -17,6 +17,7 @@ from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
 from app.trading.half_walk import Half, Rest, Results
+from app.trading.lines import Measure, measured, summed
 from app.trading.model import half_of, side_logit, start_side, switched
 
 Score = tuple[int, int]
@@ -241,6 +242,12 @@ def wins_map(parameters: MapParameters, state: MapState) -> float:
 
 def chance_of(distribution: Finals, condition: Callable[[int, int], bool]) -> float:
     return sum([chance for (home, away), chance in distribution if condition(home, away)])
+
+
+@lru_cache(maxsize=4096)
+def finals_by(measure: Measure, parameters: MapParameters, state: MapState) -> tuple[tuple[int, float], ...]:
+    """What `measure` of the final score may come to, with probabilities: for maps that many matches share."""
+    return summed(measured(measure, finals(parameters, state)))
 
 
 @lru_cache(maxsize=4096)

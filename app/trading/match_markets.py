@@ -6,15 +6,22 @@ from functools import partial
 from app.domain.match import Match
 from app.trading import match_scores
 from app.trading.forecast import Forecast
+from app.trading.ladder import Ladder, with_handicap, with_threshold
+from app.trading.lines import total
 from app.trading.map_markets import (
     TEAMS,
     Condition,
+    count_lines,
     covers,
     exceeds,
+    handicap_lines,
     handicap_pair,
+    handicap_price,
     negated,
+    over_price,
     unchanged,
-    wins,
+    under_price,
+    winner_price,
 )
 from app.trading.map_scores import chance_of
 from app.trading.match_facts import MatchFacts
@@ -38,14 +45,8 @@ def _team_lines(match: Match) -> Iterable[Specifiers]:
     return (Specifiers(team=team) for team in TEAMS)
 
 
-def _handicap_lines(match: Match) -> Iterable[Specifiers]:
-    steps = range(1, match.best_of // 2 + 1)
-    lines = [sign * (step + 0.5) for step in steps for sign in (-1, 1)]
-    return (Specifiers(team=team, handicap=line) for team in TEAMS for line in lines)
-
-
-def _total_lines(match: Match) -> Iterable[Specifiers]:
-    return (Specifiers(threshold=maps + 0.5) for maps in range(match.best_of // 2 + 1, match.best_of))
+def _no_lines(match: Match) -> Iterable[Specifiers]:
+    return (EMPTY,)
 
 
 def _score_lines(match: Match) -> Iterable[Specifiers]:
@@ -107,19 +108,26 @@ def _about_score(
     family: str,
     lines: Lines,
     condition: Condition,
+    *,
     shared: Callable[[Specifiers], Specifiers] = unchanged,
+    price: Callable[[Forecast, Specifiers], float] | None = None,
+    ladder: Ladder | None = None,
 ) -> Rule:
     return Rule(
         id=id,
         key=key,
         family=family,
         opens=partial(_on_series, lines),
-        price=partial(_price, condition),
+        price=price or partial(_price, condition),
         settle=partial(_settle, condition),
         shared=shared,
         about_format="series",
+        ladder=ladder,
     )
 
+
+_HANDICAPS = Ladder(size=4, lines=handicap_lines, place=with_handicap)
+_TOTALS = Ladder(size=2, lines=partial(count_lines, total), place=with_threshold)
 
 RULES = (
     Rule(
@@ -127,11 +135,36 @@ RULES = (
         key="match_winner",
         family="match_winner",
         opens=partial(_on_match, _team_lines),
-        price=partial(_price, wins),
+        price=winner_price,
         settle=_winner_settle,
     ),
-    _about_score(2, "match_map_handicap", "match_map_handicap", _handicap_lines, covers, handicap_pair),
-    _about_score(3, "total_maps_over", "total_maps", _total_lines, exceeds),
-    _about_score(4, "total_maps_under", "total_maps", _total_lines, negated(exceeds)),
-    _about_score(5, "correct_map_score", "correct_map_score", _score_lines, _is_score, _one_book),
+    _about_score(
+        2,
+        "match_map_handicap",
+        "match_map_handicap",
+        _team_lines,
+        covers,
+        shared=handicap_pair,
+        price=handicap_price,
+        ladder=_HANDICAPS,
+    ),
+    _about_score(
+        3,
+        "total_maps_over",
+        "total_maps",
+        _no_lines,
+        exceeds,
+        price=partial(over_price, total),
+        ladder=_TOTALS,
+    ),
+    _about_score(
+        4,
+        "total_maps_under",
+        "total_maps",
+        _no_lines,
+        negated(exceeds),
+        price=partial(under_price, total),
+        ladder=_TOTALS,
+    ),
+    _about_score(5, "correct_map_score", "correct_map_score", _score_lines, _is_score, shared=_one_book),
 )

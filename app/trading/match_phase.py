@@ -3,6 +3,9 @@
 from app.domain.match import CurrentRound
 from app.trading.match_facts import MatchFacts, RoundKey
 
+#: How many maps after the one on offer are on offer, too.
+_MAPS_AHEAD = 2
+
 
 def map_on_offer(facts: MatchFacts) -> int | None:
     """The map on offer: the one being played, else the next that is certain to be played."""
@@ -14,6 +17,12 @@ def map_on_offer(facts: MatchFacts) -> int | None:
     following = sum(play.status == "finished" for play in match.maps) + 1
     decided = max(match.score_home, match.score_away) > match.best_of // 2
     return None if decided or following > match.best_of else following
+
+
+def maps_to_come(facts: MatchFacts) -> range:
+    """The next maps after the one on offer. One that is not played in the end voids its markets."""
+    number = map_on_offer(facts)
+    return range(number + 1, min(facts.match.best_of, number + _MAPS_AHEAD) + 1) if number else range(0)
 
 
 def round_in_progress(facts: MatchFacts) -> CurrentRound | None:

@@ -29,6 +29,12 @@ def finals(home: int, away: int, best_of: int, chances: Sequence[float]) -> dict
     return {score: ended.get(score, 0.0) + level.get(score, 0.0) for score in ended.keys() | level.keys()}
 
 
+def undecided(home: int, away: int, best_of: int, chances: Sequence[float]) -> float:
+    """The chance that so many more maps do not decide the match."""
+    ends = finals(home, away, best_of, chances)
+    return sum(chance for score, chance in ends.items() if max(score) <= best_of // 2)
+
+
 @lru_cache(maxsize=256)
 def reachable(home: int, away: int, best_of: int, left: int) -> frozenset[Score]:
     """Final map scores that can still come with `left` maps to play."""

@@ -1,18 +1,19 @@
 """Market types of one round. They rest on the round's result or on its events."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
 from app.trading import kill_model, model
 from app.trading.forecast import Forecast
+from app.trading.ladder import Ladder, with_threshold
+from app.trading.lines import Distribution
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import next_round, round_in_freeze, round_on_offer
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
-_KILL_LINES = (6.5, 7.5)
 #: Shares of rounds (`docs/pricing.md`). Poor rounds: pistol rounds and those after them.
 _HEADSHOT, _PISTOL_HEADSHOT = 0.405, 0.48
 _AWP, _POOR_AWP = 0.455, 0.02
@@ -41,10 +42,6 @@ def _teams(round_key: RoundKey) -> Iterable[Specifiers]:
 
 def _single(round_key: RoundKey) -> Iterable[Specifiers]:
     return (Specifiers(map=round_key[0], round=round_key[1]),)
-
-
-def _lines(round_key: RoundKey) -> Iterable[Specifiers]:
-    return (Specifiers(map=round_key[0], round=round_key[1], threshold=line) for line in _KILL_LINES)
 
 
 def _winner_offers(facts: MatchFacts) -> Iterable[Specifiers]:
@@ -167,7 +164,8 @@ def _ended_by(reason: WinReason, facts: MatchFacts, specifiers: Specifiers) -> S
     return decide(played.win_reason == reason, (played.id,), f"round won by {played.win_reason}")
 
 
-def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
+def _kill_count(forecast: Forecast, specifiers: Specifiers) -> Distribution:
+    """How many kills the round may have in all."""
     current = forecast.current_round
     in_progress = current is not None and (current.map, current.number) == _round_key(specifiers)
     home, away = (
@@ -177,7 +175,15 @@ def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
     chances = kill_model.more_kills(
         home, away, round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
     )
-    return kill_model.more_than(chances, specifiers.threshold - seen)
+    return Distribution(enumerate(chances, start=seen))
+
+
+def _kill_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+    return _kill_count(forecast, specifiers).lines()
+
+
+def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return _kill_count(forecast, specifiers).over(specifiers.threshold)
 
 
 def _kill_total(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -242,6 +248,8 @@ def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
     )
 
 
+_KILLS = Ladder(size=2, lines=_kill_lines, place=with_threshold)
+
 RULES = (
     Rule(
         id=13,
@@ -272,7 +280,8 @@ RULES = (
         id=19,
         key="round_kills_over",
         family="round_kills",
-        opens=partial(_at, round_on_offer, _lines),
+        opens=partial(_at, round_on_offer, _single),
+        ladder=_KILLS,
         price=_over_price,
         settle=partial(_kill_total, True),
     ),
@@ -280,7 +289,8 @@ RULES = (
         id=20,
         key="round_kills_under",
         family="round_kills",
-        opens=partial(_at, round_on_offer, _lines),
+        opens=partial(_at, round_on_offer, _single),
+        ladder=_KILLS,
         price=partial(_probability_against, _over_price),
         settle=partial(_kill_total, False),
     ),

@@ -1,12 +1,14 @@
 """What the engine must know about a market type: one `Rule` a type, nothing else."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
 from app.domain.market import Result
 from app.trading.forecast import Forecast
+from app.trading.ladder import Ladder
 from app.trading.match_facts import MatchFacts
 from app.trading.specifiers import Specifiers
 
@@ -45,7 +47,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     events that can no longer take place, nor cancelled matches: the engine voids those. `shared` returns
     the specifiers that the markets of one group share: by default all but the team. `by_format`: the result
     depends on how many rounds a map has. `about_format`: under another format of the map, or of the series,
-    it is another bet.
+    it is another bet. Of a type with a `ladder`, `opens` returns specifiers without a line, and the ladder's
+    lines are put into them.
     """
 
     id: int
@@ -56,8 +59,14 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     settle: Callable[[MatchFacts, Specifiers], Settlement | None]
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
+    ladder: Ladder | None = None
     shared: Callable[[Specifiers], Specifiers] = without_team
 
     def group(self, specifiers: Specifiers) -> str:
         """The name of the group: exactly one of its markets wins."""
-        return f"{self.family}:{self.shared(specifiers).text}"
+        return _group(self.family, self.shared, specifiers)
+
+
+@lru_cache(maxsize=65_536)
+def _group(family: str, shared: Callable[[Specifiers], Specifiers], specifiers: Specifiers) -> str:
+    return f"{family}:{shared(specifiers).text}"

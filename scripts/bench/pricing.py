@@ -34,6 +34,8 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts, facts_from_events
+from app.trading.offers import priced_offers
+from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import settlement_of
 from app.trading.specifiers import Specifiers
@@ -170,12 +172,9 @@ def _play(
 
 
 def _quotes(match: Match, now: int) -> Iterator[Quote]:
-    facts = collect_facts(match, ())
-    forecast = Forecast(facts, now)
-    for rule in RULES.values():
-        for specifiers in rule.opens(facts):
-            if settlement_of(rule, facts, specifiers) is None:
-                yield rule.id, specifiers, rule.price(forecast, specifiers)
+    forecast = Forecast(collect_facts(match, ()), now)
+    for offer in priced_offers(forecast, {}, PricingConfig()):
+        yield offer.type_id, offer.specifiers, offer.probability
 
 
 def _judge(

@@ -1,0 +1,61 @@
+"""Which lines of a total or a handicap are on offer: those whose chance is nearest to evens.
+
+The first of them is the main line. Lines follow the expectation, but not each of its moves: one that is on
+offer gives way only when another is nearer by more than `_STAY`, and none is beyond `_LIMIT`.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
+
+from app.trading.forecast import Forecast
+from app.trading.specifiers import Specifiers
+
+#: How much nearer to evens a line must be to replace one that is on offer.
+_STAY = 0.05
+#: The farthest from evens that a line is on offer, and how much nearer it must be to come on.
+_LIMIT, _ENTRY = 0.4, 0.02
+
+
+class Ladder(msgspec.Struct, frozen=True):
+    """The lines of one type. For specifiers without a line, `lines` returns all that are not decided, each
+    with the chance to exceed it, and `place` puts a line into them. `size` is how many are on offer, `ahead`
+    how many on a map to come."""
+
+    size: int
+    lines: Callable[[Forecast, Specifiers], Sequence[tuple[float, float]]]
+    place: Callable[[Specifiers, float], Specifiers]
+    ahead: int = 2
+
+
+@lru_cache(maxsize=65_536)
+def with_threshold(base: Specifiers, line: float) -> Specifiers:
+    return replace(base, threshold=line)
+
+
+@lru_cache(maxsize=65_536)
+def with_handicap(base: Specifiers, line: float) -> Specifiers:
+    """The handicap with which the team wins above or below home's lead of `line`."""
+    return replace(base, handicap=-line if base.team == "home" else line)
+
+
+def nearest(lines: Sequence[tuple[float, float]], size: int) -> Sequence[tuple[float, float]]:
+    """So many of these lines on both sides of evens, and two more; `lines` are in order, so that the chances
+    to exceed them fall."""
+    evens = bisect_left(lines, -0.5, key=lambda line: -line[1])
+    return lines[max(evens - size - 2, 0) : evens + size + 2]
+
+
+def choose(lines: Iterable[tuple[float, float]], on_offer: Collection[float], size: int) -> list[float]:
+    """The lines to offer, given those that are: `size` of them, without any that comes on if it is 0."""
+    ranked = []
+    for line, chance in lines:
+        distance = round(abs(chance - 0.5), 9)
+        if line in on_offer and distance <= _LIMIT:
+            ranked.append((distance - _STAY, abs(line), line))
+        elif size and distance <= _LIMIT - _ENTRY:
+            ranked.append((distance, abs(line), line))
+    return sorted(line for *_, line in sorted(ranked)[: size or None])

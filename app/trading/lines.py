@@ -1,0 +1,67 @@
+"""The values that a count may come to (rounds of a map, a lead, kills), and the lines between them."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate, pairwise
+
+Measure = Callable[[int, int], int]  #: of a final score (home, away)
+
+
+def summed(chances: Iterable[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    """Each value once, in order."""
+    sums: dict[int, float] = {}
+    for value, chance in chances:
+        sums[value] = sums.get(value, 0.0) + chance
+    return tuple(sorted(sums.items()))
+
+
+class Distribution:
+    """The values of a count with their probabilities, which sum to 1."""
+
+    def __init__(self, chances: Iterable[tuple[int, float]]) -> None:
+        found = [one for one in summed(chances) if one[1] > 0]
+        self._values = [value for value, _ in found]
+        tails = accumulate(chance for _, chance in reversed(found))
+        self._tails = [*reversed(list(tails)), 0.0]
+
+    def over(self, line: float) -> float:
+        """The probability that the count exceeds `line`."""
+        return self._tails[bisect_right(self._values, line)]
+
+    def is_sign(self, line: float) -> bool:
+        """Whether nothing decides between exceeding `line` or not but the count's sign."""
+        index = bisect_right(self._values, line)
+        return 0 < index < len(self._values) and self._values[index - 1] < 0 < self._values[index]
+
+    def lines(self) -> list[tuple[float, float]]:
+        """A line between each two neighbouring values, in order, with the probability to exceed it.
+
+        Where values lie further apart, all lines between them are the same bet: the one next to the value
+        nearer to zero stands for them.
+        """
+        return [
+            (low + 0.5 if low >= 0 else high - 0.5, tail)
+            for (low, high), tail in zip(pairwise(self._values), self._tails[1:], strict=False)
+        ]
+
+
+def measured(measure: Measure, ends: Iterable[tuple[tuple[int, int], float]]) -> Iterator[tuple[int, float]]:
+    """The measure of each of these final scores, with its probability."""
+    return ((measure(home, away), chance) for (home, away), chance in ends)
+
+
+def total(home: int, away: int) -> int:
+    return home + away
+
+
+def lead(home: int, away: int) -> int:
+    """Home's lead; negative when away is ahead."""
+    return home - away
+
+
+def of_home(home: int, away: int) -> int:
+    return home
+
+
+def of_away(home: int, away: int) -> int:
+    return away
