@@ -117,8 +117,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The delay in seconds after which bookmakers accept a bet, if its price still stands unchanged: our
     #: prices assume it, and a market whose result would be certain within it is closed before.
     bet_delay_seconds: Annotated[int, Meta(ge=0, le=60)] = 5
-    #: While a round is played, a price is published when its odds have moved by this fraction or more.
-    price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.03
+    #: From a round's freeze time to its result, prices are published when the odds of one have moved by this
+    #: fraction or more: less than the margin, so that a price that waits is never worth a bet.
+    price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.05
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
     #: Where on 127.0.0.1 the feed and the ingest process serve their metrics; each needs a port of its own.

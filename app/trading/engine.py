@@ -14,7 +14,6 @@ from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
 from app.trading.match_facts import MatchFacts, collect_facts
-from app.trading.match_phase import is_live
 from app.trading.offers import OFF_OFFER, Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -140,12 +139,12 @@ def _apply_offers(forecast: Forecast, after: Book, now: int, pricing: PricingCon
     """
     offers = priced_offers(forecast, after, pricing)
     closed = _suspend(after, (offer.key for offer in offers), OFF_OFFER)
-    if is_live(forecast.facts) and not closed and not has_moved_by(pricing.price_step, offers, after):
+    if forecast.current_round and not closed and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_map = [offer for offer in offers if not offer.specifiers.round]
     for scope in (of_round, of_map):
-        if has_moved(scope, after):
+        if has_moved(pricing.price_step, scope, after):
             for offer in scope:
                 after[offer.key] = _quoted_market(after.get(offer.key), offer, now)
 

@@ -129,9 +129,10 @@ def _price_group(group: str, members: list[PricedMember], margin: float) -> list
     ]
 
 
-def has_moved(offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
-    """Whether these offers, which depend on each other, differ enough from the book to be published."""
-    return any(_differs(offer, book.get(offer.key)) for offer in offers)
+def has_moved(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
+    """Whether these offers, which depend on each other, differ enough from the book to be published along
+    with others."""
+    return any(_differs(step, offer, book.get(offer.key)) for offer in offers)
 
 
 def has_moved_by(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
@@ -146,7 +147,7 @@ def differs_by(step: float, probability: float, market: Market | None) -> bool:
     return abs(probability / market.probability - 1) >= step
 
 
-def _differs(offer: Offer, market: Market | None) -> bool:
-    if market is None or market.status is not MarketStatus.ACTIVE:
+def _differs(step: float, offer: Offer, market: Market | None) -> bool:
+    if market is not None and abs(market.probability - offer.probability) >= MIN_MOVE:
         return True
-    return abs(market.probability - offer.probability) >= MIN_MOVE
+    return differs_by(step, offer.probability, market)

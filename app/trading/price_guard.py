@@ -3,8 +3,8 @@
 What explains a move of a probability since its price was set, the limits added up:
 
 - always: `_ALWAYS`, and during a round `_A_SECOND` for each second, up to `_MOST_SECONDS`;
-- another state of the round: what players carry, their health and money, a defuse that began or was stopped,
-  a round that opens or goes live: `_STATE`;
+- another state of the round: what players carry, their health and money, a defuse that began or was stopped:
+  `_STATE`; what they bought until the round goes live: `_BOUGHT`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
   void, players who come or go, another format, other sides, an operator's command; and a plant or defuse
   that should have succeeded by now. But kills and plants of one team explain no move of the round against it.
@@ -22,7 +22,7 @@ from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_tea
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse
 
-_ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE = 0.05, 0.03, 0.30, 0.30
+_ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE, _BOUGHT = 0.05, 0.03, 0.30, 0.30, 0.60
 #: Changes after which prices may be any others.
 _DECISIVE = (
     c.MatchStarted,
@@ -68,7 +68,7 @@ def unexplained_move(
     if not moves:
         return None
     favoured = _favoured(before, after, changes)
-    state = _STATE if _state_changed(before, after, changes) else 0.0
+    state = _by_state(before, after, changes)
     found = [
         move
         for move in moves
@@ -127,10 +127,12 @@ def _players(current: CurrentRound | None) -> tuple[int, int] | None:
     return (current.alive_home, current.alive_away) if current else None
 
 
-def _state_changed(before: Match, after: Match, changes: Sequence[c.Change]) -> bool:
+def _by_state(before: Match, after: Match, changes: Sequence[c.Change]) -> float:
     if any(isinstance(change, c.RoundOpened | c.RoundLive) for change in changes):
-        return True
-    return before.loadouts != after.loadouts or _defusers(before) != _defusers(after)
+        return _BOUGHT
+    if before.loadouts == after.loadouts and _defusers(before) == _defusers(after):
+        return 0.0
+    return _BOUGHT if after.current is not None and after.current.phase == "freeze" else _STATE
 
 
 def _defusers(match: Match) -> object:

@@ -14,4 +14,4 @@ class PricingConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     margin: float = 0.06
     bet_delay_seconds: int = 5
-    price_step: float = 0.03
+    price_step: float = 0.05
