@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from app.domain.doubts import clear_doubt, raise_doubt
+from app.domain.doubts import clear_doubt, log_is_doubted, raise_doubt
 from app.domain.match import MapPlay, Match, MatchPlayer, RosterEntry, Side, Team, other_side
 
 PlayerOnSide = tuple[MatchPlayer, Side]
@@ -112,10 +112,13 @@ def infer_sides_from_score(match: Match, ct_score: int, t_score: int) -> Match:
 
 
 def apply_seen_players(match: Match, seen: Iterable[PlayerOnSide]) -> Match:
-    """Apply players seen on a side in play: known ones show the sides, new ones join the roster."""
+    """Apply players seen on a side in play: known ones show the sides, new ones join the roster, unless the
+    log is doubted: sides may be wrong then."""
     match = infer_sides_from_players(match, seen)
     play, current = match.map, match.current
     if play is None or current is None or play.home_side is None or current.phase != "live":
+        return match
+    if log_is_doubted(match):
         return match
     for player, side in seen:
         team = team_on(play, side)
