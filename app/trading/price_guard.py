@@ -3,8 +3,8 @@
 What explains a move of a probability since its price was set, the limits added up:
 
 - always: `_ALWAYS`, and during a round `_A_SECOND` for each second, up to `_MOST_SECONDS`;
-- another state of the round: what players carry, their health and money, a defuse that began or was stopped:
-  `_STATE`; what they bought until the round goes live: `_BOUGHT`;
+- another state of the round: what players carry, their health and money: `_STATE`; what they bought until the
+  round goes live, a plant or a defuse that began: `_LARGE`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
   void, players who come or go, another format, other sides, an operator's command; and a plant or defuse
   that should have succeeded by now. But kills and plants of one team explain no move of the round against it.
@@ -22,7 +22,7 @@ from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_tea
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse
 
-_ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE, _BOUGHT = 0.05, 0.03, 0.30, 0.30, 0.60
+_ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE, _LARGE = 0.05, 0.03, 0.30, 0.30, 0.60
 #: Changes after which prices may be any others.
 _DECISIVE = (
     c.MatchStarted,
@@ -129,14 +129,12 @@ def _players(current: CurrentRound | None) -> tuple[int, int] | None:
 
 def _by_state(before: Match, after: Match, changes: Sequence[c.Change]) -> float:
     if any(isinstance(change, c.RoundOpened | c.RoundLive) for change in changes):
-        return _BOUGHT
-    if before.loadouts == after.loadouts and _defusers(before) == _defusers(after):
+        return _LARGE
+    if before.shown.plant != after.shown.plant or before.shown.defuse != after.shown.defuse:
+        return _LARGE
+    if before.loadouts == after.loadouts and before.shown == after.shown:
         return 0.0
-    return _BOUGHT if after.current is not None and after.current.phase == "freeze" else _STATE
-
-
-def _defusers(match: Match) -> object:
-    return match.current and match.current.defusers
+    return _LARGE if after.current is not None and after.current.phase == "freeze" else _STATE
 
 
 def _is_decided_by(favoured: frozenset[Team], move: PriceMove) -> bool:
