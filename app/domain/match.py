@@ -16,6 +16,7 @@ from app.domain.equipment_value import CarriedValue
 from app.domain.loadout import Loadout
 from app.domain.match_info import MatchInfo
 from app.domain.player import MatchPlayer as MatchPlayer
+from app.domain.player import PlayerKills as PlayerKills
 from app.domain.player import Side as Side
 from app.domain.player import Team as Team
 from app.domain.player import other_side as other_side
@@ -69,7 +70,8 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `events` are the fact numbers of its timeline. `gap`: data was missing while it was played, so
     its timeline may lack something; winner, side and reason are as reported. `worth` is the equipment
-    value of home and away in it, None where the log did not show it for all five players.
+    value of home and away in it, None where the log did not show it for all five players. `kills` are
+    those of each player who killed or was killed, by account; None in rounds that were stored without.
     """
 
     id: int
@@ -87,6 +89,7 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     gap: bool = False
     worth: tuple[int | None, int | None] = (None, None)
     void: bool = False
+    kills: tuple[PlayerKills, ...] | None = None
 
     @property
     def home_side(self) -> Side:

@@ -64,13 +64,18 @@ def squad(match: Match, team: Team, events: Iterable[TimelineEvent]) -> tuple[Pl
     team_id = match.home_id if team == "home" else match.away_id
     return tuple(
         Player(
-            _PLAYERS + match.number * _ACCOUNTS + account,
+            stand_in_player(match, account),
             names[account],
             account=account,
             team_id=team_id,
         )
         for account in accounts
     )
+
+
+def stand_in_player(match: Match, account: int) -> int:
+    """The number by which a player of the match can be requested, whether reference data has them or not."""
+    return _PLAYERS + match.number * _ACCOUNTS + account
 
 
 def match_of_player(number: int) -> tuple[int, int] | None:

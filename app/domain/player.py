@@ -16,6 +16,14 @@ def other_team(team: Team) -> Team:
     return "away" if team == "home" else "home"
 
 
+class PlayerKills(msgspec.Struct, frozen=True, array_like=True):
+    """The fact numbers of a player's kills in one round, as on the server's scoreboard: kills of team mates
+    do not count, those after the round's decision do. Empty for a player who only died."""
+
+    account: int
+    ids: tuple[int, ...]
+
+
 class MatchPlayer(msgspec.Struct, frozen=True):
     """A player of a match, as the log names them; `entrants.Player` is the person in reference
     data. `account` is the 32-bit Steam account number, 0 for a bot."""

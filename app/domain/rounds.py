@@ -8,6 +8,7 @@ from app.domain.equipment_value import team_equipment_values
 from app.domain.evidence import forget_equipment
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
+from app.domain.player_kills import player_kills
 from app.domain.presence import with_available_players
 from app.domain.sides import (
     clear_sides_after_break,
@@ -116,6 +117,7 @@ def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
         events=tuple(event.id for event in current.events),
         gap=current.gap,
         worth=team_equipment_values(current.carried, play.home_side) if play.home_side else (None, None),
+        kills=player_kills(current.events),
     )
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_side_break(play) else None)

@@ -19,6 +19,7 @@ from app.domain.match import (
     Side,
     TimelineEvent,
 )
+from app.domain.player_kills import player_kills
 from app.domain.sides import apply_seen_players, team_of, update_map
 
 _THROWN = GRENADES | {"inferno"}  #: what kills without its owner doing anything at that moment
@@ -212,6 +213,9 @@ def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
     if play is None or not play.rounds or play.rounds[-1].number != event.round or play.rounds[-1].void:
         return match
     last = replace(play.rounds[-1], events=(*play.rounds[-1].events, event.id))
+    current = match.current
+    if last.kills is not None and current is not None:
+        last = replace(last, kills=player_kills(current.events))
     return update_map(match, replace(play, rounds=(*play.rounds[:-1], last)))
 
 

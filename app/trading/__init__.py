@@ -23,9 +23,12 @@ to the same state changes nothing.
     half_walk          the rounds that are left of a half, from each state of the economy
     map_scores         halves to a map, overtimes included
     match_scores       maps to a match
+    player_model       a player's kills in the rounds to come
+    lines              the values that a count may come to, and the lines between them
     forecast           these together, for one state of one match, each computed once
+    ladder             which lines of a total or a handicap are on offer
     rules              what the engine must know about a market type: one `Rule` a type
-    round_markets, half_markets, map_markets, match_markets    the rules, by what they are about
+    round_markets, half_markets, map_markets, match_markets, player_markets    the rules
     registry           all rules by id
     pricing_config     how prices are made and when they are published
     margin             probabilities of a group to odds

@@ -94,6 +94,15 @@ class RatingCoefficients(msgspec.Struct, frozen=True):
     day_spread: float
 
 
+class PlayerCoefficients(msgspec.Struct, frozen=True):
+    """Players' kills in a round: their mean `rate`; `rounds`: how many of a player's own rounds weigh as much
+    as what is known of all players; `dispersion`: the variance of one player's kills over their mean."""
+
+    rate: float
+    rounds: float
+    dispersion: float
+
+
 class MapCoefficients(msgspec.Struct, frozen=True):
     """How a map's rounds go on: both sides' means in few levels (`economy`).
 
@@ -122,6 +131,7 @@ class Coefficients(msgspec.Struct, frozen=True):
 
     data: tuple[DataSet, ...]
     maps: MapCoefficients
+    players: PlayerCoefficients
     rounds: RoundCoefficients
     ratings: RatingCoefficients
 

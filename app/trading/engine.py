@@ -142,8 +142,9 @@ def _apply_offers(forecast: Forecast, after: Book, now: int, pricing: PricingCon
     if forecast.current_round and not closed and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]
-    of_map = [offer for offer in offers if not offer.specifiers.round]
-    for scope in (of_round, of_map):
+    of_player = [offer for offer in offers if offer.specifiers.player]
+    of_map = [offer for offer in offers if not (offer.specifiers.round or offer.specifiers.player)]
+    for scope in (of_round, of_map, of_player):
         if has_moved(pricing.price_step, scope, after):
             for offer in scope:
                 after[offer.key] = _quoted_market(after.get(offer.key), offer, now)

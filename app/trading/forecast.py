@@ -179,8 +179,7 @@ class Forecast:
         return round_outlook(self.cases, parameters, state, self.economy)
 
     def distribution(self, measure: Measure, number: int = 0) -> Distribution:
-        """What `measure` of a map's final score may come to; without a number of the match's, in maps. A map
-        to come is seen as it is if it is played."""
+        """What `measure` of a map's final score may come to, or without a number of the match's, in maps."""
         known = self._distributions.get((number, measure))
         if known is None:
             known = self._distributions[number, measure] = Distribution(self._measured(measure, number))
@@ -198,11 +197,13 @@ class Forecast:
         )
 
     def branches(self, number: int) -> list[Branch]:
-        """The states of the map after the current round, in all cases of skill; of a map to come in those in
-        which it is played."""
+        """The states of the map after the current round, in all cases of skill in which it is played."""
         known = self._all_branches.get(number)
         if known is None:
-            reached = [case.weight * self._reaches(number, case.skill) for case in self.cases]
+            reached = [
+                case.weight * match_scores.reaches(self.match, number, self._map_win, case.skill)
+                for case in self.cases
+            ]
             total = sum(reached)
             known = self._all_branches[number] = [
                 Branch(weight / total * branch.weight, branch.map_parameters, branch.state)
@@ -210,15 +211,6 @@ class Forecast:
                 for branch in self._branches_under(number, case.skill)
             ]
         return known
-
-    def _reaches(self, number: int, level: float) -> float:
-        """The chance that the map is played."""
-        match = self.match
-        before = range(match.best_of - match_scores.maps_left(match) + 1, number)
-        if len(before) + max(match.score_home, match.score_away) <= match.best_of // 2:
-            return 1.0
-        chances = [self._map_win(earlier, level) for earlier in before]
-        return match_scores.undecided(match.score_home, match.score_away, match.best_of, chances)
 
     def _branches_under(self, number: int, level: float) -> list[Branch]:
         known = self._branches.get((number, level))

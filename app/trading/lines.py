@@ -20,6 +20,7 @@ class Distribution:
 
     def __init__(self, chances: Iterable[tuple[int, float]]) -> None:
         found = [one for one in summed(chances) if one[1] > 0]
+        self._found = found
         self._values = [value for value, _ in found]
         tails = accumulate(chance for _, chance in reversed(found))
         self._tails = [*reversed(list(tails)), 0.0]
@@ -27,6 +28,15 @@ class Distribution:
     def over(self, line: float) -> float:
         """The probability that the count exceeds `line`."""
         return self._tails[bisect_right(self._values, line)]
+
+    @property
+    def mean(self) -> float:
+        return sum(value * chance for value, chance in self._found)
+
+    @property
+    def variance(self) -> float:
+        mean = self.mean
+        return sum((value - mean) ** 2 * chance for value, chance in self._found)
 
     def is_sign(self, line: float) -> bool:
         """Whether nothing decides between exceeding `line` or not but the count's sign."""

@@ -6,16 +6,19 @@ again, because what rests on them was settled when they ended.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import msgspec
 
 from app.domain.changes import Change, EventAdded, RoundFinished, RoundsVoided
-from app.domain.match import MapPlay, Match, Round, Status, TimelineEvent
+from app.domain.match import MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
+from app.domain.player_kills import player_kills
 
 RoundKey = tuple[int, int]  #: map number, round number
+PlayerKey = tuple[int, int]  #: map number, account
 
 
-class MatchFacts(msgspec.Struct, frozen=True):
+class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     """`live` is the map being played, unless it is decided. `counted_rounds` are the counted rounds by map,
     `rounds` the same by `RoundKey`. `confirmed` are those of them that the map's final score may rest on
     before the map's end is known. `events` are by `RoundKey`, in order; `complete` returns where none is
@@ -65,6 +68,22 @@ class MatchFacts(msgspec.Struct, frozen=True):
             return played.gap
         return current is not None and (current.map, current.number) == round_key and current.gap
 
+    @cached_property
+    def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
+        """Each player's kills on a map, in order; none for those who were only killed."""
+        found: dict[PlayerKey, tuple[int, ...]] = {}
+        for played in self.rounds.values():
+            _add(found, played.map, played.kills or ())
+        current = self.match.current
+        if current is not None and (current.map, current.number) not in self.rounds:
+            _add(found, current.map, player_kills(current.events))
+        return found
+
+    def kills_known(self, number: int) -> bool:
+        """Whether no kill of the map's counted rounds may be missing."""
+        play = self.play(number)
+        return not play.unseen and all(one.kills is not None and not one.gap for one in self.counted(number))
+
     def format_open(self, number: int) -> bool:
         """Whether the map's number of rounds is in doubt: what depends on it is not known."""
         return number in self.match.format_status.open_maps
@@ -108,6 +127,12 @@ def facts_from_events(
         events={round_key: tuple(found) for round_key, found in events.items()},
         voided=voided,
     )
+
+
+def _add(found: dict[PlayerKey, tuple[int, ...]], number: int, players: Iterable[PlayerKills]) -> None:
+    for one in players:
+        key = number, one.account
+        found[key] = found.get(key, ()) + one.ids
 
 
 def _confirmed(play: MapPlay) -> tuple[Round, ...]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from app.domain.market import MarketKey, Result
 from app.domain.match import Match, Round, TimelineEvent
+from app.domain.player_kills import player_kills
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES
@@ -51,9 +52,18 @@ def _by_market(ledger: Iterable[LedgerEntry]) -> dict[MarketKey, list[LedgerEntr
 
 
 def _facts(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]) -> MatchFacts:
+    by_round: dict[tuple[int, int], list[TimelineEvent]] = {}
+    for event in events:
+        by_round.setdefault((event.map, event.round), []).append(event)
+    counted = [
+        one
+        if one.kills is None
+        else replace(one, kills=player_kills(by_round.get((one.map, one.number), ())))
+        for one in rounds
+        if not one.void
+    ]
     maps = tuple(
-        replace(play, rounds=tuple(one for one in rounds if one.map == play.number and not one.void))
-        for play in match.maps
+        replace(play, rounds=tuple(one for one in counted if one.map == play.number)) for play in match.maps
     )
     return facts_from_events(replace(match, maps=maps), events)
 

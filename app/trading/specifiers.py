@@ -11,6 +11,7 @@ class Specifiers(msgspec.Struct, frozen=True):
     map: int = 0
     round: int = 0
     team: str = ""
+    player: str = ""
     handicap: float = 0.0
     threshold: float = 0.0
     target: int = 0

@@ -59,6 +59,7 @@ class Reader:
         self._client = httpx.Client(base_url=base_url, headers={"X-API-Key": key}, timeout=5, trust_env=False)
         self._names = {market.id: market for market in catalogue.load().markets}
         self._known: dict[str, Price] = {}
+        self._players: dict[str, str] = {}  #: names by URN
         self._view = ""
 
     def read(self) -> Snapshot:
@@ -113,7 +114,15 @@ class Reader:
         values = specifier_values(specifiers)
         if "team" in values:
             values["team"] = view["team_a"] if values["team"] == "home" else view["team_b"]
+        if "player" in values:
+            values["player"] = self._player(values["player"])
         return self._names[type_id].render("en", values)
+
+    def _player(self, urn: str) -> str:
+        known = self._players.get(urn)
+        if known is None:
+            known = self._players[urn] = self._get(f"/cs2/v1/players/{urn}")["name"]
+        return known
 
     def _get(self, path: str, **query: Any) -> Any:
         answer = self._client.get(path, params=query).raise_for_status()

@@ -15,7 +15,7 @@ HOME = "rvls test team 1"
 AWAY = "rvls test 2"
 _WON = re.compile(r'Team "(CT|TERRORIST)" triggered "SFUI_Notice_(\w+)" \(CT "(\d+)"\) \(T "(\d+)"\)')
 _KILL = re.compile(
-    r'"(?P<killer>[^"<]*)<\d+><[^>]*><(?P<side>CT|TERRORIST)>" \[[^]]*\] killed '
+    r'"(?P<killer>[^"<]*)<\d+><(?:\[U:1:(?P<account>\d+)\]|[^>]*)><(?P<side>CT|TERRORIST)>" \[[^]]*\] killed '
     r'"(?P<victim>[^"<]*)<\d+><[^>]*><(?P<victim_side>CT|TERRORIST)>" \[[^]]*\] '
     r'with "(?P<weapon>\w+)"(?P<how>.*)'
 )
@@ -36,6 +36,7 @@ class Kill:
     victim_side: str
     weapon: str
     headshot: bool
+    account: str | None = None
 
 
 @dataclass
@@ -168,6 +169,13 @@ def _over(count: float, specifiers: Specifiers) -> bool:
     return count > float(specifiers["threshold"])
 
 
+def _player_kills(truth: Truth, specifiers: Specifiers) -> int:
+    """Those on the scoreboard, which goes on after a round's decision."""
+    account = str((int(specifiers["player"].rpartition(":")[2]) - 10**14) % 2**32)
+    kills = [kill for played in truth.rounds for kill in (*played.kills, *played.after)]
+    return sum(kill.account == account and kill.side != kill.victim_side for kill in kills)
+
+
 _TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
     1: lambda truth, specifiers: _maps(truth, specifiers) == (1, 0),
     2: _map_handicap,
@@ -203,5 +211,7 @@ _TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
     32: lambda truth, specifiers: not is_won(truth, 15, specifiers),
     33: lambda truth, specifiers: not is_won(truth, 16, specifiers),
     34: lambda truth, specifiers: not is_won(truth, 17, specifiers),
+    36: lambda truth, specifiers: _over(_player_kills(truth, specifiers), specifiers),
+    37: lambda truth, specifiers: not _over(_player_kills(truth, specifiers), specifiers),
     35: lambda truth, specifiers: truth.rounds[0].winner != truth.rounds[12].winner,
 }

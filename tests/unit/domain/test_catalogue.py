@@ -14,6 +14,7 @@ SAMPLES = {
     "map": "2",
     "round": "17",
     "team": "home",
+    "player": "mf:player:7",
     "handicap": "-2.5",
     "threshold": "21.5",
     "target": "10",

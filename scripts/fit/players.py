@@ -1,0 +1,85 @@
+"""Players' kills: the rate and the spread of one player's kills from a real server log, the spread of players
+from simulated maps.
+
+One real map has ten players and 150 of their rounds: enough for a mean, not for how much players differ. By
+moments: the variance of a player's kills in a round over their mean is the dispersion; what players' rates
+vary beyond what it explains is how much they differ, and a gamma distribution of that variance weighs as much
+as `rounds` rounds.
+"""
+
+import gzip
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+from app.domain.match import Match, Round
+from app.domain.transitions import fold
+from app.ingest.cs2log import read
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan, simulate
+from app.trading.coefficients import DataSet, PlayerCoefficients
+from scripts.reality.place import data_set
+
+LOG, MAPS = "cs2-server-inferno.log.gz", 60
+_BEGIN, _DIGITS = 1_790_000_000_000, 4
+Kills = list[int]  #: of one player on one map, by round
+
+
+def fit(data: Path) -> tuple[PlayerCoefficients, list[DataSet]]:
+    path = data.parent / LOG
+    text = gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
+    real = _of_map(text, *_teams(text))
+    simulated, digest = [], hashlib.sha256()
+    for seed in range(MAPS):
+        home, away = fictional_world().pair(Random(seed))
+        lines, _ = simulate(MatchPlan(home, away, seed, _BEGIN, brief=True, knife=False))
+        log = "".join(f"{line.text}\n" for line in lines)
+        digest.update(log.encode())
+        simulated += _of_map(log, home.name, away.name)
+    rate, dispersion = _moments(real)
+    of_simulator, spread = _moments(simulated)
+    between = sum(
+        (sum(one) / len(one) - of_simulator) ** 2 - spread * of_simulator / len(one) for one in simulated
+    )
+    found = PlayerCoefficients(
+        rate=round(rate, _DIGITS),
+        rounds=round(of_simulator / (between / len(simulated)), _DIGITS),
+        dispersion=round(dispersion, _DIGITS),
+    )
+    rows = sum(len(one) for one in simulated)
+    return found, [
+        data_set(path, sum(len(one) for one in real), "one map"),
+        DataSet("simulator", rows, f"seeds 0 to {MAPS - 1}", digest.hexdigest()),
+    ]
+
+
+def _teams(text: str) -> tuple[str, str]:
+    """The teams that a log names last."""
+    home, away = re.findall(r'Team playing "(?:CT|TERRORIST)": ?(.+)', text)[-2:]
+    return home.strip(), away.strip()
+
+
+def _of_map(text: str, home: str, away: str) -> list[Kills]:
+    match = Match(id=UUID(int=1), number=1, home=home, away=away, event="")
+    match, _ = fold(match, read(text, _BEGIN).facts)
+    return [kills for play in match.maps for kills in _by_player(play.counted)]
+
+
+def _by_player(rounds: Iterable[Round]) -> list[Kills]:
+    played = list(rounds)
+    found: dict[int, Kills] = {}
+    for index, one in enumerate(played):
+        for player in one.kills or ():
+            found.setdefault(player.account, [0] * len(played))[index] = len(player.ids)
+    return list(found.values())
+
+
+def _moments(players: list[Kills]) -> tuple[float, float]:
+    """The mean of all rounds, and the variance of a player's rounds around their own mean, over it."""
+    rounds = sum(map(len, players))
+    mean = sum(map(sum, players)) / rounds
+    within = sum((kills - sum(one) / len(one)) ** 2 for one in players for kills in one)
+    return mean, within / (rounds - len(players)) / mean

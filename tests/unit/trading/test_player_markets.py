@@ -1,0 +1,162 @@
+"""Player kills: counted as the scoreboard does, void with their rounds, and where they are not known."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain import facts as f
+from app.domain.market import MarketStatus, Result
+from app.domain.match_entrants import match_of_player, stand_in_player
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
+from app.trading.player_model import Moments, kills_to_come, rate
+from app.trading.specifiers import parse
+from tests.unit.domain.play import TEAMS, new_match
+from tests.unit.domain.test_properties import end_map
+from tests.unit.trading.test_engine import TradedServer
+from tests.unit.trading.trader import trade
+
+OVER, UNDER = 36, 37
+FOX0 = TEAMS["home"][0]
+
+
+def markets(server: TradedServer, account: int = FOX0.account) -> dict[tuple[int, float], MarketStatus]:
+    number = stand_in_player(server.match, account)
+    return {
+        (market.type_id, specifiers.threshold): market.status
+        for market in server.trader.book.values()
+        if (specifiers := parse(market.specifiers)).player == f"mf:player:{number}"
+    }
+
+
+def result(server: TradedServer, line: float, type_id: int = OVER) -> Result | None:
+    number = stand_in_player(server.match, FOX0.account)
+    return server.trader.of(type_id, f"map=1|player=mf:player:{number}|threshold={line}").result
+
+
+def opened(server: TradedServer) -> float:
+    return next(line for type_id, line in markets(server) if type_id == OVER)
+
+
+@pytest.fixture
+def server() -> TradedServer:
+    """After one round in which `fox0` had a kill."""
+    server = TradedServer(new_match(best_of=3))
+    server.start_map()
+    server.rounds("home")
+    return server
+
+
+def test_players_whom_the_log_named_are_on_offer_between_rounds(server: TradedServer) -> None:
+    assert set(markets(server).values()) == {MarketStatus.ACTIVE} and len(markets(server)) == 2
+    assert not markets(server, TEAMS["home"][4].account), "nobody has seen them yet"
+    server.go_live()
+    assert set(markets(server).values()) == {MarketStatus.SUSPENDED}
+
+
+def test_over_is_decided_by_the_kill_that_exceeds_the_line(server: TradedServer) -> None:
+    line = opened(server)
+    for _ in range(4):
+        server.go_live()
+        for victim in range(5):
+            server.kill("home", 0, victim)
+        server.win("home")
+        server.freeze()
+    number = stand_in_player(server.match, FOX0.account)
+    market = server.trader.of(OVER, f"map=1|player=mf:player:{number}|threshold={line}")
+    assert (market.result, len(market.rests_on)) == (Result.WON, int(line) + 1)
+    assert result(server, line, UNDER) is Result.LOST
+
+
+def test_under_is_decided_by_the_end_of_the_map() -> None:
+    server = TradedServer(new_match(best_of=3))
+    server.start_map()
+    server.rounds("home")
+    line = opened(server)
+    for half in range(2):
+        for _ in range(11 + half):
+            server.go_live()
+            server.kill("away", 0, 0)
+            server.win("away")
+            if max(server.score.values()) < 13:
+                server.freeze()
+            else:
+                break
+        if not half:
+            server.swap()
+            server.freeze()
+    assert result(server, line) is None
+    server.game_over()
+    assert (result(server, line), result(server, line, UNDER)) == (Result.LOST, Result.WON)
+
+
+def test_kills_of_a_restored_round_do_not_count(server: TradedServer) -> None:
+    before = server.match.maps[0].counted[0].kills
+    server.rounds("home", "home")
+    server.score = {"home": 1, "away": 0}
+    server.report(f.RestoreAnnounced(at=server.later(), round=1))
+    server.freeze()
+    assert server.match.maps[0].rounds_won == 1
+    assert [one.kills for one in server.match.maps[0].counted] == [before]
+
+
+def test_a_kill_after_the_rounds_decision_counts_as_on_the_scoreboard(server: TradedServer) -> None:
+    server.go_live()
+    server.kill("home", 0, 0)
+    server.win("home", "time")
+    server.kill("home", 0, 1)
+    played = server.match.maps[0].counted[-1]
+    assert {one.account: len(one.ids) for one in played.kills or ()}[FOX0.account] == 2
+
+
+def test_a_hole_in_the_log_takes_the_map_off_offer_and_voids_what_is_not_exceeded(
+    server: TradedServer,
+) -> None:
+    line = opened(server)
+    server.go_live()
+    server.report(f.SourceLost(at=server.later(), reason="hole"))
+    server.report(f.SourceRestored(at=server.later()))
+    server.win("away")
+    server.freeze()
+    assert MarketStatus.ACTIVE not in markets(server).values()
+    end_map(server, "away")
+    assert (result(server, line), result(server, line, UNDER)) == (Result.VOID, Result.VOID)
+
+
+def test_simulated_maps_settle_as_the_truth_says() -> None:
+    teams = fictional_world().teams
+    plan = MatchPlan(teams[4], teams[11], 21, 1_790_000_000_000, brief=True)
+    truth = new_truth(plan)
+    trader = list(trade(plan, truth, checking=True, seconds=5.0))[-1]
+    kills = Counter(
+        kill.killer
+        for played in truth.maps[0].rounds
+        for kill in played.kills
+        if kill.side != kill.victim_side
+    )
+    seen = 0
+    for market in trader.book.values():
+        if market.type_id not in (OVER, UNDER):
+            continue
+        specifiers = parse(market.specifiers)
+        found = match_of_player(int(specifiers.player.rpartition(":")[2]))
+        assert found
+        over = kills[found[1]] > specifiers.threshold
+        assert market.result is (Result.WON if over is (market.type_id == OVER) else Result.LOST), market
+        seen += 1
+    assert seen > 40
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 40), st.floats(0, 40))
+def test_kills_to_come_are_a_distribution_with_the_mean_of_rate_and_rounds(
+    kills: int, rounds: int, mean: float, variance: float
+) -> None:
+    of_round = rate(min(kills, 2 * rounds), rounds)
+    chances = kills_to_come(of_round, Moments(mean, variance))
+    assert sum(chances) == pytest.approx(1)
+    assert all(chance >= 0 for chance in chances)
+    if mean > 1 and variance < mean:
+        expected = sum(count * chance for count, chance in enumerate(chances))
+        assert expected == pytest.approx(of_round.mean * mean, rel=0.05)
