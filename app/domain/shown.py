@@ -8,7 +8,6 @@ import msgspec
 
 from app.domain.player import MatchPlayer
 
-PLANT_SECONDS, DEFUSE_SECONDS, KIT_SECONDS = 3.2, 10.0, 5.0
 _ROUND_SECONDS, _FREEZE_SECONDS, _FUSE_SECONDS = 115.0, 15.0, 40.0
 
 

@@ -14,9 +14,10 @@ from app.domain.equipment_value import equipment_value
 from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
 from app.domain.match import CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
-from app.domain.shown import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS, BombWork
+from app.domain.shown import BombWork
 from app.domain.sides import team_on
 from app.trading import model
+from app.trading.round_clock import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS
 from app.trading.round_state import Defuse, RoundPhase, RoundState, SideState
 
 #: Seconds by which a time may be wrong and a line late: the log has whole seconds, and comes once a second.
