@@ -7,7 +7,8 @@ What explains a move of a probability since its price was set, the limits added 
   round goes live, a plant or a defuse that began: `_LARGE`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
   void, players who come or go, another format, other sides, an operator's command; and a plant or defuse
-  that should have succeeded by now. But kills and plants of one team explain no move of the round against it.
+  that should have succeeded by now. But kills and plants of one team explain a move of the round against it
+  only up to `_STATE`.
 
 The limits lie above what the model does in real and simulated play (`docs/pricing.md`).
 """
@@ -68,7 +69,7 @@ def unexplained_move(
     if not moves:
         return None
     favoured = _favoured(before, after, changes)
-    state = _by_state(before, after, changes)
+    state = max(_by_state(before, after, changes), _STATE if favoured else 0.0)
     found = [
         move
         for move in moves

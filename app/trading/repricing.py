@@ -1,7 +1,8 @@
 """Until when the prices of a round in play may stand if no line comes."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import groupby
 
 from app.domain.market import Book, Market, MarketStatus
@@ -11,10 +12,12 @@ from app.trading.match_phase import is_live
 from app.trading.offers import differs_by
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
+from app.trading.round_clock import is_over
 from app.trading.specifiers import parse
 
 #: Prices are looked at again after so many ms at the latest; how exactly that time is computed.
-HORIZON_MILLIS, _EXACT_MILLIS = 20_000, 250
+HORIZON_MILLIS, _EXACT_MILLIS = 10_000, 500
+_ROUND_WINNER = 13
 
 
 def reprice_at(forecast: Forecast, book: Book, pricing: PricingConfig) -> int | None:
@@ -29,25 +32,57 @@ def reprice_at(forecast: Forecast, book: Book, pricing: PricingConfig) -> int | 
     active = [market for market in book.values() if market.status is MarketStatus.ACTIVE]
     if current is None or not active or not is_live(forecast.facts):
         return None
-    chance = forecast.round_win(current.map, current.number)
-    groups = _of_round(active)
+    is_due = _due_by_chance(forecast, active, pricing)
+    others = _groups_beside_winner(active)
 
-    def is_due(millis: int) -> bool:
+    def is_due_by_others(millis: int) -> bool:
         after = forecast.later(millis)
-        moved = after.round_win(current.map, current.number)
-        if is_decided(moved) is not is_decided(chance) or _moved_by(pricing.price_step, chance, moved):
-            return True
         closing = Closing(after, pricing.bet_delay_seconds)
-        return any(_must_change(group, after, closing, pricing.price_step) for group in groups)
+        return any(_must_change(group, after, closing, pricing.price_step) for group in others)
 
+    checks = [check for check in (is_due, is_due_by_others) if check(HORIZON_MILLIS)]
+    if not checks:
+        return forecast.now + HORIZON_MILLIS
     moments = range(_EXACT_MILLIS, HORIZON_MILLIS, _EXACT_MILLIS)
-    first = bisect_left(moments, True, key=is_due)
+    first = bisect_left(moments, True, key=lambda millis: any(check(millis) for check in checks))
     return forecast.now + (moments[first] if first < len(moments) else HORIZON_MILLIS)
 
 
-def _of_round(active: Sequence[Market]) -> list[list[Market]]:
-    """The markets of the round, by group."""
-    of_round = [market for market in active if parse(market.specifiers).round]
+def _due_by_chance(
+    forecast: Forecast, active: Sequence[Market], pricing: PricingConfig
+) -> Callable[[int], bool]:
+    """Whether the chance of the round has moved by a step so many ms later, or bets accepted then are on a
+    round that is all but decided."""
+    current = forecast.current_round
+    assert current is not None
+    key = current.map, current.number
+    delay = pricing.bet_delay_seconds * 1000
+
+    @cache
+    def chance(millis: int) -> float:
+        return (forecast.later(millis) if millis else forecast).round_win(*key)
+
+    def is_closed(millis: int) -> bool:
+        state = forecast.later(millis + delay).round_state
+        return is_decided(chance(millis + delay)) or (state is not None and is_over(state))
+
+    base = next((_home_chance(one) for one in active if one.type_id == _ROUND_WINNER), chance(0))
+    closed_now = is_closed(0)
+    return lambda millis: (
+        _moved_by(pricing.price_step, base, chance(millis)) or is_closed(millis) is not closed_now
+    )
+
+
+def _home_chance(market: Market) -> float:
+    home = parse(market.specifiers).team == "home"
+    return market.probability if home else 1 - market.probability
+
+
+def _groups_beside_winner(active: Sequence[Market]) -> list[list[Market]]:
+    """The markets of the round but that of its winner, by group."""
+    of_round = [
+        market for market in active if market.type_id != _ROUND_WINNER and parse(market.specifiers).round
+    ]
     by_group = sorted(of_round, key=lambda market: market.group)
     return [list(members) for _, members in groupby(by_group, key=lambda market: market.group)]
 
