@@ -61,7 +61,11 @@ def react(
         due_at = reprice_at(forecast, after, pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
-    changed = tuple(market for key, market in after.items() if key in replayed or book.get(key) != market)
+    changed = tuple(
+        market
+        for key, market in after.items()
+        if key in replayed or ((known := book.get(key)) is not market and known != market)
+    )
     return Reaction(changed, in_order(entries), due_at)
 
 

@@ -1,7 +1,7 @@
 """Market types of one round. They rest on the round's result or on its events."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from app.domain.match import TimelineEvent, WinReason
 from app.trading import kill_model, model
@@ -175,6 +175,12 @@ def _kill_count(forecast: Forecast, specifiers: Specifiers) -> Distribution:
     chances = kill_model.more_kills(
         home, away, round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
     )
+    return _counted(chances, seen)
+
+
+@lru_cache(maxsize=4096)
+def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
+    """The kills of a round, given how many were seen and the chances of 0, 1, 2, … more."""
     return Distribution(enumerate(chances, start=seen))
 
 
