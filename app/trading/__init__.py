@@ -14,6 +14,7 @@ to the same state changes nothing.
     round_limits       what the last seconds of clock and fuse leave possible
     round_model        CT's chance of a round, before it and in play
     round_endings      how a round ends
+    bare_round         rounds of which little is known
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
     rating_history     ratings of many teams, from events in order of time

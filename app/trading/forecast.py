@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from app.domain.equipment_value import team_equipment_values
 from app.domain.match import CurrentRound, Side, TimelineEvent
-from app.trading import kill_model, match_scores, model, skill
+from app.trading import match_scores, model, skill
+from app.trading.bare_round import bare_state, state_before
 from app.trading.lines import Distribution, Measure, measured
 from app.trading.map_scores import (
     Finals,
@@ -29,10 +30,9 @@ from app.trading.map_scores import (
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
-from app.trading.round_limits import FUSE_SECONDS
 from app.trading.round_model import ct_wins
 from app.trading.round_outlook import RoundOutlook, round_outlook
-from app.trading.round_state import RoundPhase, RoundState, SideState
+from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state, seen_at
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
@@ -282,10 +282,9 @@ class Forecast:
     @cached_property
     def _current_round_chances(self) -> Mapping[float, float]:
         """Home's chance of the current round by skill."""
-        state, current = self.round_state, self.current_round
-        if current is None:
+        if (current := self.current_round) is None:
             return {}
-        if state is not None:
+        if (state := self.round_state) is not None:
             return self._by_state(state, current.map, self.home_is_ct(current.map) is not False)
         sides = [self.planter < 0] if self.planter else [True, False]
         found = [self._by_state(self._bare_state(current, each), current.map, each) for each in sides]
@@ -301,13 +300,14 @@ class Forecast:
         return skill.by_skill(self.cases, home_wins)
 
     def _bare_state(self, current: CurrentRound, home_is_ct: bool) -> RoundState:
-        """The players alive and the bomb: all that is known while sides are not. Who plants is T."""
-        play, both = self.facts.play(current.map), [current.alive_home, current.alive_away]
-        half, position = model.half_of(current.number - 1, play.max_rounds, play.overtime_rounds)
-        ct, t = (SideState(alive=alive) for alive in (both if home_is_ct else reversed(both)))
-        phase: RoundPhase = "freeze" if current.phase == "freeze" else "planted" if self._plant else "live"
-        left = max(0.0, FUSE_SECONDS - (self.now - self._plant.at) / 1000) if self._plant else None
-        return RoundState(phase, ct, t, left, position + 1, half > 1)
+        return bare_state(self.facts.play(current.map), current, home_is_ct, self._plant, self.now)
+
+    def state_of(self, number: int, round_number: int) -> RoundState:
+        """The current round as far as it is known, or one that has not begun."""
+        current = self.current_round
+        if current is None or (current.map, current.number) != (number, round_number):
+            return state_before(self.facts.play(number), round_number)
+        return self.round_state or self._bare_state(current, self.home_is_ct(number) is not False)
 
     def pistol_wins(self, number: int, half: int) -> list[tuple[float, float]]:
         """Home's chance of the first round of this half (from 0) that is not over, in each case, with the
@@ -374,14 +374,6 @@ class Forecast:
             return None
         state = self.state(number)
         return parameters.home_is_ct(parameters.position(state.home, state.away)[0])
-
-    def alive(self, number: int) -> tuple[int, int]:
-        """(CT, T) players alive in the current round; full teams before it."""
-        current = self.current_round
-        if current is None or current.map != number:
-            return kill_model.PLAYERS, kill_model.PLAYERS
-        both = current.alive_home, current.alive_away
-        return both if self.home_is_ct(number) is not False else (both[1], both[0])
 
     def ct_wins(self, number: int, round_number: int) -> float:
         home = self.round_win(number, round_number)

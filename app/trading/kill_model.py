@@ -5,8 +5,11 @@ players left is likelier to get the next kill.
 """
 
 from functools import lru_cache
+from itertools import zip_longest
+from math import exp
 
-from app.trading.model import logistic, logit
+from app.trading.coefficients import load
+from app.trading.model import logistic
 
 PLAYERS = 5
 #: Logits that each player more adds for the next kill.
@@ -27,22 +30,36 @@ def first_kill(before: float, home_is_ct: bool | None) -> float:
 
 
 @lru_cache(maxsize=4096)
-def more_kills(home: int, away: int, before: float, planter: int) -> tuple[float, ...]:
+def more_kills(
+    home: int, away: int, before: float, planter: int, seconds: float | None = None
+) -> tuple[float, ...]:
     """The chances of 0, 1, 2, … more kills from here, up to one for each player alive. `planter` is 1
-    when home planted the bomb, -1 when away did, 0 when there is none."""
-    if not home or not away:
-        return (1.0,)
-    stop = min(_END + _END_PER_LEAD * abs(home - away), 0.9)
-    kill = logistic(before * _KILL_PER_ROUND + _PER_PLAYER * (home - away) + _PLANTED_KILL * planter)
-    after_home = more_kills(home, away - 1, before, planter)
-    after_away = more_kills(home - 1, away, before, planter)
-    chances = [stop] + [0.0] * (home + away - 1)
-    for weight, after in ((kill, after_home), (1 - kill, after_away)):
-        for count, chance in enumerate(after):
-            chances[count + 1] += (1 - stop) * weight * chance
-    return tuple(chances)
+    when home planted the bomb, -1 when away did, 0 when there is none; `seconds` is what is left of the
+    round, taken to pass evenly with the kills; None: enough."""
+    limits = load().rounds.limits
+    rate = (limits.t_kills + limits.ct_kills) / 2
+    left, most = seconds or 0.0, home + away
+    lean = before * _KILL_PER_ROUND + _PLANTED_KILL * planter
+    known: dict[tuple[int, int], list[float]] = {}
+    for ours in range(home + 1):
+        for theirs in range(away + 1):
+            if not ours or not theirs:
+                known[ours, theirs] = [1.0]
+                continue
+            stop = min(_END + _END_PER_LEAD * abs(ours - theirs), 0.9)
+            if seconds is not None:
+                alive = ours + theirs
+                stop += (1 - stop) * exp(-rate * alive * left * alive / most)
+            kill = logistic(lean + _PER_PLAYER * (ours - theirs))
+            known[ours, theirs] = _one_more(stop, kill, known[ours, theirs - 1], known[ours - 1, theirs])
+    return tuple(known[home, away])
 
 
-def shifted(rate: float, lean: float, by: float) -> float:
-    """A base rate moved in logits by `lean` times the surplus `by` of a chance over one half."""
-    return logistic(logit(rate) + 4 * lean * by)
+def _one_more(stop: float, kill: float, after_ours: list[float], after_theirs: list[float]) -> list[float]:
+    """The chances of so many kills, when the round ends first with `stop`, and the next kill is ours with
+    `kill`."""
+    ours, theirs = (1 - stop) * kill, (1 - stop) * (1 - kill)
+    return [
+        stop,
+        *[ours * up + theirs * down for up, down in zip_longest(after_ours, after_theirs, fillvalue=0.0)],
+    ]

@@ -52,6 +52,15 @@ def endings(state: RoundState, ct_wins: float, fitted: RoundCoefficients | None 
     return Endings(defused, time, ct_wins - defused - time, bomb, t_wins - late, late - bomb)
 
 
+def seconds_of_play(state: RoundState, expected: Endings) -> float | None:
+    """What is left of a round, with the fuse of the bomb that may yet be planted; None before it is live and
+    while the clock is not known."""
+    if state.phase == "freeze" or state.seconds_left is None:
+        return None
+    fuse = FUSE_SECONDS * expected.planted if state.phase == "live" else 0.0
+    return state.seconds_left + fuse
+
+
 def kind_of(state: RoundState) -> str:
     """Which weights a state has: those of its phase, with or without a clock."""
     return (
@@ -78,10 +87,12 @@ def features(state: RoundState, ct_wins: float) -> list[float]:
 
 def plant_share(state: RoundState, limits: RoundLimits) -> float:
     """How much of the odds of a plant the clock leaves."""
-    if state.phase != "live" or state.seconds_left is None:
+    if state.phase != "live":
         return 1.0
-    if not state.t.alive:
+    if not state.t.alive or not state.ct.alive:
         return 0.0
+    if state.seconds_left is None:
+        return 1.0
     if state.plant_seconds_left is not None and state.plant_seconds_left <= state.seconds_left:
         return 1.0
     return round_limits.plants(state.seconds_left, limits)

@@ -10,6 +10,7 @@ from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import next_round, round_in_freeze, round_on_offer
+from app.trading.round_endings import Endings, endings, seconds_of_play
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
 from app.trading.specifiers import Specifiers
 
@@ -17,9 +18,6 @@ TEAMS = ("home", "away")
 #: Shares of rounds (`docs/pricing.md`). Poor rounds: pistol rounds and those after them.
 _HEADSHOT, _PISTOL_HEADSHOT = 0.405, 0.48
 _AWP, _POOR_AWP = 0.455, 0.02
-_PLANTED, _DEFUSED_OF_PLANTED, _EXPLODED_OF_HELD, _TIME_OF_UNPLANTED = 0.46, 0.305, 0.35, 0.03
-#: How much each of these depends on the sides' chances.
-_PLANT_LEAN, _DEFUSE_LEAN = 0.2, 0.8
 
 Where = Callable[[MatchFacts], RoundKey | None]
 Price = Callable[[Forecast, Specifiers], float]
@@ -138,23 +136,18 @@ def _occurs(
     return decide(not yes, (played.id,), f"no {what}")
 
 
+def _endings(forecast: Forecast, specifiers: Specifiers) -> Endings:
+    chance = forecast.ct_wins(specifiers.map, specifiers.round)
+    return endings(forecast.state_of(specifiers.map, specifiers.round), chance)
+
+
 def _plant_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    ct = forecast.ct_wins(specifiers.map, specifiers.round)
-    return kill_model.shifted(_PLANTED, _PLANT_LEAN, 0.5 - ct)
-
-
-def _ending_prices(forecast: Forecast, specifiers: Specifiers) -> dict[WinReason, float]:
-    """The ways a round can end; they sum to 1."""
-    planted = _plant_price(forecast, specifiers)
-    defused = planted * kill_model.shifted(
-        _DEFUSED_OF_PLANTED, _DEFUSE_LEAN, forecast.ct_wins(specifiers.map, specifiers.round) - 0.5
-    )
-    exploded, time = (planted - defused) * _EXPLODED_OF_HELD, (1 - planted) * _TIME_OF_UNPLANTED
-    return {"defuse": defused, "bomb": exploded, "time": time, "kills": 1 - defused - exploded - time}
+    return _endings(forecast, specifiers).planted
 
 
 def _ending_price(reason: WinReason, forecast: Forecast, specifiers: Specifiers) -> float:
-    return _ending_prices(forecast, specifiers)[reason]
+    found = _endings(forecast, specifiers)
+    return {"defuse": found.defuse, "bomb": found.bomb, "time": found.time, "kills": found.kills}[reason]
 
 
 def _ended_by(reason: WinReason, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -172,9 +165,11 @@ def _kill_count(forecast: Forecast, specifiers: Specifiers) -> Distribution:
         (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
     )
     seen = sum(event.counts for event in forecast.events) if in_progress else 0
-    chances = kill_model.more_kills(
-        home, away, round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
-    )
+    before, planter = round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
+    state = forecast.state_of(specifiers.map, specifiers.round)
+    left = seconds_of_play(state, _endings(forecast, specifiers))
+    seconds = None if left is None else float(round(left))
+    chances = kill_model.more_kills(home, away, before, planter, seconds)
     return _counted(chances, seen)
 
 

@@ -11,7 +11,7 @@ from scripts.reality.scores import Predictions
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "svg.fonttype": "none", "font.size": 9})
 
 _BINS, _FEWEST, _SIGMAS = 20, 30, 2.0
 
