@@ -9,6 +9,6 @@ So a change takes effect everywhere at once, whatever else is down. Every refusa
 validates what a key is issued with, `key_format` generates and checks keys. `broker_sync` applies tenants'
 access to the broker. `log_tokens` signs the addresses that game servers send their logs to.
 
-Imported by `operators`, `channels.feed`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
+Imported by `operators`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
 and `cli`; imports `store`, `broker`, `domain` and `kit`.
 """

@@ -19,5 +19,5 @@ cannot be applied. `source_selection` decides which of several
 senders is followed, `rival_sources` records the others. `reference` imports reference data.
 
 Ingest imports no channel; only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
-`commands`, `store`, `broker`, `access`, `http`, `domain` and `kit`.
+`commands`, `trading`, `store`, `broker`, `access`, `http`, `domain` and `kit`.
 """

@@ -6,6 +6,6 @@ operator key; every change is one audited transaction: on matches by `app.comman
 
 `alert_monitor` updates, in the background of web processes, the alerts that follow from stored state.
 
-Imported by `main` and `cli`; imports `http`, `amqp`, `commands`, `access`, `wire`, `store`, `domain` and
-`kit`.
+Imported by `main` and `cli`; imports `http`, `amqp`, `commands`, `access`, `wire`, `store`,
+`trading`, `domain` and `kit`.
 """
