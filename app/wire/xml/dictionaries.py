@@ -27,6 +27,10 @@ class Producer(msgspec.Struct, frozen=True):
     window_minutes: int = 4320
 
 
+#: The groups of market types with a player: clients then put the player's name where the URN stands.
+PLAYER_PROPS = "all|player_props"
+
+
 def sports(icon_url: str) -> bytes:
     """The list of categories: Counter-Strike 2, with its picture."""
     return facade.write_sports(facade.Sports(sport=(msgspec.structs.replace(SPORT, icon_path=icon_url),)))
@@ -91,8 +95,10 @@ def _market(found: MarketType, locale: Locale, variant: str | None) -> facade.De
         for specifier in found.specifiers
     ]
     outcome = facade.DescribedOutcome(id=str(OUTCOME_ID), name=found.outcome.get(locale))
+    about_player = any(specifier.name == "player" for specifier in found.specifiers)
     return facade.DescribedMarket(
         id=found.id,
+        groups=PLAYER_PROPS if about_player else None,
         name=found.name.get(locale),
         description=found.description or None,
         variant=variant,
