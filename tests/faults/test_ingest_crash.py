@@ -98,3 +98,22 @@ async def test_killed_again_and_again_it_counts_every_line_once(
         async with started("ingest", quick, tmp_path):
             await match.send()
             await check_all(match, store, real_log)
+
+
+async def test_a_price_that_time_changes_survives_a_kill(
+    quick: Settings, store: Store, real_log: str, tmp_path: Path
+) -> None:
+    """No line comes after the kill: the next process finds when the price was due."""
+    patient = replace(quick, silence_live_seconds=600, ingest_dead_seconds=600, price_step=0.005)
+
+    def of_the_round(seen: Any) -> dict[str, float]:
+        return {each["specifiers"]: each["odds"] for each in offered(seen) if each["id"] == 13}
+
+    async with playing(patient, store, real_log) as match:
+        async with started("ingest", patient, tmp_path) as ingest:
+            await played_to_the_middle(match)
+            await ingest.kill()
+        before = of_the_round(await match.get())
+        assert before
+        async with started("ingest", patient, tmp_path):
+            await eventually(match.get, lambda seen: of_the_round(seen) != before, seconds=60)
