@@ -43,7 +43,7 @@ from scripts.bench.pricing_plot import draw
 
 BEGIN = 1_790_000_000_000
 BINS = 10
-_BATCH = 50  #: maps that a process takes at a time
+_BATCH = 10  #: maps that a process takes at a time
 _IN_PLAY = 0.2  #: of the share of freeze times, that of kills and plants
 Quote = tuple[int, Specifiers, float]
 Phase = Literal["freeze", "play"]
