@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 Measure = Callable[[int, int], int]  #: of a final score (home, away)
@@ -29,11 +30,11 @@ class Distribution:
         """The probability that the count exceeds `line`."""
         return self._tails[bisect_right(self._values, line)]
 
-    @property
+    @cached_property
     def mean(self) -> float:
         return sum(value * chance for value, chance in self._found)
 
-    @property
+    @cached_property
     def variance(self) -> float:
         mean = self.mean
         return sum((value - mean) ** 2 * chance for value, chance in self._found)

@@ -67,7 +67,13 @@ def _distribution(forecast: Forecast, specifiers: Specifiers) -> Distribution:
     seen = len(facts.kills.get((specifiers.map, account), ()))
     length = forecast.distribution(total, specifiers.map)
     to_come = Moments(length.mean - facts.play(specifiers.map).rounds_won, length.variance)
-    return Distribution(enumerate(kills_to_come(rate(kills, rounds), to_come), start=seen))
+    return _counted(kills_to_come(rate(kills, rounds), to_come), seen)
+
+
+@lru_cache(maxsize=1024)
+def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
+    """The kills of a map, given how many were seen and the chances of 0, 1, 2, … more."""
+    return Distribution(enumerate(chances, start=seen))
 
 
 def _lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
