@@ -3,8 +3,9 @@
     python -m scripts.bench.ratings
 
 The scored rows of cs2_maps_2025 with the ranks of the file (which know the future), with the places and
-points of the public ranking of 3 March 2025, three weeks before the first row, and without either; each
-beside Elo with K 24, the difference map by map. Then csgo_maps_2021, learnt from winners and from scores.
+points of the public ranking of 3 March 2025, three weeks before the first row (where that file lies among
+the data: `scripts.fit.ratings`), and without either; each beside Elo with K 24, the difference map by map.
+Then csgo_maps_2021, learnt from winners and from scores.
 """
 
 import argparse
@@ -35,7 +36,7 @@ def main() -> None:
     scored = [one.scored for one in maps]
     elo = [_loss(found.chance, maps[found.row].a_won) for found in team_maps.elo(maps)]
     print(f"cs2_maps_2025, {len(elo)} scored maps; Elo with K 24: {_interval(elo)}")
-    for name, priors in _priors(model).items():
+    for name, priors in _priors(model, read_ranking(data / RANKING)).items():
         losses = [loss for loss, wanted in zip(_played(model, maps, priors), scored, strict=True) if wanted]
         lead = _interval([ours - other for ours, other in zip(losses, elo, strict=True)])
         print(f"  {name:34} {_interval(losses)}   less Elo {lead}")
@@ -49,8 +50,7 @@ def main() -> None:
     print(f"  {'from winners':34} {_interval(by_winner)}")
 
 
-def _priors(model: RatingModel) -> dict[str, Priors]:
-    points = read_ranking(RANKING)
+def _priors(model: RatingModel, points: dict[str, float]) -> dict[str, Priors]:
     places = {name: place for place, name in enumerate(sorted(points, key=points.__getitem__)[::-1], start=1)}
 
     def both(rate: Callable[[str, int], TeamRating]) -> Priors:
@@ -63,10 +63,12 @@ def _priors(model: RatingModel) -> dict[str, Priors]:
         known = points.get(team.casefold())
         return model.unlisted(at) if known is None else model.of_strength(known, at)
 
+    if not points:
+        print(f"  (without the ranking of 3 March 2025: {RANKING} is not among the data)")
+    of_ranking = {"places of 3 March 2025": both(of_place), "points of 3 March 2025": both(of_points)}
     return {
         "ranks of the file": lambda one: rated_maps.by_rank(model, one),
-        "places of 3 March 2025": both(of_place),
-        "points of 3 March 2025": both(of_points),
+        **(of_ranking if points else {}),
         "nothing known before the first map": both(lambda _, at: model.unlisted(at)),
     }
 

@@ -8,7 +8,7 @@ In four steps, none with more than six numbers:
 2. the weight of published ranks: half of what describes the same rows best, because those ranks were
    collected after the maps;
 3. points of the public ranking and those of teams that it does not list, by the ranking of 3 March 2025,
-   three weeks before the first row;
+   three weeks before the first row; where that file is not among the data, they stay as last fitted;
 4. what a difference of ratings is in a round (`round_skill`).
 
 The scored rows judge: `python -m scripts.bench.reality maps`.
@@ -22,7 +22,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from app.domain.team_rating import TeamRating
-from app.trading.coefficients import DataSet, RatingCoefficients
+from app.trading.coefficients import DataSet, RatingCoefficients, load
 from app.trading.ratings import RatingModel
 from scripts.fit.round_skill import with_round_skill
 from scripts.fit.simplex import minimum
@@ -33,8 +33,9 @@ from scripts.reality.rated_maps import RatedMap, millis
 from scripts.reality.team_maps import TeamMap
 
 NEW, OLD = "cs2_maps_2025.csv", "csgo_maps_2021.csv"
-#: The 79 best teams of that day, from github.com/ValveSoftware/counter-strike_regional_standings, live/2025.
-RANKING = Path(__file__).with_name("public_ranking_2025_03_03.csv")
+#: `team,points` of the 79 best teams of that day. Not ours to ship; whoever wants to fit points anew makes it
+#: from github.com/ValveSoftware/counter-strike_regional_standings, live/2025.
+RANKING = "public_ranking_2025_03_03.csv"
 #: The part of a weight that a rank keeps which was known only after the maps.
 _KEPT = 0.5
 _DIGITS = 5
@@ -53,33 +54,41 @@ _START = RatingCoefficients(
     round_skill=0.0,
     day_spread=0.0,
 )
+#: What the ranking's points decide.
+_OF_POINTS = ("points_per_logit", "unlisted_points", "strength_spread")
 _POSITIVE = ("prior_spread", "strength_spread", "drift", "form_spread", "margin", "noise")
 
 
 def fit(data: Path) -> tuple[RatingCoefficients, list[DataSet]]:
     """The section `ratings`, from the files of `data`."""
     new, old = list(team_maps.read(data / NEW)), list(old_maps.read(data / OLD))
-    ranking = read_ranking(RANKING)
+    ranking = read_ranking(data / RANKING)
     sets = [
         data_set(data / NEW, len(new), f"{new[0].date} to {new[-1].date}"),
         data_set(data / OLD, len(old), f"{old[0].date} to {old[-1].date}"),
-        data_set(RANKING, len(ranking), "2025-03-03"),
     ]
+    if ranking:
+        sets.append(data_set(data / RANKING, len(ranking), "2025-03-03"))
+    else:
+        print(f"ratings: {data / RANKING} is missing; the points of the ranking stay as last fitted")
     return fitted([one for one in new if not one.scored], old, ranking), sets
 
 
 def fitted(new: Sequence[TeamMap], old: Sequence[OldMap], ranking: dict[str, float]) -> RatingCoefficients:
-    """The coefficients that describe these maps best."""
+    """The coefficients that describe these maps best; without a ranking, its points as last fitted."""
     found = _dynamics(new, old)
     found = replace(found, rank_weight=_KEPT * _rank_weight(found, new))
-    found = with_round_skill(_points(found, new, ranking), old)
+    found = _points(found, new, ranking) if ranking else _as_last_fitted(found)
+    found = with_round_skill(found, old)
     return RatingCoefficients(
         **{name: round(getattr(found, name), _DIGITS) for name in RatingCoefficients.__struct_fields__}
     )
 
 
 def read_ranking(path: Path) -> dict[str, float]:
-    """Points by folded name of the team."""
+    """Points by folded name of the team; none without the file."""
+    if not path.exists():
+        return {}
     with path.open(encoding="utf-8", newline="") as text:
         return {cells["team"].casefold(): float(cells["points"]) for cells in csv.DictReader(text)}
 
@@ -101,6 +110,11 @@ def _rank_weight(known: RatingCoefficients, new: Sequence[TeamMap]) -> float:
     return _best(loss, replace(known, rank_weight=0.4), ("rank_weight",)).rank_weight
 
 
+def _as_last_fitted(found: RatingCoefficients) -> RatingCoefficients:
+    last = load().ratings
+    return replace(found, **{name: getattr(last, name) for name in _OF_POINTS})
+
+
 def _points(
     known: RatingCoefficients, new: Sequence[TeamMap], ranking: dict[str, float]
 ) -> RatingCoefficients:
@@ -116,7 +130,7 @@ def _points(
         return log_loss(model, rated_maps.new_maps(new, priors))
 
     start = replace(known, points_per_logit=1000.0, unlisted_points=min(ranking.values()))
-    return _best(loss, start, ("points_per_logit", "unlisted_points", "strength_spread"))
+    return _best(loss, start, _OF_POINTS)
 
 
 def _listed(model: RatingModel, ranking: dict[str, float], team: str, at: int) -> TeamRating:
