@@ -156,6 +156,14 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
                 return counted[:index]
         return counted
 
+    @property
+    def begun_undecided(self) -> tuple[Round, ...]:
+        """`undecided`, and the round that decided the map, if it was seen: what was played before the map was
+        decided by the rules."""
+        counted, known = self.counted, len(self.undecided)
+        deciding = counted[known : known + 1]
+        return counted[: known + sum(not self.decides(*one.score_before) for one in deciding)]
+
     def decides(self, home: int, away: int) -> bool:
         """Whether this score ends the map by the rules, or could come only after one that did."""
         return is_decided(home, away, self.max_rounds, self.overtime_rounds)

@@ -11,7 +11,7 @@ from functools import cached_property
 import msgspec
 
 from app.domain.changes import Change, EventAdded, RoundFinished, RoundsVoided
-from app.domain.match import MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
 from app.domain.player_kills import player_kills
 
 RoundKey = tuple[int, int]  #: map number, round number
@@ -71,10 +71,23 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
         """Each player's kills on a map, in order; none for those who were only killed."""
-        found: dict[PlayerKey, tuple[int, ...]] = {}
-        for played in self.rounds.values():
-            _add(found, played.map, played.kills or ())
+        return self._kills(self.rounds.values(), self.match.current)
+
+    @cached_property
+    def lasting_kills(self) -> dict[PlayerKey, tuple[int, ...]]:
+        """Those of `kills` in rounds that began before their map was decided by the rules: they count however
+        it ends."""
+        rounds = [played for play in self.plays.values() for played in play.begun_undecided]
         current = self.match.current
+        decided = current is not None and self.play(current.map).decided
+        return self._kills(rounds, None if decided else current)
+
+    def _kills(
+        self, rounds: Iterable[Round], current: CurrentRound | None
+    ) -> dict[PlayerKey, tuple[int, ...]]:
+        found: dict[PlayerKey, tuple[int, ...]] = {}
+        for played in rounds:
+            _add(found, played.map, played.kills or ())
         if current is not None and (current.map, current.number) not in self.rounds:
             _add(found, current.map, player_kills(current.events))
         return found

@@ -92,7 +92,8 @@ def _settle(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement
     play, key = facts.plays.get(specifiers.map), (specifiers.map, _account(specifiers.player))
     if play is None:
         return None
-    kills = facts.kills.get(key, ())
+    played_out = play.end_id is not None and not play.awarded
+    kills = (facts.kills if played_out else facts.lasting_kills).get(key, ())
     if len(kills) > specifiers.threshold:
         decisive = kills[: int(specifiers.threshold) + 1]
         return decide(over, decisive, f"{len(decisive)} kills")

@@ -8,7 +8,8 @@ from app.domain.awards import award_map
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Team
 from app.domain.score_rules import is_decided
-from tests.unit.domain.play import Server, new_match
+from app.trading.match_facts import collect_facts
+from tests.unit.domain.play import TEAMS, Server, new_match
 from tests.unit.trading.test_engine import TradedServer
 
 SHORT = 4
@@ -49,6 +50,26 @@ def test_play_that_goes_on_settles_nothing_more_and_offers_nothing() -> None:
         now = results(server)
         assert {key: now[key] for key in before} == before
         assert not server.trader.active()
+
+
+def test_kills_of_rounds_that_began_before_the_map_was_decided_count_at_once() -> None:
+    key = 1, TEAMS["home"][0].account
+    server = short_map("home", "home")
+    server.go_live()
+    server.kill("home", 0, 0)
+    found = collect_facts(server.match, ())
+    assert len(found.lasting_kills[key]) == len(found.kills[key]) == 3
+    server.win("home")
+    server.freeze()
+    assert collect_facts(server.match, ()).lasting_kills == found.lasting_kills
+    for _ in range(2):
+        server.go_live()
+        server.kill("home", 0, 0)
+        assert collect_facts(server.match, ()).lasting_kills == found.lasting_kills
+        server.win("home")
+        server.freeze()
+        assert collect_facts(server.match, ()).lasting_kills == found.lasting_kills
+    assert len(collect_facts(server.match, ()).kills[key]) == 5
 
 
 def test_the_reported_end_counts_whatever_was_played_on() -> None:
