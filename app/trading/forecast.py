@@ -17,7 +17,6 @@ from app.trading.map_scores import (
     MapParameters,
     MapState,
     finals,
-    finals_by,
     half_scores,
     home_starts_ct,
     home_wins_opening,
@@ -25,6 +24,7 @@ from app.trading.map_scores import (
     map_parameters,
     map_state,
     mixture,
+    mixture_of,
     reaches_first,
     wins_map,
 )
@@ -182,19 +182,18 @@ class Forecast:
         """What `measure` of a map's final score may come to, or without a number of the match's, in maps."""
         known = self._distributions.get((number, measure))
         if known is None:
-            known = self._distributions[number, measure] = Distribution(self._measured(measure, number))
+            known = self._distributions[number, measure] = self._distribution(measure, number)
         return known
 
-    def _measured(self, measure: Measure, number: int) -> Iterator[tuple[int, float]]:
+    def _distribution(self, measure: Measure, number: int) -> Distribution:
         if not number:
-            return measured(measure, self.match_finals)
-        if self.facts.play(number).status != "upcoming":
-            return measured(measure, self.map_finals(number))
-        return (
-            (value, branch.weight * chance)
-            for branch in self.branches(number)
-            for value, chance in finals_by(measure, branch.map_parameters, branch.state)
-        )
+            return Distribution.of(measured(measure, self.match_finals))
+        outlook = self._outlook(number)
+        if outlook:
+            return outlook.distribution(measure, self._current_round_chances)
+        branches = self.branches(number)
+        ahead = tuple((parameters, state) for _, parameters, state in branches)
+        return mixture_of(measure, ahead).under([branch.weight for branch in branches])
 
     def branches(self, number: int) -> list[Branch]:
         """The states of the map after the current round, in all cases of skill in which it is played."""
@@ -348,6 +347,12 @@ class Forecast:
         match = self.match
         numbers = range(match.best_of - match_scores.maps_left(match) + 1, match.best_of + 1)
         score = match.score_home, match.score_away
+        outlook = self._outlook(numbers[0]) if numbers else None
+        if outlook:
+            following = tuple(
+                tuple(self._map_win(number, case.skill) for number in numbers[1:]) for case in self.cases
+            )
+            return outlook.match_finals(score, match.best_of, following, self._current_round_chances)
         cases = []
         for case in self.cases:
             chances = [self._map_win(number, case.skill) for number in numbers]

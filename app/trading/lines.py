@@ -1,9 +1,10 @@
 """The values that a count may come to (rounds of a map, a lead, kills), and the lines between them."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
+from operator import mul
 
 Measure = Callable[[int, int], int]  #: of a final score (home, away)
 
@@ -19,16 +20,24 @@ def summed(chances: Iterable[tuple[int, float]]) -> tuple[tuple[int, float], ...
 class Distribution:
     """The values of a count with their probabilities, which sum to 1."""
 
-    def __init__(self, chances: Iterable[tuple[int, float]]) -> None:
+    def __init__(self, values: Sequence[int], tails: Sequence[float]) -> None:
+        """`values` in order, and of each the chance that the count is as high or higher, then a 0."""
+        self._values, self._tails = values, tails
+
+    @classmethod
+    def of(cls, chances: Iterable[tuple[int, float]]) -> "Distribution":
+        """That of values with their probabilities, in any order; a value's probabilities add up."""
         found = [one for one in summed(chances) if one[1] > 0]
-        self._found = found
-        self._values = [value for value, _ in found]
-        tails = accumulate(chance for _, chance in reversed(found))
-        self._tails = [*reversed(list(tails)), 0.0]
+        return cls([value for value, _ in found], _tails(chance for _, chance in found))
 
     def over(self, line: float) -> float:
         """The probability that the count exceeds `line`."""
         return self._tails[bisect_right(self._values, line)]
+
+    @cached_property
+    def _found(self) -> list[tuple[int, float]]:
+        chances = (high - low for high, low in pairwise(self._tails))
+        return list(zip(self._values, chances, strict=True))
 
     @cached_property
     def mean(self) -> float:
@@ -54,6 +63,24 @@ class Distribution:
             (low + 0.5 if low >= 0 else high - 0.5, tail)
             for (low, high), tail in zip(pairwise(self._values), self._tails[1:], strict=False)
         ]
+
+
+class Mixture:
+    """The values of a count under each of several cases, of which only the weights change."""
+
+    def __init__(self, cases: Iterable[Iterable[tuple[int, float]]]) -> None:
+        found = [dict(summed(case)) for case in cases]
+        self._values = sorted({value for case in found for value, chance in case.items() if chance > 0})
+        tails = [_tails(case.get(value, 0.0) for value in self._values) for case in found]
+        self._columns = list(zip(*tails, strict=True))
+
+    def under(self, weights: Sequence[float]) -> Distribution:
+        """The mean over the cases; weights are positive and sum to 1."""
+        return Distribution(self._values, [sum(map(mul, weights, column)) for column in self._columns])
+
+
+def _tails(chances: Iterable[float]) -> list[float]:
+    return [*reversed(list(accumulate(reversed(list(chances))))), 0.0]
 
 
 def measured(measure: Measure, ends: Iterable[tuple[tuple[int, int], float]]) -> Iterator[tuple[int, float]]:

@@ -8,7 +8,7 @@ from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_handicap, with_threshold
 from app.trading.lines import Measure, lead, of_away, of_home, total
-from app.trading.map_scores import Score, chance_of, reachable
+from app.trading.map_scores import Score, reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import map_on_offer, maps_to_come
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void, without_team
@@ -111,8 +111,20 @@ def _team_count_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tu
     return count_lines(_of_team(specifiers), forecast, specifiers)
 
 
+def _parity(home: int, away: int) -> int:
+    return (home + away) % 2
+
+
 def _odd(specifiers: Specifiers, home: int, away: int) -> bool:
-    return (home + away) % 2 == 1
+    return _parity(home, away) == 1
+
+
+def _odd_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return forecast.distribution(_parity, specifiers.map).over(0.5)
+
+
+def _even_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - _odd_price(forecast, specifiers)
 
 
 def negated(condition: Condition) -> Condition:
@@ -125,10 +137,6 @@ def handicap_pair(specifiers: Specifiers) -> Specifiers:
         map=specifiers.map,
         handicap=specifiers.handicap if specifiers.team == "home" else -specifiers.handicap,
     )
-
-
-def _final_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
-    return chance_of(forecast.map_finals(specifiers.map), partial(condition, specifiers))
 
 
 def _final_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -173,8 +181,12 @@ def _goes_beyond(facts: MatchFacts, specifiers: Specifiers) -> Specifiers:
     return Specifiers(map=specifiers.map, threshold=facts.play(specifiers.map).max_rounds + 0.5)
 
 
-def _overtime_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
-    return _final_price(condition, forecast, _goes_beyond(forecast.facts, specifiers))
+def _overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return over_price(total, forecast, _goes_beyond(forecast.facts, specifiers))
+
+
+def _no_overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - _overtime_price(forecast, specifiers)
 
 
 def _overtime_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -202,7 +214,7 @@ def _final(
     condition: Condition,
     *,
     where: Callable[[Lines, MatchFacts], Iterable[Specifiers]] = for_map_on_offer,
-    price: Callable[[Forecast, Specifiers], float] | None = None,
+    price: Callable[[Forecast, Specifiers], float],
     shared: Callable[[Specifiers], Specifiers] = without_team,
     about_format: Literal["", "map"] = "map",
     ladder: Ladder | None = None,
@@ -213,7 +225,7 @@ def _final(
         key=key,
         family=family,
         opens=partial(where, lines),
-        price=price or partial(_final_price, condition),
+        price=price,
         settle=partial(_final_settle, condition),
         shared=shared,
         by_format=True,
@@ -222,13 +234,15 @@ def _final(
     )
 
 
-def _overtime(id: int, key: str, condition: Condition) -> Rule:
+def _overtime(
+    id: int, key: str, condition: Condition, price: Callable[[Forecast, Specifiers], float]
+) -> Rule:
     return Rule(
         id=id,
         key=key,
         family="map_overtime",
         opens=partial(for_map_on_offer, single_line),
-        price=partial(_overtime_price, condition),
+        price=price,
         settle=partial(_overtime_settle, condition),
         by_format=True,
         about_format="map",
@@ -279,7 +293,7 @@ RULES = (
         price=partial(under_price, total),
         ladder=_TOTALS,
     ),
-    _overtime(10, "map_overtime", exceeds),
+    _overtime(10, "map_overtime", exceeds, _overtime_price),
     _final(
         25,
         "team_rounds_over",
@@ -300,7 +314,15 @@ RULES = (
         shared=unchanged,
         ladder=_TEAM_TOTALS,
     ),
-    _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, about_format=""),
-    _final(28, "map_rounds_even", "map_rounds_parity", single_line, negated(_odd), about_format=""),
-    _overtime(31, "map_no_overtime", negated(exceeds)),
+    _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, price=_odd_price, about_format=""),
+    _final(
+        28,
+        "map_rounds_even",
+        "map_rounds_parity",
+        single_line,
+        negated(_odd),
+        price=_even_price,
+        about_format="",
+    ),
+    _overtime(31, "map_no_overtime", negated(exceeds), _no_overtime_price),
 )

@@ -17,7 +17,7 @@ from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
 from app.trading.half_walk import Half, Rest, Results
-from app.trading.lines import Measure, measured, summed
+from app.trading.lines import Measure, Mixture, measured
 from app.trading.model import half_of, side_logit, start_side, switched
 
 Score = tuple[int, int]
@@ -244,10 +244,10 @@ def chance_of(distribution: Finals, condition: Callable[[int, int], bool]) -> fl
     return sum([chance for (home, away), chance in distribution if condition(home, away)])
 
 
-@lru_cache(maxsize=4096)
-def finals_by(measure: Measure, parameters: MapParameters, state: MapState) -> tuple[tuple[int, float], ...]:
-    """What `measure` of the final score may come to, with probabilities: for maps that many matches share."""
-    return summed(measured(measure, finals(parameters, state)))
+@lru_cache(maxsize=1024)
+def mixture_of(measure: Measure, cases: tuple[tuple[MapParameters, MapState], ...]) -> Mixture:
+    """What `measure` of the final score may come to in each of these cases."""
+    return Mixture(measured(measure, finals(*case)) for case in cases)
 
 
 @lru_cache(maxsize=4096)

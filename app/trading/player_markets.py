@@ -73,7 +73,7 @@ def _distribution(forecast: Forecast, specifiers: Specifiers) -> Distribution:
 @lru_cache(maxsize=1024)
 def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
     """The kills of a map, given how many were seen and the chances of 0, 1, 2, … more."""
-    return Distribution(enumerate(chances, start=seen))
+    return Distribution.of(enumerate(chances, start=seen))
 
 
 def _lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:

@@ -176,7 +176,7 @@ def _kill_count(forecast: Forecast, specifiers: Specifiers) -> Distribution:
 @lru_cache(maxsize=4096)
 def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
     """The kills of a round, given how many were seen and the chances of 0, 1, 2, … more."""
-    return Distribution(enumerate(chances, start=seen))
+    return Distribution.of(enumerate(chances, start=seen))
 
 
 def _kill_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:

@@ -6,9 +6,12 @@ log moves are sums over it.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from operator import mul
 
 from msgspec.structs import replace
 
+from app.trading import match_scores
+from app.trading.lines import Distribution, Measure, Mixture, measured
 from app.trading.map_scores import (
     Finals,
     MapParameters,
@@ -36,10 +39,37 @@ class RoundOutlook:
         #: Of each case, after a won round and, behind those, after a lost one.
         self._ahead = [(one, state.after(one, won, economy)) for won in (True, False) for one in parameters]
         self._races: dict[int, list[float]] = {}
+        self._mixtures: dict[Measure, Mixture] = {}
+        self._matches: dict[tuple[object, ...], tuple[list[Score], list[tuple[float, ...]]]] = {}
 
     def finals(self, chances: Chances) -> Finals:
         """The map's final scores with their probabilities."""
         return self._mean(self._finals, chances)
+
+    def distribution(self, measure: Measure, chances: Chances) -> Distribution:
+        """What `measure` of the map's final score may come to."""
+        known = self._mixtures.get(measure)
+        if known is None:
+            ends = [measured(measure, finals(*one)) for one in self._ahead]
+            known = self._mixtures[measure] = Mixture(ends)
+        return known.under(self._weights(chances))
+
+    def match_finals(
+        self, score: Score, best_of: int, following: tuple[tuple[float, ...], ...], chances: Chances
+    ) -> Finals:
+        """Final map scores of a match with this score of maps before this one; `following` are home's chances
+        of the maps after it, in each case."""
+        key = score, best_of, following
+        known = self._matches.get(key)
+        if known is None:
+            known = self._matches[key] = _columns(
+                [
+                    tuple(match_scores.finals(*score, best_of, (won, *ahead)).items())
+                    for won in (1.0, 0.0)
+                    for ahead in following
+                ]
+            )
+        return self._mean(known, self.map_wins(chances))
 
     def half_scores(self, chances: Chances) -> Finals:
         """The scores that its first half can end with, with their probabilities."""
@@ -62,12 +92,12 @@ class RoundOutlook:
         }
 
     @cached_property
-    def _finals(self) -> tuple[list[Score], list[list[float]]]:
-        return _rows([finals(*one) for one in self._ahead])
+    def _finals(self) -> tuple[list[Score], list[tuple[float, ...]]]:
+        return _columns([finals(*one) for one in self._ahead])
 
     @cached_property
-    def _half_scores(self) -> tuple[list[Score], list[list[float]]]:
-        return _rows([half_scores(*one) for one in self._ahead])
+    def _half_scores(self) -> tuple[list[Score], list[tuple[float, ...]]]:
+        return _columns([half_scores(*one) for one in self._ahead])
 
     @cached_property
     def _wins(self) -> list[float]:
@@ -77,19 +107,19 @@ class RoundOutlook:
         won = [weight * chances[skill] for weight, skill in self._cases]
         return won + [weight - up for (weight, _), up in zip(self._cases, won, strict=True)]
 
-    def _mean(self, found: tuple[list[Score], list[list[float]]], chances: Chances) -> Finals:
-        scores, rows = found
-        sums = [0.0] * len(scores)
-        for weight, row in zip(self._weights(chances), rows, strict=True):
-            sums = [total + weight * chance for total, chance in zip(sums, row, strict=True)]
-        return tuple(zip(scores, sums, strict=True))
+    def _mean(self, found: tuple[list[Score], list[tuple[float, ...]]], chances: Chances) -> Finals:
+        scores, columns = found
+        weights = self._weights(chances)
+        return tuple(
+            (score, sum(map(mul, weights, column))) for score, column in zip(scores, columns, strict=True)
+        )
 
 
-def _rows(distributions: Sequence[Finals]) -> tuple[list[Score], list[list[float]]]:
-    """All scores, and for each distribution the chance of each."""
+def _columns(distributions: Sequence[Finals]) -> tuple[list[Score], list[tuple[float, ...]]]:
+    """All scores, and of each its chance in each distribution."""
     scores = sorted({score for distribution in distributions for score, _ in distribution})
     by_score = [dict(distribution) for distribution in distributions]
-    return scores, [[known.get(score, 0.0) for score in scores] for known in by_score]
+    return scores, [tuple(known.get(score, 0.0) for known in by_score) for score in scores]
 
 
 @lru_cache(maxsize=512)

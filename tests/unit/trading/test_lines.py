@@ -28,7 +28,7 @@ chances = st.dictionaries(st.integers(-20, 30), st.floats(0.001, 1.0), min_size=
 
 def distribution(weights: dict[int, float]) -> Distribution:
     whole = sum(weights.values())
-    return Distribution((value, weight / whole) for value, weight in weights.items())
+    return Distribution.of((value, weight / whole) for value, weight in weights.items())
 
 
 @given(chances)

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.trading import match_scores
 from app.trading.economy import economies
+from app.trading.lines import Distribution, lead, measured, total
 from app.trading.map_scores import (
     MapParameters,
     MapState,
@@ -51,4 +53,23 @@ def test_everything_is_the_mean_of_both_results(
     )
     assert sum(weight * outlook.map_wins(chances)[skill] for weight, skill in CASES) == pytest.approx(
         sum(weight * wins_map(own, after) for weight, own, after in ahead), abs=1e-12
+    )
+    for measure in (lead, total):
+        found = outlook.distribution(measure, chances)
+        fresh = Distribution.of(
+            measured(measure, mixture((weight, finals(own, after)) for weight, own, after in ahead))
+        )
+        for line in range(-31, 43):
+            assert found.over(line + 0.5) == pytest.approx(fresh.over(line + 0.5), abs=1e-12)
+        assert found.mean == pytest.approx(fresh.mean, abs=1e-9)
+    following = ((0.3, 0.6), (0.5, 0.4), (0.8, 0.9))
+    won = outlook.map_wins(chances)
+    assert dict(outlook.match_finals((0, 0), 3, following, chances)) == pytest.approx(
+        dict(
+            mixture(
+                (weight, tuple(match_scores.finals(0, 0, 3, (won[skill], *later)).items()))
+                for (weight, skill), later in zip(CASES, following, strict=True)
+            )
+        ),
+        abs=1e-12,
     )
