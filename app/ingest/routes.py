@@ -4,7 +4,7 @@ from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 import msgspec
-from litestar import MediaType, Request, post
+from litestar import MediaType, Request, Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
@@ -28,7 +28,13 @@ class LogSink(msgspec.Struct, frozen=True):
     secret: str
 
 
-@post("/ops/v1/matches/{match_id:uuid}/log", opt=_LOG, status_code=200, media_type=MediaType.TEXT)
+@post(
+    "/ops/v1/matches/{match_id:uuid}/log",
+    opt=_LOG,
+    status_code=200,
+    media_type=MediaType.TEXT,
+    response_class=Response,
+)
 async def log_sink(
     request: Request[Any, Any, Any],
     sink: NamedDependency[LogSink],

@@ -1,12 +1,12 @@
 """Notifications that invalidate cached response bodies.
 
-Every write of a match, of bookings or of reference data sends one in the same transaction. For a match it
-contains a digest of its row in lists, so that a cached list stays valid while its matches change in fields
-that lists do not show.
+Every write of a match that a response shows (a new timestamp is one), of bookings or of reference data sends
+one in the same transaction. For a match it contains a digest of its row in lists, so that a cached list stays
+valid while its matches change in fields that lists do not show.
 """
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Self
 from uuid import UUID
 
@@ -41,6 +41,12 @@ def match_payload(match: Match) -> str:
         *(match.home_id, match.away_id, match.tournament_id, play.name if play else ""),
     )
     return f"{match.id} {zlib.crc32(repr(row).encode()):x}"
+
+
+async def notify_stamped(tx: Tx, matches: Iterable[Match]) -> None:
+    """Notify that these matches have a new timestamp, and are otherwise as they were."""
+    payloads = [match_payload(match) for match in matches]
+    await tx.execute("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", CHANNEL, payloads)
 
 
 async def notify_removed(tx: Tx, match_ids: Collection[UUID]) -> None:

@@ -1,6 +1,6 @@
 """Matches: one row each, the whole state as one value, locked before anything of the match is written.
 
-Every write here also notifies caches of response bodies (`cache_invalidation`).
+Every write here that a response shows also notifies caches of response bodies (`cache_invalidation`).
 """
 
 from collections.abc import Collection, Sequence
@@ -122,8 +122,8 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
 
 def save_statement(match: Match, reprice_at: int | None = None) -> Write:
     """The statement that writes the match's state, and when its prices may next change because time passes;
-    its row must be locked. `last_stamp` and `last_seq` are written by `changes.append` only. Raises
-    `NotFound`."""
+    its row must be locked. `last_stamp` is written by `changes.append` and, for a recovery, by
+    `recovery_queries.stamp`; `last_seq` by the first only. Raises `NotFound`."""
     return Write(_SAVE, (*_columns(match), reprice_at), missing=f"There is no match {match.id}.")
 
 

@@ -13,6 +13,7 @@ import msgspec
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
 from app.domain.settlement import LedgerEntry
+from app.store import cache_invalidation
 from app.store.matches import MatchPosition
 from app.store.sql import booked
 from app.store.transaction import Tx
@@ -94,7 +95,8 @@ async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
 
 async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMatch]:
     """Lock these matches and assign each a new stamp, max(`now`, its last + 1); by number. What is read of
-    them in the same transaction is their state at that stamp."""
+    them in the same transaction is their state at that stamp. Cached bodies that show the old one are
+    invalidated."""
     found = [
         StampedMatch(
             id=row["id"],
@@ -106,6 +108,7 @@ async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMa
         )
         for row in await tx.fetch(_STAMP, list(match_ids), now)
     ]
+    await cache_invalidation.notify_stamped(tx, (each.match for each in found))
     return sorted(found, key=lambda match: match.number)
 
 

@@ -148,7 +148,8 @@ async def test_a_log_body_travels_unchanged(
     answer = await post_log(
         client, made["log_sink_url"], body, **{"X-Server-Instance-Token": "run"}, **offsets
     )
-    assert answer.status_code == 200
+    assert (answer.status_code, answer.text) == (200, "OK")
+    assert answer.headers["content-type"].startswith("text/plain")
     assert (await post_log(client, made["log_sink_url"])).status_code == 200
     queues = queues_of(private)
     subscribe(queues, handle, PartitionAssignment("w1"))

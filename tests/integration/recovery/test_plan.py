@@ -1,5 +1,6 @@
 """What is told again, in which order, and that folding it ends in the truth."""
 
+import asyncio
 from uuid import uuid4
 
 import pytest
@@ -12,7 +13,7 @@ from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, Reco
 from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
 from app.recovery.plan import RecoveryPlan
-from app.store import matches, tenants
+from app.store import cache_invalidation, matches, notifications, tenants
 from app.store.connections import Store
 from tests.support.story import Story, offer
 
@@ -75,6 +76,17 @@ async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
     assert first.seq == second.seq == before.last_seq
     await story.offer(match, offer(2))
     assert story.at > second.at, "what is told live afterwards is newer"
+
+
+async def test_a_fresh_stamp_invalidates_cached_bodies_of_the_match(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    match = await story.match()
+    received = notifications.listen(store, cache_invalidation.CHANNEL)
+    async with asyncio.timeout(5):
+        assert await anext(received) == ""
+        await told(store, job(tenant))
+        assert await anext(received) == cache_invalidation.match_payload(match)
 
 
 async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
