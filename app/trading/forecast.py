@@ -32,7 +32,7 @@ from app.trading.match_facts import MatchFacts
 from app.trading.model import Skill
 from app.trading.round_model import ct_wins
 from app.trading.round_outlook import RoundOutlook, round_outlook
-from app.trading.round_state import RoundState, SideState
+from app.trading.round_state import FULL_TEAM, RoundState, SideState
 from app.trading.round_view import round_state, seen_at
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
@@ -387,11 +387,11 @@ class Forecast:
 
 def _means(current: CurrentRound, side: SideState, name: Side) -> int | None:
     """A side's money and equipment when the round began. Once it is live, what its players carried out of the
-    buy zone counts."""
+    buy zone counts; until all have left it, what they have, while all live."""
     if side.money is None:
         return None
-    if current.phase == "freeze":
-        known = side.weapons is not None and side.utility is not None
-        return side.money + (side.weapons or 0) + (side.utility or 0) if known else None
-    carried, _ = team_equipment_values(current.carried, name)
+    live = current.phase != "freeze"
+    carried, _ = team_equipment_values(current.carried, name) if live else (None, None)
+    if carried is None and not (live and side.alive < FULL_TEAM):
+        carried = None if side.weapons is None or side.utility is None else side.weapons + side.utility
     return None if carried is None else side.money + carried

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from uuid import UUID
 
 import msgspec
@@ -15,6 +16,8 @@ from app.domain.loadout import Loadout
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log
+from app.trading.forecast import Forecast
+from app.trading.match_facts import collect_facts
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
 from tests.unit.trading.true_round import TrueLog, read_true, stamp
@@ -88,6 +91,20 @@ def test_the_state_is_complete_and_plausible_at_the_end_of_each_freeze_time(
             assert 5 * 200 <= (seen.weapons or 0) <= MOST_WEAPONS
             assert 0 <= (seen.utility or 0) <= MOST_UTILITY
             assert 0 <= (seen.armour or 0) <= 500 and 0 <= (seen.losses or 0) <= 4
+
+
+def test_the_economy_of_a_round_is_the_same_until_somebody_dies(
+    whole: Views, truth: TrueLog, lines: list[tuple[int, str]]
+) -> None:
+    """Players leave the buy zone one by one: what those who are still in it have counts, too. A purchase is
+    several lines of one second."""
+    for start, after in pairwise(truth.moments):
+        if start.what != "start":
+            continue
+        ends = {stamp(line): index for index, line in lines[start.line : after.line]}
+        matches = [whole[index][0] for index in (start.line, *ends.values())]
+        seen = {Forecast(collect_facts(match, ()), match.last_fact_at).economy for match in matches}
+        assert len(ends) > 3 and len(seen) == 1 and None not in seen, start
 
 
 def test_the_clock_is_the_logs_own(whole: Views, truth: TrueLog) -> None:
