@@ -109,7 +109,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Facts applied later than this after their arrival (milliseconds) suspend every market of their
     #: match, until newer ones are applied in time.
     fresh_millis: Positive = 2000
-    #: Without a heartbeat of any ingest worker for so long (seconds), the feed process suspends every open
+    #: Without a heartbeat of any ingest worker for so long (seconds), the feed process suspends every active
     #: market.
     ingest_dead_seconds: Positive = 15
     #: Margin of every book, as a fraction.

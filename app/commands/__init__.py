@@ -7,7 +7,8 @@ A command is one struct of `match_commands`. `effects` says how it changes the m
 action it takes on its markets (`market_actions`); `execution` carries it out in one transaction, at most once
 for each request id, with an audit row. `creation` creates matches, `source_switch` chooses the log source.
 
-`match_update` ends every transaction on a match, whether a command or a log batch began it: trading reacts,
+`match_update` ends every transaction that changes a match's state, whether a command or a log batch began it
+(one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts,
 and state, ledger and change log (`change_drafts`) are written together or not at all. `entrant_links`
 resolves team, tournament and player names to numbers; `doubt_alerts` begins and ends the alerts about the
 match.

@@ -103,8 +103,8 @@ class Tournament(msgspec.Struct, frozen=True):
 
 def abbreviate(name: str) -> str:
     """An abbreviation derived from a name: the initials of its words with their numbers ("Northern Cup 4":
-    NC4), or the first letters of its only word. It has 1 to `SHORT_LETTERS` letters and digits and is always
-    the same for a name; two names may share one."""
+    NC4), or the first letters of its only word. It has 1 to `MAX_ABBREVIATION` letters and digits and is
+    always the same for a name; two names may share one."""
     words = _WORD.findall(name)
     if len(words) > 1:
         short = "".join(word if word.isdecimal() else word[0] for word in words)[:MAX_ABBREVIATION]

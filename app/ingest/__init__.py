@@ -12,11 +12,12 @@ once; its offsets or its message id make that exactly once. Missing data is neve
 suspended until a round begins of which nothing is missing. Facts applied long after their arrival score
 and settle, but suspend every active market and open none.
 
-Four modules act where no line does, on one match after the other (`match_checks`): `repricing` prices matches
-again when time alone changes their prices, `suspension` suspends matches whose source is silent, or all when
-no worker is alive, `missing_ranges` continues after bytes that never came, `parked_batches` stores what
-cannot be applied. `source_selection` decides which of several
-senders is followed, `rival_sources` records the others. `reference` imports reference data.
+Some modules act where no line does, on one match after the other (`match_checks`): `repricing` prices matches
+again when time alone changes their prices, `rating_refresh` when their teams' ratings change, `suspension`
+suspends matches whose source is silent, or all when no worker is alive, `missing_ranges` continues after
+bytes that never came, `parked_batches` stores what cannot be applied. `source_selection` decides which of
+several senders is followed, and `rival_sources` records what the others send. `reference` imports reference
+data.
 
 Ingest imports no channel; only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
 `commands`, `trading`, `store`, `broker`, `access`, `http`, `domain` and `kit`.

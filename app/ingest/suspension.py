@@ -33,7 +33,7 @@ async def suspend_silent(store: Store, now: int, config: IngestConfig) -> int:
 
 
 async def suspend_everything(store: Store, now: int) -> int:
-    """Suspend every open market of every match; how many matches had one.
+    """Suspend every active market of every match; how many matches had one.
 
     The feed process calls it when no ingest worker is alive. A worker that returns lifts it: before play at
     once (`end_after_restart`), in play with the next fresh lines.

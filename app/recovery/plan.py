@@ -2,7 +2,7 @@
 
     fixture changes → odds of every match → settlements and voids → rollbacks
 
-A full snapshot has odds only; only the global request replays rollbacks. A step is one short read.
+A full snapshot has odds only; only the facade's full recovery replays rollbacks. A step is one short read.
 The odds of a match are read under its lock and stamped; the ledger is then read up to the change at which
 those odds were read, so that what happens in between is published once, live.
 """

@@ -11,9 +11,12 @@ to the same state changes nothing.
     kill_model         one round, kill by kill
     round_state        what is known of a round when it is priced
     round_features     the numbers that the round model looks at
+    round_view         a match's current round as the round model sees it
+    round_clock        what the clock alone decides in a round
     round_limits       what the last seconds of clock and fuse leave possible
     round_model        CT's chance of a round, before it and in play
     round_endings      how a round ends
+    round_outlook      what the current round decides of its map
     bare_round         rounds of which little is known
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
@@ -32,6 +35,8 @@ to the same state changes nothing.
     round_markets, half_markets, map_markets, match_markets, player_markets    the rules
     registry           all rules by id
     pricing_config     how prices are made and when they are published
+    closing            which markets are closed because their result is all but certain
+    repricing          until when the prices of a round may stand if no line comes
     margin             probabilities of a group to odds
     offers             what the state demands to be on offer, priced
     settling           settlements to ledger entries, and rollbacks

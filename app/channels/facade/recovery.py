@@ -65,7 +65,8 @@ async def odds(
     request_id: _RequestId = None,
     node_id: _NodeId = None,
 ) -> RenderedResponse[Any]:
-    """Replay the active odds of one match over AMQP; without a request id, one is generated and returned."""
+    """Replay the open markets of one match, active and suspended, over AMQP; without a request id, one
+    is generated and returned."""
     check_product(product, facade.producer)
     return await _accept(
         recoveries, request, RecoveryKind.EVENT_ODDS, RecoveryParameters(None, request_id, node_id), event_id

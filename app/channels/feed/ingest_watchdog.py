@@ -49,5 +49,5 @@ class IngestWatchdog:
             await self._suspend()
         known, self.dead = self.dead, newest if dead else None
         if dead and known is None:
-            log.error("no ingest worker is alive; every open market is suspended", last_beat=newest)
+            log.error("no ingest worker is alive; every active market is suspended", last_beat=newest)
             self.died.set()
