@@ -5,7 +5,15 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.changes import Change, MapFinished, MatchCancelled, MatchChanged, MatchFinished, RoundsVoided
+from app.domain.changes import (
+    Change,
+    FormatChanged,
+    MapFinished,
+    MatchCancelled,
+    MatchChanged,
+    MatchFinished,
+    RoundsVoided,
+)
 from app.domain.doubts import public_reason
 from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
@@ -18,11 +26,11 @@ from app.trading.offers import OFF_OFFER, Offer, has_moved, has_moved_by, priced
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
-from app.trading.settling import outdated_reason, roll_back, settle, settlement_of
+from app.trading.settling import outdated_reason, roll_back, settle, settlement_of, waits_for_format
 from app.trading.specifiers import parse
 
 #: Changes after which something settled may no longer hold.
-_REVERSING = (RoundsVoided, MapFinished, MatchFinished, MatchCancelled, MatchChanged)
+_REVERSING = (RoundsVoided, FormatChanged, MapFinished, MatchFinished, MatchCancelled, MatchChanged)
 
 
 class Reaction(msgspec.Struct, frozen=True):
@@ -91,13 +99,17 @@ def _order(entry: LedgerEntry) -> tuple[object, ...]:
 
 
 def _roll_back_outdated(facts: MatchFacts, changes: Sequence[Change], after: Book) -> list[LedgerEntry]:
-    if not any(isinstance(change, _REVERSING) for change in changes):
+    reversing = any(isinstance(change, _REVERSING) for change in changes)
+    if not reversing and not facts.match.format_status.open_maps:
         return []
     entries = []
     for key, market in after.items():
         if not market.closed or market.settled_by != "engine" or market.type_id not in RULES:
             continue
-        why = outdated_reason(market, RULES[market.type_id], facts, parse(market.specifiers))
+        rule, specifiers = RULES[market.type_id], parse(market.specifiers)
+        if not reversing and not waits_for_format(rule, facts, specifiers):
+            continue
+        why = outdated_reason(market, rule, facts, specifiers)
         if why:
             after[key], entry = roll_back(market, why)
             entries.append(entry)

@@ -15,7 +15,7 @@ from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES
 from app.trading.rules import Settlement
-from app.trading.settling import settlement_of
+from app.trading.settling import settlement_of, waits_for_format
 from app.trading.specifiers import parse
 
 
@@ -111,7 +111,7 @@ def _wrong_outcome(
     if last.type_id not in RULES:
         yield "this market type is not known"
         return
-    if RULES[last.type_id].by_format and facts.format_open(parse(last.specifiers).map):
+    if waits_for_format(RULES[last.type_id], facts, parse(last.specifiers)):
         return
     found = _settlements(last, facts)
     if last.new_status is LedgerStatus.PENDING:

@@ -13,9 +13,15 @@ _LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: L
 
 def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     """The settlement by the facts, if the format that it depends on is known."""
-    if rule.by_format and facts.format_open(specifiers.map):
+    if waits_for_format(rule, facts, specifiers):
         return void(NO_RESULT, (), "the format of the map was never known") if facts.cancelled else None
     return _decided(rule, facts, specifiers)
+
+
+def waits_for_format(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> bool:
+    """Whether the result depends on a format that is not known. The first half's pistol round is the map's
+    first round in any."""
+    return rule.by_format and specifiers.half != 1 and facts.format_open(specifiers.map)
 
 
 def _decided(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -123,7 +129,7 @@ def outdated_reason(market: Market, rule: Rule, facts: MatchFacts, specifiers: S
     # The facts have no events of past rounds: what rests on them holds until they are void.
     if specifiers.round and market.rests_on and market.void_reason_id != NOT_PLAYED:
         return ""
-    found = _decided(rule, facts, specifiers)
+    found = settlement_of(rule, facts, specifiers)
     if found is None:
         return "no longer decided"
     return "" if found.result is market.result else "the result has changed"

@@ -101,6 +101,43 @@ def test_nothing_that_depends_on_the_format_settles_while_it_is_in_doubt() -> No
     assert series.trader.of(12, "map=1|team=home|half=2").open
 
 
+def test_what_was_settled_by_the_format_is_open_while_it_is_in_doubt() -> None:
+    """A map of 30 rounds that was taken for one of 24: at 9:3 only a half of 12 is over."""
+    series = TradedSeries()
+    halfway(series.server, 11)
+    series.server.round("home")
+    series.trade()
+    half, pistol = (22, "map=1|team=home"), (12, "map=1|team=home|half=1")
+    assert series.trader.of(*half).result is series.trader.of(*pistol).result is Result.WON
+    series.server.freeze()
+    sight_all(series.server)
+    series.trade()
+    assert series.trader.match.format_status.open_maps == (1,)
+    assert series.trader.of(*half).open
+    assert series.trader.of(*pistol).result is Result.WON, "the first round in any format"
+    series.set_format(24)
+    assert series.trader.of(*half).result is Result.WON
+
+
+@pytest.mark.parametrize("by", ["operator", "log"])
+def test_a_half_that_is_longer_now_is_open_again(by: str) -> None:
+    series = TradedSeries()
+    halfway(series.server, 0)
+    for _ in range(7):
+        sight_all(series.server)
+        series.server.round("home")
+        series.server.freeze()
+    series.trade()
+    half = (22, "map=1|team=home")
+    assert series.trader.of(*half).result is Result.WON
+    if by == "log":
+        series.server.report(f.FormatSet(at=series.server.later(), max_rounds=30))
+        series.trade()
+    else:
+        series.set_format(30)
+    assert series.trader.of(*half).open
+
+
 def test_pistol_rounds_of_a_map_of_30_settle_by_its_own_second_half() -> None:
     series = TradedSeries()
     halfway(series.server, 12)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.lifecycle import cancel
 from app.domain.market import Result
-from app.domain.match import Match
+from app.domain.match import Match, Team
 from tests.unit.domain.play import new_match
 from tests.unit.domain.test_properties import Recorder, end_map, facts, stories
 from tests.unit.trading.trader import Trader
@@ -32,6 +32,18 @@ def played_on() -> list[f.Fact]:
     server.start_map("de_mirage")
     server.report(f.FormatSet(at=0, max_rounds=4))
     end_map(server, "home")
+    return server.facts
+
+
+def other_format(*winners: Team) -> list[f.Fact]:
+    """Sides change after these rounds, which is no half of the match's format."""
+    server = Recorder(new_match(best_of=3))
+    server.start_map("de_mirage")
+    for number, winner in enumerate(winners, start=1):
+        server.round(winner)
+        if number == len(winners):
+            server.swap()
+        server.freeze()
     return server.facts
 
 
@@ -82,6 +94,8 @@ def test_a_cancelled_match_leaves_nothing_open(account: list[f.Fact], cut: list[
 
 @SLOW
 @given(stories(), sizes, sizes)
+@example(account=other_format("home"), one=[1], two=[6])
+@example(account=other_format(*["home"] * 7), one=[1], two=[200])
 def test_batches_make_no_difference_to_results(account: list[f.Fact], one: list[int], two: list[int]) -> None:
     """Offers depend on when prices are looked at, results do not."""
     traders = []
