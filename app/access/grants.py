@@ -61,7 +61,7 @@ class Grants:
         """Whether notifications are received, so that grants may be cached."""
         return self._listening
 
-    async def authorise(self, raw_key: str, address: str | None = None) -> Grant:
+    async def grant_of(self, raw_key: str, address: str | None = None) -> Grant:
         """The grant of a key that is presented from `address`.
 
         Raises `Forbidden`, always with the same text, when the key is malformed, unknown, revoked, of a

@@ -95,7 +95,7 @@ class UnauthenticatedLimiter:
         self._looking_up[block] += 1
         try:
             async with self._one_at_a_time:
-                return await grants.authorise(raw_key, address)
+                return await grants.grant_of(raw_key, address)
         finally:
             self._looking_up[block] -= 1
             if not self._looking_up[block]:
@@ -117,7 +117,7 @@ async def authenticate_key(
             if not is_well_formed(raw_key):
                 _refuse_address(seconds)
             return await limiter.look_up(grants, raw_key, address)
-        return await grants.authorise(raw_key, address)
+        return await grants.grant_of(raw_key, address)
     except (BadRequest, Unauthenticated, Forbidden):
         if seconds := limiter.retry_after(address):
             _refuse_address(seconds)

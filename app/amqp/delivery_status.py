@@ -52,7 +52,7 @@ def _tenant_status(status: CursorStatus, queues: list[QueueCounts] | None) -> Te
     held = status.holder is not None and status.remaining > 0
     return TenantStatus(
         tenant=status.slug,
-        state=(status.state or CONNECTED) if held else "no feed process tells it",
+        state=(status.state or CONNECTED) if held else "no feed process publishes to it",
         holder=status.holder if held else None,
         cursor=status.seq,
         behind=status.behind,

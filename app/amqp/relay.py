@@ -68,7 +68,7 @@ class Relay:
     async def start(self) -> None:
         """Begin a little before the present, where the log is not pruned; raises `Unavailable`."""
         async with self._store.autocommit() as tx:
-            self._pruned_to = await changes.tail(tx) - 1
+            self._pruned_to = await changes.oldest(tx) - 1
             self._recent = RecentEnvelopes(max(0, self._pruned_to, await changes.head(tx) - _READ_BACK))
 
     def add(self, tenant: LeasedTenant, notice: LossNotice) -> TenantPublisher:
@@ -190,7 +190,7 @@ class Relay:
         after = publisher.sent
         async with self._store.autocommit() as tx:
             rows = await changes.read(tx, after, _PAGE)
-            oldest = await changes.tail(tx)
+            oldest = await changes.oldest(tx)
         if oldest and after < oldest - 1:
             publisher.skip_to(oldest - 1)
             after = publisher.sent

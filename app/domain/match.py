@@ -256,7 +256,7 @@ class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
     """The map's players who left the server, and the bots that replace them. `unseen`: how many of home's and
     away's players are neither, and not on the server's list either: they never connected."""
 
-    away: tuple[TeamPlayer, ...] = ()
+    absent: tuple[TeamPlayer, ...] = msgspec.field(default=(), name="away")
     bots: tuple[TeamPlayer, ...] = ()
     unseen: tuple[int, int] = (0, 0)
 

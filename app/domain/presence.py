@@ -19,10 +19,10 @@ TEAM = 5
 
 def available_players(match: Match, team: Team) -> int:
     """How many players of a team can play the next round."""
-    away = sum(member.team == team for member in match.presence.away)
+    absent = sum(member.team == team for member in match.presence.absent)
     bots = sum(member.team == team for member in match.presence.bots)
     unseen = match.presence.unseen[0 if team == "home" else 1]
-    return min(TEAM, max(0, TEAM - away + bots - unseen))
+    return min(TEAM, max(0, TEAM - absent + bots - unseen))
 
 
 def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
@@ -34,8 +34,8 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
     if not fact.player.account:
         bots = tuple(one for one in presence.bots if one.player != fact.player)
         match = replace(match, presence=replace(presence, bots=bots))
-    elif not any(_same(one.player, fact.player) for one in presence.away):
-        match = replace(match, presence=replace(presence, away=(*presence.away, member)))
+    elif not any(_same(one.player, fact.player) for one in presence.absent):
+        match = replace(match, presence=replace(presence, absent=(*presence.absent, member)))
     current = match.current
     if current is not None and current.phase == "live":
         dead = any(_same(one, fact.player) for one in current.dead)
@@ -48,11 +48,11 @@ def player_joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match
     if match.map is None or match.warmup or team is None:
         return match
     presence = match.presence
-    away = tuple(one for one in presence.away if not _same(one.player, fact.player))
-    if len(away) == len(presence.away):
+    absent = tuple(one for one in presence.absent if not _same(one.player, fact.player))
+    if len(absent) == len(presence.absent):
         presence = replace(presence, unseen=_less_one(presence.unseen, team))
     if fact.player.account or any(one.player == fact.player for one in presence.bots):
-        presence = replace(presence, away=away)
+        presence = replace(presence, absent=absent)
     else:
         presence = replace(presence, bots=(*presence.bots, TeamPlayer(fact.player, team)))
     return _update_alive(replace(match, presence=presence))

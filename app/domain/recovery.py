@@ -17,8 +17,8 @@ MAX_QUEUED = 64  #: event-level requests of one tenant that may wait or run at a
 class RecoveryKind(StrEnum):
     """Which of the four requests it was; each replays other messages."""
 
-    CANONICAL = "canonical"
-    GLOBAL = "global"
+    REST_FULL = "canonical"
+    FACADE_FULL = "global"
     EVENT_ODDS = "event_odds"
     EVENT_STATEFUL = "event_stateful"
 

@@ -12,7 +12,7 @@ from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
 from app.store import log_state, match_sources, matches
 from app.store.connections import Store
-from app.store.log_state import LogState, PendingRange
+from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx
 
 log = get_logger(__name__)
@@ -67,7 +67,7 @@ async def _follow(
             "another log source is followed now", match_id=str(match.id), source=decision.sender.source
         )
         update.facts.append(SourceChanged(at=batch.arrived_at))
-    whole = PendingRange("", 0, 0, batch.body, batch.arrived_at)
+    whole = LogRange("", 0, 0, batch.body, batch.arrived_at)
     await update.add(chunk or whole, has_offsets=chunk is not None)
     await update.add_pending()
     update.state = replace(update.state, last_message=batch.id)

@@ -13,7 +13,7 @@ from app.ingest import cs2log, fact_times, offsets
 from app.ingest.config import IngestConfig
 from app.kit import metrics
 from app.store import log_state
-from app.store.log_state import LogState, PendingRange
+from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
 
 GAP = "a part of the game server's log is missing"  #: why a match is suspended
@@ -29,7 +29,7 @@ class LogUpdate:
         self.facts: list[Fact] = []
         self.arrived_at = 0
 
-    async def add(self, pending: PendingRange, *, has_offsets: bool = True) -> None:
+    async def add(self, pending: LogRange, *, has_offsets: bool = True) -> None:
         """Parse the next range; `has_offsets` when its sender sends them."""
         body = pending.body
         if has_offsets:

@@ -130,7 +130,7 @@ class RecoveryPlan:
 
 
 def _plan(request: RecoveryRequest, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
-    everything = request.kind is RecoveryKind.GLOBAL
+    everything = request.kind is RecoveryKind.FACADE_FULL
     if everything and request.after:
         yield Step(Phase.FIXTURES)
     yield from _pages(Phase.ODDS, present, PAGE)

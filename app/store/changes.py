@@ -189,8 +189,8 @@ async def head(tx: Tx) -> int:
     return seq
 
 
-async def tail(tx: Tx) -> int:
-    """The lowest seq in the log, 0 when it is empty: a cursor below `tail - 1` may have missed changes."""
+async def oldest(tx: Tx) -> int:
+    """The lowest seq in the log, 0 when it is empty: a cursor below `oldest - 1` may have missed changes."""
     seq: int = await tx.value("SELECT coalesce(min(seq), 0) FROM change")
     return seq
 

@@ -31,8 +31,9 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     known: tuple[MatchSource, ...] = ()
 
 
-class PendingRange(msgspec.Struct, frozen=True):
-    """A range of the log that arrived before the range that it follows. `arrived_at` in ms."""
+class LogRange(msgspec.Struct, frozen=True):
+    """Bytes `begin` to `end` of the log of one run (`instance`), which came at `arrived_at` (ms). Those
+    that come before the bytes that they follow are stored as pending."""
 
     instance: str
     begin: int
@@ -90,7 +91,7 @@ def save_statement(state: LogState) -> Write:
     )
 
 
-async def has_room_for(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
+async def has_room_for(tx: Tx, match_id: UUID, pending: LogRange) -> bool:
     """Whether another range of this match may be stored: at most 256 of them, and 8 MiB."""
     row = await tx.row(
         "SELECT count(*) AS ranges, coalesce(sum(octet_length(body)), 0) AS bytes FROM log_pending"
@@ -101,7 +102,7 @@ async def has_room_for(tx: Tx, match_id: UUID, pending: PendingRange) -> bool:
     return bool(row["ranges"] < _MAX_PENDING and row["bytes"] + len(pending.body) <= _MAX_PENDING_BYTES)
 
 
-async def save_pending(tx: Tx, match_id: UUID, pending: PendingRange, now: int) -> None:
+async def save_pending(tx: Tx, match_id: UUID, pending: LogRange, now: int) -> None:
     """Store a pending range, from `now` (ms) on, until the one before it arrives; an equal one stays."""
     await tx.execute(
         """
@@ -118,7 +119,7 @@ async def save_pending(tx: Tx, match_id: UUID, pending: PendingRange, now: int) 
     )
 
 
-async def pending(tx: Tx, match_id: UUID) -> list[PendingRange]:
+async def pending(tx: Tx, match_id: UUID) -> list[LogRange]:
     """The pending ranges of a match, by instance and offset."""
     rows = await tx.fetch(
         """
@@ -127,10 +128,10 @@ async def pending(tx: Tx, match_id: UUID) -> list[PendingRange]:
         """,
         match_id,
     )
-    return [PendingRange(*row.values()) for row in rows]
+    return [LogRange(*row.values()) for row in rows]
 
 
-async def delete_pending(tx: Tx, match_id: UUID, pending: PendingRange) -> None:
+async def delete_pending(tx: Tx, match_id: UUID, pending: LogRange) -> None:
     """Delete a pending range."""
     await tx.execute(
         "DELETE FROM log_pending WHERE match_id = $1 AND instance = $2 AND begin_offset = $3",

@@ -49,8 +49,8 @@ def _between_rounds(facts: MatchFacts) -> bool:
 
 def _players(facts: MatchFacts, number: int, team: Team) -> list[int]:
     """The accounts of those who play for the team; none while that is not clear."""
-    away = {one.player.account for one in facts.match.presence.away}
-    known = [one.account for one in facts.match.roster if one.team == team and one.account not in away]
+    absent = {one.player.account for one in facts.match.presence.absent}
+    known = [one.account for one in facts.match.roster if one.team == team and one.account not in absent]
     if len(known) > _TEAM:
         known = [account for account in known if (number, account) in facts.kills]
     return known if len(known) <= _TEAM else []

@@ -98,7 +98,7 @@ def _defuse(work: BombWork | None, now: int) -> Defuse | None:
 
 
 def _both(match: Match, play: MapPlay, current: CurrentRound) -> tuple[_Players, _Players]:
-    gone = {member.player.account or member.player.name for member in match.presence.away}
+    gone = {member.player.account or member.player.name for member in match.presence.absent}
     dead = {player.account or player.name for player in current.dead}
     found: dict[Side, tuple[list[Loadout], list[Loadout]]] = {"CT": ([], []), "T": ([], [])}
     for row in match.loadouts:

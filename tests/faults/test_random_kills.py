@@ -28,7 +28,7 @@ from tests.support.web import issuing, serving
 pytestmark = pytest.mark.anyio
 SEEDS = int(os.environ.get("MATCHFEED_FAULT_SEEDS", "1"))
 KILLS = 2
-KINDS = (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL)
+KINDS = (RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -18,7 +18,7 @@ async def recover(
     *,
     after: int = 0,
     node_id: str | None = None,
-    kind: RecoveryKind = RecoveryKind.CANONICAL,
+    kind: RecoveryKind = RecoveryKind.REST_FULL,
 ) -> RecoveryJob:
     """Ask for a recovery; a small `after` counts from the window's edge, to which it is raised."""
     now = system_clock()

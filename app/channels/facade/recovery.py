@@ -20,7 +20,7 @@ from app.wire.xml.responses import Acknowledgement, recovery_accepted
 
 _OPT = route_options.options(scopes.RECOVERY)
 _ACTION = {
-    RecoveryKind.GLOBAL: "recovery of {0}",
+    RecoveryKind.FACADE_FULL: "recovery of {0}",
     RecoveryKind.EVENT_ODDS: "odds recovery of {0}",
     RecoveryKind.EVENT_STATEFUL: "recovery of settlements and cancellations of {0}",
 }
@@ -51,7 +51,7 @@ async def full_recovery(
     """Replay the present markets, and what changed since `after`, over AMQP."""
     check_product(product, facade.producer)
     return await _accept(
-        recoveries, request, RecoveryKind.GLOBAL, RecoveryParameters(after, request_id, node_id)
+        recoveries, request, RecoveryKind.FACADE_FULL, RecoveryParameters(after, request_id, node_id)
     )
 
 

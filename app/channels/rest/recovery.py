@@ -36,7 +36,7 @@ async def initiate(
 ) -> Single[RecoveryView]:
     """Replay the present markets, and what was settled or voided since `after`, over AMQP."""
     parameters = RecoveryParameters(after, request_id, node_id)
-    job = await recoveries.accept(request.auth.tenant, RecoveryKind.CANONICAL, parameters)
+    job = await recoveries.accept(request.auth.tenant, RecoveryKind.REST_FULL, parameters)
     return Single(recovery_view(job))
 
 

@@ -78,7 +78,7 @@ class Projection:
         """The changes after `since` up to `seq`; None when some have been pruned, or when there are more than
         `limit`."""
         async with self._store.snapshot() as tx:
-            if since < await changes.tail(tx) - 1:
+            if since < await changes.oldest(tx) - 1:
                 return None
             rows = await stream_queries.changes(tx, since, self.match_id, limit + 1)
         return [row for row in rows if row.seq <= self.seq] if len(rows) <= limit else None
@@ -99,7 +99,7 @@ class Projection:
     async def _read_new(self, tx: Tx) -> _NewChanges:
         """The new rows, and what they do not carry: the matches themselves, and the rounds and events of
         those that changed as such, because some may have been invalidated."""
-        if await changes.tail(tx) - 1 > self.seq:
+        if await changes.oldest(tx) - 1 > self.seq:
             raise ChangesExpired
         rows: list[ChangeRow] = []
         while page := await stream_queries.changes(

@@ -134,7 +134,7 @@ class StreamServer:
         try:
             # Looked up again now that the connection is registered: from here on no change of keys is missed.
             if (
-                await self._grants.authorise(request.raw_key, request.presented.address)
+                await self._grants.grant_of(request.raw_key, request.presented.address)
                 != request.presented.grant
             ):
                 raise Unavailable(_CHANGED, retry_after=1)

@@ -61,9 +61,9 @@ async def test_rotation_changes_nothing_but_the_key(store: Store, issue: Issue) 
     for name in ("scopes", "sports", "networks", "rate_limit_rpm", "label", "operator", "tenant_id"):
         assert getattr(second, name) == getattr(old.key, name)
     grants = Grants(store, SECRET)
-    assert (await grants.authorise(new.raw, "192.0.2.1")).finished_only
+    assert (await grants.grant_of(new.raw, "192.0.2.1")).finished_only
     with pytest.raises(Forbidden):
-        await grants.authorise(old.raw, "192.0.2.1")
+        await grants.grant_of(old.raw, "192.0.2.1")
 
 
 async def test_revoking_and_reactivating(store: Store, issue: Issue) -> None:
@@ -141,4 +141,4 @@ async def test_a_refused_change_leaves_no_trace(store: Store, issue: Issue) -> N
             await admin.revoke_key(tx, issued.key.id, **BY)
             raise ZeroDivisionError
     assert await actions(store) == ["tenant.create", "key.issue"]
-    assert (await Grants(store, SECRET).authorise(issued.raw)).key_id == issued.key.id
+    assert (await Grants(store, SECRET).grant_of(issued.raw)).key_id == issued.key.id

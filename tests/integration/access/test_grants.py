@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 async def refused(grants: Grants, raw: str, address: str | None = None) -> str | None:
     """The words of the refusal, None when the key is let in."""
     try:
-        await grants.authorise(raw, address)
+        await grants.grant_of(raw, address)
     except Forbidden as refusal:
         return refusal.detail
     return None
@@ -41,7 +41,7 @@ async def seconds_until_refused(grants: Grants, raw: str) -> float:
 
 async def test_a_key_has_its_grant(grants: Grants, issue: Issue) -> None:
     issued = await issue(sports=("cs2", "soccer"), rate_limit_rpm=42)
-    grant = await grants.authorise(issued.raw)
+    grant = await grants.grant_of(issued.raw)
     assert isinstance(grant, Grant)
     assert (grant.key_id, grant.tenant.slug, grant.rate_limit_rpm) == (issued.key.id, "acme", 42)
     assert (grant.scopes, grant.sports) == (issued.key.scopes, frozenset({"cs2", "soccer"}))
@@ -51,7 +51,7 @@ async def test_a_key_is_cached_once_its_notification_was_received(grants: Grants
     """The notification of the new key itself may still be pending: what was read before it is invalidated."""
     issued = await issue()
     async with asyncio.timeout(5):
-        while await grants.authorise(issued.raw) is not await grants.authorise(issued.raw):
+        while await grants.grant_of(issued.raw) is not await grants.grant_of(issued.raw):
             pass
 
 
@@ -81,8 +81,8 @@ async def test_a_change_is_seen_by_every_process_at_once(store: Store, issue: Is
         worst = 0.0
         for _ in range(20):
             issued = await issue()
-            await one.authorise(issued.raw)
-            await other.authorise(issued.raw)
+            await one.grant_of(issued.raw)
+            await other.grant_of(issued.raw)
             await revoke(store, issued.key.id)
             worst = max(worst, *[await seconds_until_refused(each, issued.raw) for each in (one, other)])
     assert worst < 1
@@ -90,7 +90,7 @@ async def test_a_change_is_seen_by_every_process_at_once(store: Store, issue: Is
 
 async def test_a_deactivated_tenant_is_refused(store: Store, grants: Grants, issue: Issue) -> None:
     issued = await issue()
-    await grants.authorise(issued.raw)
+    await grants.grant_of(issued.raw)
     async with store.transaction() as tx:
         await admin.set_tenant_active(tx, "acme", False, **BY)
     assert await seconds_until_refused(grants, issued.raw) < 1
@@ -98,11 +98,11 @@ async def test_a_deactivated_tenant_is_refused(store: Store, grants: Grants, iss
 
 async def test_altered_rights_are_seen(store: Store, grants: Grants, issue: Issue) -> None:
     issued = await issue()
-    await grants.authorise(issued.raw)
+    await grants.grant_of(issued.raw)
     async with store.transaction() as tx:
         await admin.alter_key(tx, issued.key.id, KeyAlteration(rate_limit_rpm=7), **BY)
     async with asyncio.timeout(1):
-        while (await grants.authorise(issued.raw)).rate_limit_rpm != 7:
+        while (await grants.grant_of(issued.raw)).rate_limit_rpm != 7:
             await asyncio.sleep(0)
 
 
@@ -110,7 +110,7 @@ async def test_while_not_listening_every_request_reads_the_key(
     store: Store, grants: Grants, issue: Issue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issued = await issue()
-    await grants.authorise(issued.raw)
+    await grants.grant_of(issued.raw)
 
     async def refuse() -> None:
         raise ConnectionRefusedError
@@ -120,7 +120,7 @@ async def test_while_not_listening_every_request_reads_the_key(
     async with asyncio.timeout(5):
         while grants.listening:
             await asyncio.sleep(0.001)
-    await grants.authorise(issued.raw)
+    await grants.grant_of(issued.raw)
     await revoke(store, issued.key.id)
     assert await refused(grants, issued.raw)
 
@@ -130,7 +130,7 @@ async def test_after_a_broken_connection_changes_are_received_again(
 ) -> None:
     for _ in range(5):
         issued = await issue()
-        await grants.authorise(issued.raw)
+        await grants.grant_of(issued.raw)
         await asyncio.gather(end_listening(store), revoke(store, issued.key.id))
         assert await seconds_until_refused(grants, issued.raw) < 1
 
@@ -154,15 +154,15 @@ async def test_a_key_read_before_a_change_is_not_cached_after_it(
             await go_on.wait()
 
     monkeypatch.setattr(store, "autocommit", Slow)
-    racing = asyncio.create_task(grants.authorise(issued.raw))
+    racing = asyncio.create_task(grants.grant_of(issued.raw))
     await read.wait()
     monkeypatch.undo()
     async with running(store) as witness:
-        await witness.authorise(issued.raw)
+        await witness.grant_of(issued.raw)
         await revoke(store, issued.key.id)
         await seconds_until_refused(witness, issued.raw)
     other = await issue()
-    await grants.authorise(other.raw)
+    await grants.grant_of(other.raw)
     go_on.set()
     await racing
     assert await seconds_until_refused(grants, issued.raw) < 1
@@ -192,13 +192,13 @@ async def test_without_the_database_an_uncached_key_is_unavailable(store: Store,
     grants = Grants(store, SECRET)
     await store.close()
     with pytest.raises(Unavailable):
-        await grants.authorise(issued.raw)
+        await grants.grant_of(issued.raw)
 
 
 async def test_the_last_use_is_saved(store: Store, issue: Issue) -> None:
     issued = await issue()
     grants = Grants(store, SECRET, clock=lambda: 777)
-    await grants.authorise(issued.raw)
+    await grants.grant_of(issued.raw)
     await grants.save_last_used()
     async with store.autocommit() as tx:
         (key,) = await listing(tx, issued.key.tenant_id)

@@ -83,7 +83,11 @@ async def test_everything_is_acknowledged(recover: RecoveryClient) -> None:
         "after": str(after),
     }
     job = await recover.job("12345678901234567890")
-    assert (job.request.kind, job.request.after, job.request.node_id) == (RecoveryKind.GLOBAL, after, "3")
+    assert (job.request.kind, job.request.after, job.request.node_id) == (
+        RecoveryKind.FACADE_FULL,
+        after,
+        "3",
+    )
 
 
 @pytest.mark.parametrize("product", ["live", "2"])

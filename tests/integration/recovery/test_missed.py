@@ -177,7 +177,7 @@ async def test_a_match_is_replayed_by_when_it_was_closed_and_not_by_its_logs_tim
     after = played.story.at
     await played.act("finish", 1, 0, late=600)
     assert list(closed(before)) == [match_urn(played.matches[0].number)]
-    for kind in (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL):
+    for kind in (RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL):
         messages = await played.replayed(tenant, kind, after)
         assert {message.number for message in messages} == {match.number for match in played.matches[1:]}
 
@@ -193,5 +193,5 @@ async def test_live_odds_are_what_changed_and_replayed_ones_the_full_list(
         if each.name == "odds_change" and each.message.routing_key.endswith(f".{played.matches[0].number}.-")
     ]
     assert live == [[], [offer(1).specifiers], [offer(2).specifiers], [offer(1).specifiers]]
-    (replayed, *_) = await played.replayed(tenant, RecoveryKind.CANONICAL, 0)
+    (replayed, *_) = await played.replayed(tenant, RecoveryKind.REST_FULL, 0)
     assert [market.specifiers for market in replayed.markets] == [offer(2).specifiers]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 
 def job(
-    tenant: Tenant, kind: RecoveryKind = RecoveryKind.CANONICAL, after: int = 0, match: Match | None = None
+    tenant: Tenant, kind: RecoveryKind = RecoveryKind.REST_FULL, after: int = 0, match: Match | None = None
 ) -> RecoveryJob:
     request = RecoveryRequest(kind, "7", after, None, match.id if match else None)
     return RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0)
@@ -133,7 +133,7 @@ async def test_only_the_latest_transition_of_a_market_is_told(
         (offer(1).specifiers, Result.LOST)
     ]
     assert {message.name for message in canonical} == {"odds_change", "bet_settlement"}
-    everything = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
+    everything = await told(store, job(tenant, RecoveryKind.FACADE_FULL, after))
     assert [message.name for message in everything] == [
         "odds_change",
         "bet_settlement",
@@ -163,7 +163,7 @@ async def test_void_bets_are_told_beside_what_became_of_their_market(
     }
     assert messages[1].at < voided_at, "the stamp that it had"
     assert [market.specifiers for market in messages[0].markets] == [offer(2).specifiers]
-    everything = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
+    everything = await told(store, job(tenant, RecoveryKind.FACADE_FULL, after))
     assert everything[1:3] == messages[1:]
     (back,) = everything[3:]
     assert (back.name, [each.void_window for each in back.entries]) == ("rollback_bet_cancel", [late])
@@ -183,7 +183,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1), offer(2))
         await story.take_back(match, offer(2))
-    messages = await told(store, job(tenant, RecoveryKind.GLOBAL, after))
+    messages = await told(store, job(tenant, RecoveryKind.FACADE_FULL, after))
     order = ["fixture_change", "odds_change", "bet_settlement", "rollback_bet_settlement"]
     assert [message.name for message in messages] == sorted((f.name for f in messages), key=order.index)
     fixtures = by_message(messages, "fixture_change")
@@ -195,7 +195,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
     assert {message.number for message in by_message(messages, "odds_change")} == {
         match.number for match in (early, started, called_off, live)
     }
-    full = await told(store, job(tenant, RecoveryKind.GLOBAL))
+    full = await told(store, job(tenant, RecoveryKind.FACADE_FULL))
     assert {message.name for message in full} == {"odds_change"}
 
 
@@ -213,14 +213,14 @@ async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
     await story.take_back(begun, offer(4))
     await story.finish(begun)
     now = story.at + 60_000
-    messages = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now)
+    messages = await told_of(begun, store, job(tenant, RecoveryKind.FACADE_FULL, after), now)
     assert [message.name for message in messages] == [
         *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
         *("rollback_bet_settlement", "rollback_bet_cancel"),
     ], "the end of the match is no fixture change"
     assert messages[0].change_type == 1
     assert messages[1].at == now and all(message.at < now for message in (messages[0], *messages[2:]))
-    later = await told_of(begun, store, job(tenant, RecoveryKind.GLOBAL, after), now + 60_000)
+    later = await told_of(begun, store, job(tenant, RecoveryKind.FACADE_FULL, after), now + 60_000)
     assert [messages[0], *messages[2:]] == [later[0], *later[2:]]
 
 
@@ -240,7 +240,9 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     assert {market.status for market in odds.markets} == {MarketStatus.SETTLED, MarketStatus.CANCELLED}
 
 
-@pytest.mark.parametrize("kind", [RecoveryKind.GLOBAL, RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL])
+@pytest.mark.parametrize(
+    "kind", [RecoveryKind.FACADE_FULL, RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL]
+)
 async def test_a_match_that_was_given_back_after_the_request_is_not_told(
     store: Store, tenant: Tenant, story: Story, kind: RecoveryKind
 ) -> None:
@@ -248,7 +250,9 @@ async def test_a_match_that_was_given_back_after_the_request_is_not_told(
     await story.offer(match, offer(1), offer(2))
     after = story.at
     await story.settle(match, offer(1))
-    replay = RecoveryPlan(store, job(tenant, kind, after, None if kind is RecoveryKind.GLOBAL else match))
+    replay = RecoveryPlan(
+        store, job(tenant, kind, after, None if kind is RecoveryKind.FACADE_FULL else match)
+    )
     steps = await replay.steps()
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
@@ -265,7 +269,7 @@ async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story
         await story.settle(match, offer(2))
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, given_back.id)
-    for kind in (RecoveryKind.CANONICAL, RecoveryKind.GLOBAL):
+    for kind in (RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL):
         assert {message.number for message in await told(store, job(tenant, kind, after))} == {kept.number}
 
 

@@ -22,7 +22,7 @@ def recoveries(recoveries: RecoveryService) -> RecoveryService:
 
 
 async def ask(recoveries: RecoveryService, tenant: Tenant, **parameters: str) -> RecoveryJob:
-    return await recoveries.accept(tenant, RecoveryKind.CANONICAL, RecoveryParameters(**parameters))
+    return await recoveries.accept(tenant, RecoveryKind.REST_FULL, RecoveryParameters(**parameters))
 
 
 async def refused(recoveries: RecoveryService, tenant: Tenant, **parameters: str) -> list[Field]:

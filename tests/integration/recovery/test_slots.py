@@ -22,7 +22,7 @@ HOLDER = "feed-1"
 
 
 def request(request_id: str = "7", node_id: str | None = None, after: int = 0) -> RecoveryRequest:
-    return RecoveryRequest(RecoveryKind.CANONICAL, request_id, after, node_id)
+    return RecoveryRequest(RecoveryKind.REST_FULL, request_id, after, node_id)
 
 
 async def accept(

@@ -206,7 +206,7 @@ async def test_pruning_leaves_recent_changes_and_the_newest(
         assert await changes.prune(tx, 1000) == 0
         assert await changes.prune(tx, 5000, limit=2) == 0
         assert await changes.prune(tx, 5000) == 3
-        assert await changes.tail(tx) == old.last_seq + 1
+        assert await changes.oldest(tx) == old.last_seq + 1
         await changes.prune(tx, 99_000)
         assert await changes.head(tx) == young.last_seq
 

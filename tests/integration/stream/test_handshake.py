@@ -58,9 +58,9 @@ async def test_a_grant_read_before_a_change_of_the_key_is_not_used(
 ) -> None:
     raw = await issue("acme", bundles=("cs2.odds.basic",))
     (key,) = (await operator_api.get("/keys")).json()["data"]
-    look_up, grants_read = Grants.authorise, list[Any]()
+    look_up, grants_read = Grants.grant_of, list[Any]()
 
-    async def authorise(grants: Grants, raw_key: str, address: str | None = None) -> Any:
+    async def grant_of(grants: Grants, raw_key: str, address: str | None = None) -> Any:
         grant = await look_up(grants, raw_key, address)
         if raw_key == raw:
             grants_read.append(grant)
@@ -69,7 +69,7 @@ async def test_a_grant_read_before_a_change_of_the_key_is_not_used(
                 assert changed.is_success
         return grant
 
-    monkeypatch.setattr(Grants, "authorise", authorise)
+    monkeypatch.setattr(Grants, "grant_of", grant_of)
     path = f"/cs2/v1/stream?api_key={raw}"
     assert [(await refusal(host, path)).status_code for _ in range(2)] == [503, 403]
 

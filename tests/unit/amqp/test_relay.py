@@ -33,11 +33,11 @@ async def test_what_was_pruned_does_not_count_as_published(
     async def head(tx: object) -> int:
         return 5000
 
-    async def tail(tx: object) -> int:
+    async def oldest(tx: object) -> int:
         return 4900
 
     monkeypatch.setattr(changes, "head", head)
-    monkeypatch.setattr(changes, "tail", tail)
+    monkeypatch.setattr(changes, "oldest", oldest)
     relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), Lease(1000), "here", 64)
     await relay.start()
     taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)

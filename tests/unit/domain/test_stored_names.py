@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from app.domain.market import Result
-from app.domain.match import CurrentRound, MatchPlayer, OtherDeath, RosterEntry, TeamPlayer, TimelineEvent
+from app.domain.match import (
+    CurrentRound,
+    MatchPlayer,
+    OtherDeath,
+    Presence,
+    RosterEntry,
+    TeamPlayer,
+    TimelineEvent,
+)
 from app.domain.settlement import LedgerEntry, LedgerStatus
 
 PLAYER = MatchPlayer(7, "quill")
@@ -17,6 +25,7 @@ PLAYER = MatchPlayer(7, "quill")
     [
         (RosterEntry(7, "home"), {"slot"}),
         (TeamPlayer(PLAYER, "away"), {"slot"}),
+        (Presence(absent=(TeamPlayer(PLAYER, "home"),)), {"away"}),
         (OtherDeath(1, 2, PLAYER, "home"), {"slot"}),
         (
             TimelineEvent(1, "kill", 1, 1, 0, 0, actor_team="home", target_team="away"),

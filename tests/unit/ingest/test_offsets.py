@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.ingest import offsets
 from app.ingest.batch import Batch
-from app.store.log_state import LogState, PendingRange
+from app.store.log_state import LogRange, LogState
 
 MATCH = UUID(int=1)
 LOG = b"".join(b"%02d" % number for number in range(50))
@@ -37,7 +37,7 @@ def deliveries(draw: st.DrawFn) -> list[Batch]:
     return [ranges[0], *draw(st.permutations(ranges[1:] + again))]
 
 
-def receive(batches: list[Batch]) -> tuple[bytes, list[PendingRange]]:
+def receive(batches: list[Batch]) -> tuple[bytes, list[LogRange]]:
     state, pending, read = LogState(match_id=MATCH), [], b""
     for batch in batches:
         arrived = offsets.chunk_of(batch)

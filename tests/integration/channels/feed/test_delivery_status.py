@@ -43,7 +43,7 @@ async def test_operators_see_connection_lag_queues_and_losses(
         return dict(found)
 
     idle = await row()
-    assert (idle["state"], idle["behind"], idle["holder"]) == ("no feed process tells it", 3, None)
+    assert (idle["state"], idle["behind"], idle["holder"]) == ("no feed process publishes to it", 3, None)
     async with open_connection(url, 5) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(f"{rig.slugs[0]}.q", auto_delete=True)
@@ -87,7 +87,7 @@ async def test_the_command_line_shows_a_table(rig: Rig, monkeypatch: pytest.Monk
     assert result.exit_code == 0, result.output
     heads, line = result.output.splitlines()
     assert heads.split()[:2] == ["tenant", "behind"]
-    assert line.split()[:2] == [rig.slugs[0], "4"] and line.endswith("no feed process tells it")
+    assert line.split()[:2] == [rig.slugs[0], "4"] and line.endswith("no feed process publishes to it")
 
 
 async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:

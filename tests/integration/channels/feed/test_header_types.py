@@ -80,7 +80,7 @@ async def test_live_messages(rig: Rig) -> None:
 
 async def test_replayed_messages_and_their_end(rig: Rig) -> None:
     tenant, url = await rig.tenant()
-    request = RecoveryRequest(kind=RecoveryKind.CANONICAL, after=0, request_id="1", node_id=None)
+    request = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id=None)
     job = RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0, attempts=1)
     async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange):
         login = PublisherLogin(address, "test", rig.settings.exchange)

@@ -82,8 +82,8 @@ async def test_every_live_message(rig: Rig, feed: Running) -> None:
 
 
 ENDS = {
-    RecoveryKind.CANONICAL: {"odds_change", "snapshot_complete"},
-    RecoveryKind.GLOBAL: {
+    RecoveryKind.REST_FULL: {"odds_change", "snapshot_complete"},
+    RecoveryKind.FACADE_FULL: {
         *("fixture_change", "odds_change", "bet_settlement", "bet_cancel"),
         *("rollback_bet_settlement", "rollback_bet_cancel", "snapshot_complete"),
     },
@@ -105,8 +105,8 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
     await story.void(live, offer(5))
     one = str(live.id if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else match.id)
     parameters = {
-        RecoveryKind.CANONICAL: RecoveryParameters(request_id="41"),
-        RecoveryKind.GLOBAL: RecoveryParameters(request_id="41", after=str(after)),
+        RecoveryKind.REST_FULL: RecoveryParameters(request_id="41"),
+        RecoveryKind.FACADE_FULL: RecoveryParameters(request_id="41", after=str(after)),
     }.get(kind, RecoveryParameters())
     of_match = (one,) if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else ()
     async with AsyncExitStack() as stack:
@@ -151,7 +151,7 @@ async def test_probabilities_are_for_tenants_that_receive_them(rig: Rig, feed: R
         recoveries = RecoveryService(rig.store, system_clock, WINDOW)
         for tenant, consumer in consumers:
             await until("live odds", lambda consumer=consumer: probabilities(consumer.live))
-            await recoveries.accept(tenant, RecoveryKind.CANONICAL, RecoveryParameters("0", "1"))
+            await recoveries.accept(tenant, RecoveryKind.REST_FULL, RecoveryParameters("0", "1"))
             await until("replayed odds", lambda consumer=consumer: probabilities(consumer.replayed))
     (_, plain), (_, detailed) = consumers
     assert {*probabilities(plain.live), *probabilities(plain.replayed)} == {None}

@@ -79,7 +79,7 @@ class Machine(RuleBasedStateMachine):
 
     world: World
 
-    @initialize(kind=st.sampled_from([RecoveryKind.CANONICAL, RecoveryKind.GLOBAL]))
+    @initialize(kind=st.sampled_from([RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL]))
     def begin(self, kind: RecoveryKind) -> None:
         self.story = Story(self.world.rig.store)
         self.matches: list[Match] = []
@@ -153,7 +153,7 @@ class Machine(RuleBasedStateMachine):
     def take_back_bets(self, data: st.DataObject) -> None:
         """Such a rollback is replayed by the global recovery alone."""
         match = self._any(data, {number: each for number, each in self.windows.items() if each})
-        if match and self.kind is RecoveryKind.GLOBAL:
+        if match and self.kind is RecoveryKind.FACADE_FULL:
             number, window = data.draw(st.sampled_from(sorted(self.windows[match.number])))
             self.run(self.story.void_bets(match, window, offer(number), rolled_back=True))
             self.windows[match.number].discard((number, window))

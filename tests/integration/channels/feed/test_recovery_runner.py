@@ -69,7 +69,7 @@ def story(store: Store) -> Story:
 async def request_recovery(
     recoveries: RecoveryService,
     tenant: Tenant,
-    kind: RecoveryKind = RecoveryKind.CANONICAL,
+    kind: RecoveryKind = RecoveryKind.REST_FULL,
     **parameters: str,
 ) -> RecoveryJob:
     return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters))
