@@ -7,7 +7,7 @@ own `connection`, which `reconnect` restores, within its window → the broker's
 cursor, which `relay` saves while the `lease` is held. A tenant that is slow or unreachable lags alone and is
 read for separately.
 
-`heartbeat` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
+`alive` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
 queues (`queue_losses`) and from the times when none of its queues was bound (`binding_tracker`, which
 maintains the `tenant_bindings`). What is published through FastStream connects and closes by
 `broker_lifecycle`, as the user of `publisher_login`. `delivery_status` reports, for operators, how delivery

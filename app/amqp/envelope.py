@@ -174,7 +174,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         )
 
     def alive(self, at: int, *, subscribed: bool) -> AmqpMessage:
-        """The heartbeat; not `subscribed`: messages may have been lost, and the client must recover."""
+        """The message `alive`; not `subscribed`: messages may have been lost, and the client must recover."""
         return AmqpMessage(
             exchange=self.exchange,
             routing_key=routing.ALIVE,

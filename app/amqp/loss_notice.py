@@ -1,7 +1,7 @@
 """The loss notice of a tenant: `alive subscribed="0"`, after which its clients recover.
 
 Shared by the tenant's publisher, which records here what was lost and waits while the notice must come first,
-and by its heartbeat, which publishes the notice. As each notice starts a recovery, losses soon after a notice
+and by `alive`, which publishes the notice. As each notice starts a recovery, losses soon after a notice
 about losses share the next one. An unbound loss (what was published, or would have been, while no queue of
 the tenant was bound to it) does not wait: its notice is published as soon as `alive` reaches a queue again,
 before anything newer.

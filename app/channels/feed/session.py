@@ -14,9 +14,9 @@ from uuid import UUID
 
 import msgspec
 
+from app.amqp.alive import AlivePublisher, FeedStatus
 from app.amqp.binding_tracker import BindingTracker
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.heartbeat import FeedStatus, Heartbeat
 from app.amqp.lease import Lease, LeaseLost
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publisher_login import LoginRefused, PublisherLogin
@@ -147,7 +147,7 @@ class Session:
         )
 
     async def _notify_ingest_deaths(self) -> None:
-        """Wake every tenant's heartbeat when ingest has died."""
+        """Wake the publisher of every tenant's `alive` when ingest has died."""
         while True:
             await self._watchdog.died.wait()
             self._watchdog.died.clear()
@@ -257,13 +257,13 @@ class Session:
             config.alive_seconds,
             on_record=lambda: self._persist_loss_flag(publisher),
         )
-        heartbeat = Heartbeat(login, publisher, losses, self._status, self._renderer, self._clock)
+        alive = AlivePublisher(login, publisher, losses, self._status, self._renderer, self._clock)
         log.info(
             "serving a tenant", tenant=tenant.slug, seq=tenant.seq, epoch=tenant.epoch, former=tenant.former
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_connected(publisher, login, lambda: self._prepare(publisher)))
-            group.create_task(heartbeat.run())
+            group.create_task(alive.run())
 
     async def _persist_loss_flag(self, publisher: TenantPublisher) -> None:
         """Record in the store that the tenant has lost something; raises `Unavailable` if another process

@@ -37,7 +37,7 @@ class FeedStatus(msgspec.Struct, frozen=True):
     dead: Callable[[], int | None]
 
 
-class Heartbeat:
+class AlivePublisher:
     """Publishes `alive` to the tenant of a publisher, and the loss notice that they share."""
 
     def __init__(

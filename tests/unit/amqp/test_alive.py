@@ -1,4 +1,4 @@
-"""A heartbeat over a client library that loses cancellations, and cancels who waits for it."""
+"""`alive` over a client library that loses cancellations, and cancels who waits for it."""
 
 import asyncio
 from types import SimpleNamespace
@@ -9,8 +9,8 @@ import pytest
 from aiormq.base import FutureStore
 from aiormq.tools import Countdown
 
+from app.amqp.alive import AlivePublisher, FeedStatus
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.heartbeat import FeedStatus, Heartbeat
 from app.amqp.loss_notice import LossNotice
 from app.amqp.queue_losses import QueueLosses
 from app.store.cursors import LeasedTenant
@@ -20,7 +20,7 @@ TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 
 
 class Told(SimpleNamespace):
-    """What a heartbeat sees of a publisher that is well."""
+    """What `alive` sees of a publisher that is well."""
 
     def __init__(self) -> None:
         super().__init__(notice=LossNotice(TAKEN, 10), healthy=True, slug="acme", state="")
@@ -29,11 +29,11 @@ class Told(SimpleNamespace):
     def pump(self) -> None: ...
 
 
-def beating(publisher: Told, losses: Any, vhost: Any) -> Heartbeat:
+def beating(publisher: Told, losses: Any, vhost: Any) -> AlivePublisher:
     login: Any = SimpleNamespace(exchange="e", address=None)
     status = FeedStatus(age=lambda: 0.0, dead=lambda: None)
     renderer = EnvelopeRenderer("e", 2)
-    heart = Heartbeat(login, publisher, losses, status, renderer)  # type: ignore[arg-type]
+    heart = AlivePublisher(login, publisher, losses, status, renderer)  # type: ignore[arg-type]
     heart._vhost = vhost
     return heart
 
@@ -68,7 +68,7 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
     assert done, "the cancellation is lost"
 
 
-async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_the_heartbeat() -> None:
+async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_alive() -> None:
     waiting = FutureStore(asyncio.get_running_loop())
     asked = asyncio.Event()
 
