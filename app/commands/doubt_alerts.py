@@ -1,6 +1,6 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
-from app.domain.doubts import PRICE, SERVER_SILENT, UNFOLLOWED, UNRATED
+from app.domain.doubts import PRICE, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
 from app.store import alerts
@@ -29,7 +29,7 @@ def _present(match: Match) -> dict[AlertKind, str]:
 
 def _kind(doubt: Doubt) -> AlertKind | None:
     """The kind of alert for a doubt; None for a doubt that needs no attention."""
-    if doubt.kind == UNFOLLOWED:
+    if doubt.kind == UNCOUNTED_ROUNDS:
         return AlertKind.UNFOLLOWED_SOURCE
     if doubt.kind == UNRATED:
         return AlertKind.UNRATED_MATCH

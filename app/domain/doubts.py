@@ -14,10 +14,10 @@ SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
 #: its reason while our own log processing has stopped
 PROCESSING_STOPPED = "log processing stands still"
 BY_OPERATOR = "suspended by an operator"
-UNFOLLOWED = "unfollowed"  #: the kind while rounds are played in the log that cannot be counted
-#: How many rounds in a row cannot be counted before `UNFOLLOWED` is raised. One is common: a knife round,
-#: or the round during which a source was attached.
-UNFOLLOWED_LIMIT = 2
+UNCOUNTED_ROUNDS = "unfollowed"  #: the kind while rounds are played in the log that cannot be counted
+#: How many rounds in a row cannot be counted before `UNCOUNTED_ROUNDS` is raised. One is common: a knife
+#: round, or the round during which a source was attached.
+UNCOUNTED_ROUNDS_LIMIT = 2
 
 
 def raise_doubt(match: Match, kind: str, reason: str) -> Match:
@@ -55,21 +55,23 @@ def public_reason(match: Match) -> str:
     return match.suspended
 
 
-def count_unfollowed_round(before: Match, match: Match, fact: Fact) -> Match:
+def count_uncounted_round(before: Match, match: Match, fact: Fact) -> Match:
     """Update the number of rounds won in a row and not counted. `match` is `before` after `fact`."""
     if match.over or _scores(match) != _scores(before):
-        return reset_unfollowed_rounds(match)
+        return reset_uncounted_rounds(match)
     if not isinstance(fact, RoundWon) or match.warmup:
         return match
     if _is_counted(match, fact) or _processing_stopped(match):
         return match
-    match = replace(match, unfollowed=match.unfollowed + 1)
-    return _raise_unfollowed(match) if match.unfollowed >= UNFOLLOWED_LIMIT else match
+    match = replace(match, uncounted_rounds=match.uncounted_rounds + 1)
+    return _raise_uncounted(match) if match.uncounted_rounds >= UNCOUNTED_ROUNDS_LIMIT else match
 
 
-def reset_unfollowed_rounds(match: Match) -> Match:
+def reset_uncounted_rounds(match: Match) -> Match:
     """The cause is gone: start counting from 0."""
-    return clear_doubt(replace(match, unfollowed=0), UNFOLLOWED) if match.unfollowed else match
+    return (
+        clear_doubt(replace(match, uncounted_rounds=0), UNCOUNTED_ROUNDS) if match.uncounted_rounds else match
+    )
 
 
 def _scores(match: Match) -> tuple[tuple[int, int, bool], ...]:
@@ -87,13 +89,13 @@ def _processing_stopped(match: Match) -> bool:
     return any(doubt.reason == PROCESSING_STOPPED for doubt in match.doubts)
 
 
-def _raise_unfollowed(match: Match) -> Match:
-    others = [doubt.reason for doubt in match.doubts if doubt.kind != UNFOLLOWED]
-    why = others[0] if others else _unfollowed_reason(match)
-    return raise_doubt(match, UNFOLLOWED, f"rounds are played that cannot be counted: {why}")
+def _raise_uncounted(match: Match) -> Match:
+    others = [doubt.reason for doubt in match.doubts if doubt.kind != UNCOUNTED_ROUNDS]
+    why = others[0] if others else _uncounted_reason(match)
+    return raise_doubt(match, UNCOUNTED_ROUNDS, f"rounds are played that cannot be counted: {why}")
 
 
-def _unfollowed_reason(match: Match) -> str:
+def _uncounted_reason(match: Match) -> str:
     if match.map is None:
         return f"{match.loaded} has been played already" if match.loaded else "no map has begun"
     if match.loaded not in ("", match.map.name):

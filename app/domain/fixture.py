@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from app.domain import formats
 from app.domain.changes import Changes, MatchChanged
-from app.domain.doubts import clear_doubt, reset_unfollowed_rounds
+from app.domain.doubts import clear_doubt, reset_uncounted_rounds
 from app.domain.lifecycle import MatchAndChanges, require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
@@ -136,7 +136,7 @@ def set_sides(match: Match, ct: Team, at: int) -> MatchAndChanges:
         raise Conflict(f"The match is {match.status}: no sides are played any more.")
     side: Side = "CT" if ct == "home" else "T"
     if any(doubt.kind in _SIDES_UNKNOWN for doubt in match.doubts):
-        match = reset_unfollowed_rounds(clear_doubt(match, *_SIDES_UNKNOWN))
+        match = reset_uncounted_rounds(clear_doubt(match, *_SIDES_UNKNOWN))
     if match.map is None:
         return replace(match, named_side=side), (MatchChanged(),)
     changes: Changes = []

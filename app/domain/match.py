@@ -312,7 +312,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     awarded: bool = False  #: an operator named the winner
     about: MatchInfo = MatchInfo()
     loadouts: tuple[Loadout, ...] = ()  #: the scoreboard: what each player carries in the current round
-    unfollowed: int = 0  #: rounds last won in a row that could not be counted
+    #: Rounds last won in a row that could not be counted.
+    uncounted_rounds: int = msgspec.field(default=0, name="unfollowed")
     format_status: FormatStatus = FormatStatus()
     handed_over: bool = False  #: another log source is followed now, and has not reported its score yet
     named_side: Side | None = None  #: the side that home begins the next map on, where an operator named it

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from app.domain import evidence, formats, presence, scoreboard, timeline
 from app.domain import facts as f
 from app.domain.changes import Change, Changes, MatchChanged
-from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_unfollowed_round, raise_doubt
+from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.reported_score import score_reported
@@ -57,7 +57,7 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
             newest = fact.at
         if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
             continue
-        after = count_unfollowed_round(before, match, fact)
+        after = count_uncounted_round(before, match, fact)
         after = presence.check_presence(formats.check_format(after))
         checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):

@@ -48,6 +48,6 @@ def source_view(match: Match, source: MatchSource) -> SourceView:
 
 
 def _uncounted(match: Match) -> str:
-    if not match.unfollowed:
+    if not match.uncounted_rounds:
         return ""
-    return f"{match.unfollowed} rounds in a row could not be counted: {match.suspended}"
+    return f"{match.uncounted_rounds} rounds in a row could not be counted: {match.suspended}"

@@ -40,7 +40,7 @@ DEPENDENT_TABLES = (
 )
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
 #: and write it back without them, so they are stored in a column of their own. They are fields of `Match`
-#: itself.
+#: itself, by their stored names.
 LATER: tuple[str, ...] = (
     "unfollowed",
     "handed_over",
@@ -57,13 +57,17 @@ LATER: tuple[str, ...] = (
     "follows_ratings",
     "ratings_version",
 )
+_LATER_FIELDS = {field.name: field for field in msgspec.structs.fields(Match) if field.encode_name in LATER}
 _decode_later = msgspec.json.Decoder(
     msgspec.defstruct(
         "Later",
         [
-            (field.name, field.type | msgspec.UnsetType, msgspec.UNSET)
-            for field in msgspec.structs.fields(Match)
-            if field.name in LATER
+            (
+                name,
+                field.type | msgspec.UnsetType,
+                msgspec.field(default=msgspec.UNSET, name=field.encode_name),
+            )
+            for name, field in _LATER_FIELDS.items()
         ],
     )
 ).decode
@@ -280,7 +284,7 @@ def _columns(match: Match) -> tuple[object, ...]:
         match.map.name if match.map else "",
         _encode(match),
         cache_invalidation.match_payload(match),
-        _encode({name: getattr(match, name) for name in LATER}),
+        _encode({field.encode_name: getattr(match, name) for name, field in _LATER_FIELDS.items()}),
     )
 
 
@@ -288,7 +292,7 @@ def _match(row: Row) -> Match:
     later = _decode_later(row["later"])
     return msgspec.structs.replace(
         _decode(row["state"]),
-        **{name: getattr(later, name) for name in LATER if getattr(later, name) is not msgspec.UNSET},
+        **{name: value for name in _LATER_FIELDS if (value := getattr(later, name)) is not msgspec.UNSET},
         last_stamp=row["last_stamp"],
         last_seq=row["last_seq"],
     )

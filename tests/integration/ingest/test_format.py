@@ -90,7 +90,7 @@ async def test_what_version_0_1_0_does_not_know_survives_its_writing(store: Stor
         )
     found = await server.state()
     assert (found.pause, found.format_status) == ("p", FormatStatus("operator"))
-    assert set(matches.LATER) <= {field.name for field in msgspec.structs.fields(Match)}
+    assert set(matches.LATER) <= {field.encode_name for field in msgspec.structs.fields(Match)}
 
 
 async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_the_match_is_over(

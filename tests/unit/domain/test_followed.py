@@ -7,7 +7,13 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, RoundFinished
-from app.domain.doubts import PROCESSING_STOPPED, SILENT, UNFOLLOWED, UNFOLLOWED_LIMIT, raise_doubt
+from app.domain.doubts import (
+    PROCESSING_STOPPED,
+    SILENT,
+    UNCOUNTED_ROUNDS,
+    UNCOUNTED_ROUNDS_LIMIT,
+    raise_doubt,
+)
 from app.domain.match import MapPlay, Status, Team
 from tests.unit.domain.play import Server, new_match
 
@@ -37,7 +43,7 @@ def test_a_map_that_starts_is_played_whatever_was_seen_before(begin: Beginning) 
     server.rounds(*WINNERS)
     assert server.match.map is not None
     assert (server.match.map.name, server.match.map.rounds_won) == ("de_nuke", len(WINNERS))
-    assert (server.match.suspended, server.match.unfollowed) == ("", 0)
+    assert (server.match.suspended, server.match.uncounted_rounds) == ("", 0)
 
 
 def test_rounds_before_a_score_named_their_map_are_that_maps() -> None:
@@ -90,18 +96,18 @@ def test_a_planned_name_gives_way_to_the_servers() -> None:
 def test_two_rounds_that_cannot_be_counted_are_a_doubt_until_one_is() -> None:
     server = Server(map_name="de_nuke")
     server.report(f.RoundStarted(at=server.later()))  # no line shows which team plays which side
-    for seen in range(1, UNFOLLOWED_LIMIT + 1):
+    for seen in range(1, UNCOUNTED_ROUNDS_LIMIT + 1):
         server.go_live()
         server.report(server.won_fact("home"))
         server.freeze()
         kinds = {doubt.kind for doubt in server.match.doubts}
-        assert (UNFOLLOWED in kinds) == (seen >= UNFOLLOWED_LIMIT)
+        assert (UNCOUNTED_ROUNDS in kinds) == (seen >= UNCOUNTED_ROUNDS_LIMIT)
     assert server.changes_of(RoundFinished) == []
     server.team_lines()
     server.status()
     server.rounds("home")
-    assert server.match.map is not None and server.match.map.home_score == UNFOLLOWED_LIMIT + 1
-    assert (server.match.doubts, server.match.unfollowed) == ((), 0)
+    assert server.match.map is not None and server.match.map.home_score == UNCOUNTED_ROUNDS_LIMIT + 1
+    assert (server.match.doubts, server.match.uncounted_rounds) == ((), 0)
 
 
 def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
@@ -114,19 +120,19 @@ def test_a_knife_round_and_a_warm_up_are_no_doubt() -> None:
     server.start_play()
     server.rounds("away", "home")
     server.report(f.WarmupStarted(at=server.later()))
-    for _ in range(UNFOLLOWED_LIMIT):
+    for _ in range(UNCOUNTED_ROUNDS_LIMIT):
         server.report(f.RoundWon(at=server.later(), side="CT", reason="kills", ct_score=9, t_score=9))
-    assert UNFOLLOWED not in {doubt.kind for doubt in server.match.doubts}
+    assert UNCOUNTED_ROUNDS not in {doubt.kind for doubt in server.match.doubts}
 
 
 def test_rounds_behind_while_our_own_processing_stood_still_are_no_doubt() -> None:
     server = Server(map_name="de_nuke")
     server.report(f.RoundStarted(at=server.later()))
     server.match = raise_doubt(server.match, SILENT, PROCESSING_STOPPED)
-    for _ in range(UNFOLLOWED_LIMIT + 1):
+    for _ in range(UNCOUNTED_ROUNDS_LIMIT + 1):
         server.go_live()
         server.report(server.won_fact("home"))
         server.freeze()
     kinds = {doubt.kind for doubt in server.match.doubts}
     assert SILENT in kinds
-    assert UNFOLLOWED not in kinds
+    assert UNCOUNTED_ROUNDS not in kinds

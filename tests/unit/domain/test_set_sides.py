@@ -2,7 +2,7 @@
 
 from app.domain import facts as f
 from app.domain.changes import MapFinished, MapStarted
-from app.domain.doubts import UNFOLLOWED, UNFOLLOWED_LIMIT
+from app.domain.doubts import UNCOUNTED_ROUNDS, UNCOUNTED_ROUNDS_LIMIT
 from app.domain.fixture import set_sides
 from app.domain.match import Status
 from tests.unit.domain.play import Server, new_match
@@ -42,11 +42,11 @@ class Nameless(Server):
 def test_named_sides_are_no_reason_any_more_why_rounds_cannot_be_counted() -> None:
     server = Nameless()
     server.start_map()
-    server.play(UNFOLLOWED_LIMIT)
-    assert UNFOLLOWED in {doubt.kind for doubt in server.match.doubts}
+    server.play(UNCOUNTED_ROUNDS_LIMIT)
+    assert UNCOUNTED_ROUNDS in {doubt.kind for doubt in server.match.doubts}
     server.name(home_ct=True)
     assert not [doubt for doubt in server.match.doubts if "which team" in doubt.reason]
-    assert server.match.unfollowed == 0
+    assert server.match.uncounted_rounds == 0
 
 
 def test_setting_the_sides_after_the_end_ends_the_map_at_the_reported_score() -> None:
