@@ -116,7 +116,7 @@ async def consume(url: str, exchange: str, book: Book, request_recovery: Recover
                 silence.reschedule(asyncio.get_running_loop().time() + 20)
                 book.receive(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
                 count = sum(price != CLOSED for each in book.offers.values() for _, price in each.values())
-                print(f"{message.routing_key}: {count} open or suspended", flush=True)
+                print(f"{message.routing_key}: {count} open", flush=True)
         raise ConnectionError("the queue is gone")
 
 

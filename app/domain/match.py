@@ -22,7 +22,7 @@ from app.domain.player import Team as Team
 from app.domain.player import other_side as other_side
 from app.domain.player import other_team as other_team
 from app.domain.score_rules import is_decided
-from app.domain.shown import ClockRules, Shown
+from app.domain.shown import ClockRules, ShownOfRound
 from app.domain.status import Status as Status
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
@@ -328,7 +328,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     ratings_version: int = 0  #: of its teams' ratings when strengths were last taken from them
     open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
     clock_rules: ClockRules = ClockRules()
-    shown: Shown = Shown()  #: what is known of the current round beyond its events
+    shown: ShownOfRound = ShownOfRound()  #: what is known of the current round beyond its events
 
     @property
     def over(self) -> bool:

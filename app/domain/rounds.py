@@ -5,11 +5,11 @@ from msgspec.structs import replace
 from app.domain.changes import Changes, RoundFinished, RoundLive, RoundOpened, RoundsVoided
 from app.domain.doubts import PRICE, SOURCE, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
-from app.domain.evidence import forget_equipment
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
 from app.domain.player_kills import player_kills
 from app.domain.presence import with_available_players
+from app.domain.shown_updates import forget_equipment
 from app.domain.sides import (
     clear_sides_after_break,
     infer_sides_from_score,

@@ -11,10 +11,10 @@ from app.domain import facts as f
 from app.domain import loadout
 from app.domain.changes import Changes
 from app.domain.equipment_value import equipment_value, without_refunded
-from app.domain.evidence import show_equipment, show_hits, show_items, stop_bomb_work
 from app.domain.loadout import Loadouts
 from app.domain.match import Match
 from app.domain.series import map_in_play
+from app.domain.shown_updates import show_equipment, show_hits, show_items, stop_bomb_work
 
 
 def add_item(match: Match, fact: f.ItemAcquired) -> Match:

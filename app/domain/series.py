@@ -6,7 +6,7 @@ from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, 
 from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
-from app.domain.shown import Shown
+from app.domain.shown import ShownOfRound
 from app.domain.sides import apply_named_side, apply_team_line
 
 
@@ -80,7 +80,7 @@ def close_map(match: Match, play: MapPlay, at: int, changes: Changes) -> Match:
     match = replace(
         match,
         presence=Presence(),
-        shown=Shown(),
+        shown=ShownOfRound(),
         score_home=match.score_home + (play.winner == "home"),
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,

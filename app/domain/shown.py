@@ -1,7 +1,8 @@
 """What the log has shown of the round in play: what is known of its state rests on it.
 
 Which lines a server writes depends on its settings, and some may be missing. So a value counts as known only
-while the log shows what changes it. Imported by the match; the functions that update it are in `evidence`.
+while the log shows what changes it. Imported by the match; the functions that update it are in
+`shown_updates`.
 """
 
 import msgspec
@@ -44,7 +45,7 @@ class BombWork(msgspec.Struct, frozen=True, omit_defaults=True):
     kit: bool = False
 
 
-class Shown(msgspec.Struct, frozen=True, omit_defaults=True):
+class ShownOfRound(msgspec.Struct, frozen=True, omit_defaults=True):
     """`hits` and `items`: such lines have come on this map. `whole`: the equipment of all players has been
     followed since a half began, in which nobody has any; else `players` are those whose equipment is known
     (accounts, or names of bots). `froze_at` and `live_at`: when the freeze time's clock and the round's began

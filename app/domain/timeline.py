@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import Changes, EventAdded, EventAmended
-from app.domain.evidence import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
 from app.domain.loadout import GRENADES, after_death, is_knife
 from app.domain.match import (
     CurrentRound,
@@ -20,6 +19,7 @@ from app.domain.match import (
     TimelineEvent,
 )
 from app.domain.player_kills import player_kills
+from app.domain.shown_updates import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
 from app.domain.sides import apply_seen_players, team_of, update_map
 
 _THROWN = GRENADES | {"inferno"}  #: what kills without its owner doing anything at that moment

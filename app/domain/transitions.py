@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from app.domain import evidence, formats, presence, scoreboard, timeline
 from app.domain import facts as f
+from app.domain import formats, presence, scoreboard, shown_updates, timeline
 from app.domain.changes import Change, Changes, MatchChanged
 from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
@@ -82,7 +82,7 @@ def _visible(match: Match) -> tuple[Any, ...]:
 
 
 def map_loaded(match: Match, fact: f.MapLoaded, changes: Changes) -> Match:
-    match = evidence.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
+    match = shown_updates.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
     play = match.map
     if play is None or _awaits_sides(match, fact.name):
         return match
@@ -105,7 +105,7 @@ def _awaits_sides(match: Match, loaded: str) -> bool:
 
 def _restarted(match: Match) -> Match:
     """The server restarted the map in play: the next reported score shows what counts."""
-    match = evidence.forget(presence.reset_presence(match))
+    match = shown_updates.forget(presence.reset_presence(match))
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
@@ -137,7 +137,7 @@ def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
     if unopened and match.map and not match.map.rounds_won:
         return match
     match = open_round(void_all(match, changes), fact.at, changes)
-    return evidence.begin_freeze(match, fact.at, bare=True)
+    return shown_updates.begin_freeze(match, fact.at, bare=True)
 
 
 def _untouched(current: CurrentRound | None) -> bool:
@@ -185,7 +185,7 @@ def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match
 
 def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
     after = _freeze(match, fact, changes)
-    return evidence.begin_freeze(after, fact.at, bare=_is_bare(after))
+    return shown_updates.begin_freeze(after, fact.at, bare=_is_bare(after))
 
 
 def _is_bare(match: Match) -> bool:
@@ -230,10 +230,10 @@ def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match
         match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
     match = _confirm_knife_round(replace(match, open_end=None), changes)
     if match.current is None or match.current.phase == "over":
-        match = evidence.forget_equipment(open_round(drop_uncounted_result(match), fact.at, changes))
+        match = shown_updates.forget_equipment(open_round(drop_uncounted_result(match), fact.at, changes))
     if match.current is None or match.current.phase == "live":
         return match
-    return evidence.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
+    return shown_updates.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
 
 
 def _confirm_knife_round(match: Match, changes: Changes) -> Match:
@@ -296,14 +296,14 @@ def paused(match: Match, fact: f.Paused, changes: Changes) -> Match:
 
 
 def resumed(match: Match, fact: f.Resumed, changes: Changes) -> Match:
-    return evidence.restart_freeze_clock(replace(match, pause=""), fact.at)
+    return shown_updates.restart_freeze_clock(replace(match, pause=""), fact.at)
 
 
 def source_lost(match: Match, fact: f.SourceLost, changes: Changes) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
-    return raise_doubt(evidence.forget(match), SOURCE, fact.reason)
+    return raise_doubt(shown_updates.forget(match), SOURCE, fact.reason)
 
 
 def source_restored(match: Match, fact: f.SourceRestored, changes: Changes) -> Match:
@@ -366,7 +366,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
     f.Assisted: _in_round(timeline.assisted),
     f.Died: _in_round(timeline.died),
     f.BombPlanted: _in_round(timeline.planted),
-    f.PlantBegun: _in_round(evidence.plant_begun),
+    f.PlantBegun: _in_round(shown_updates.plant_begun),
     f.DefuseBegun: _in_round(timeline.defuse_begun),
     f.BombDefused: _in_round(timeline.defused),
     f.BombExploded: _in_round(timeline.exploded),

@@ -7,9 +7,9 @@ tenant's vhost.
 
 Invariants:
 - a slot, (tenant, node), has one request in flight, for ten minutes at most;
-- a replayed `odds_change` has a fresh stamp and every open market; settlements, voids, rollbacks and fixture
-  changes have their original stamp, so replaying a window twice changes nothing;
-- applying what is replayed, in its order, ends in the state at the stamps; what happens meanwhile is
+- a replayed `odds_change` has a fresh timestamp and every open market; settlements, voids, rollbacks and
+  fixture changes have their original timestamp, so replaying a window twice changes nothing;
+- applying what is replayed, in its order, ends in the state at those timestamps; what happens meanwhile is
   published live, with a higher `x-seq`;
 - no lock is held during publishing.
 

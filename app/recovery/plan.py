@@ -73,7 +73,7 @@ class RecoveryPlan:
         return list(_plan(request, present, ended))
 
     async def messages(self, step: Step, now: int) -> list[MatchMessage]:
-        """The step's messages, in order; odds get a stamp of `now` (ms) or a little later."""
+        """The step's messages, in order; odds get a timestamp of `now` (ms) or a little later."""
         match step.phase:
             case Phase.FIXTURES:
                 return await self._fixtures()

@@ -144,14 +144,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, arrived_at: int = 0) -> Match:
-    """Number, stamp and write `drafts`; returns the match with its new stamp and seq. Must be the
+    """Number, stamp and write `drafts`; returns the match with its new timestamp and seq. Must be the
     transaction's last statement, since every other writer waits until it has ended.
 
     Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope gets
-    a stamp of its own, max(`now`, the match's last + 1); drafts without a message get the latest stamp and do
-    not advance it. Settlements are also written to the ledger, with `id` and `at` filled in. The stamp of the
-    first envelopes after a match is over is stored as the match's `closed_at`. Raises `NotFound` for an
-    unknown match.
+    a timestamp of its own, max(`now`, the match's last + 1); drafts without a message get the latest
+    timestamp and do not advance it. Settlements are also written to the ledger, with `id` and `at` filled in.
+    The timestamp of the first envelopes after a match is over is stored as the match's `closed_at`. Raises
+    `NotFound` for an unknown match.
     """
     if not drafts:
         return match

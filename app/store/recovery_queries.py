@@ -1,8 +1,8 @@
 """What a recovery replays, read in short pages.
 
-Reading a match locks its row and assigns a new stamp in the same statement, so that what is read is exactly
-the state at that stamp; every writer of a match locks that row first. Rows are locked in the order of match
-numbers, so that two recoveries cannot deadlock.
+Reading a match locks its row and assigns a new timestamp in the same statement, so that what is read is
+exactly the state at that timestamp; every writer of a match locks that row first. Rows are locked in the
+order of match numbers, so that two recoveries cannot deadlock.
 """
 
 from collections.abc import Collection, Mapping
@@ -74,7 +74,7 @@ class StampedMatch(msgspec.Struct, frozen=True):
 
 
 class PastFixtureChange(msgspec.Struct, frozen=True):
-    """A published fixture change: `at` is its envelope's stamp, `body` the change's."""
+    """A published fixture change: `at` is its envelope's timestamp, `body` the change's."""
 
     number: int
     at: int
@@ -94,8 +94,8 @@ async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
 
 
 async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMatch]:
-    """Lock these matches and assign each a new stamp, max(`now`, its last + 1); by number. What is read of
-    them in the same transaction is their state at that stamp. Cached bodies that show the old one are
+    """Lock these matches and assign each a new timestamp, max(`now`, its last + 1); by number. What is read
+    of them in the same transaction is their state at that timestamp. Cached bodies that show the old one are
     invalidated."""
     found = [
         StampedMatch(

@@ -1,4 +1,4 @@
-"""How facts change what is known of the round in play (`shown.Shown`).
+"""How facts change what is known of the round in play (`shown.ShownOfRound`).
 
 After missing data nothing is known but what is shown again.
 """
@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Changes
 from app.domain.match import Match, MatchPlayer
-from app.domain.shown import BombWork, Shown
+from app.domain.shown import BombWork, ShownOfRound
 
 
 def forget(match: Match) -> Match:
     """Data is missing, another source is followed, or the map begins anew."""
     rows = tuple(replace(row, money=None) if row.money is not None else row for row in match.loadouts)
-    return replace(match, shown=Shown(), loadouts=rows)
+    return replace(match, shown=ShownOfRound(), loadouts=rows)
 
 
 def forget_equipment(match: Match) -> Match:
