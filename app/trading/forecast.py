@@ -16,7 +16,6 @@ from app.trading.map_scores import (
     Finals,
     MapParameters,
     MapState,
-    finals,
     half_scores,
     home_starts_ct,
     home_wins_opening,
@@ -61,7 +60,6 @@ class Forecast:
         self.facts = facts
         self.match = facts.match
         self.now = max(now, self.match.last_fact_at)
-        self._finals: dict[int, Finals] = {}
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
         self._branches: dict[tuple[int, float], list[Branch]] = {}
@@ -120,16 +118,6 @@ class Forecast:
         known = self._states.get(number)
         if known is None:
             known = self._states[number] = map_state(self.facts.play(number))
-        return known
-
-    def map_finals(self, number: int) -> Finals:
-        """The map's final scores and their probabilities, the current round included."""
-        known = self._finals.get(number)
-        if known is None:
-            outlook = self._outlook(number)
-            known = self._finals[number] = (
-                outlook.finals(self._current_round_chances) if outlook else self._mean(finals, number)
-            )
         return known
 
     def half_scores(self, number: int) -> Finals:

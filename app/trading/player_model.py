@@ -36,14 +36,16 @@ def kills_to_come(of_round: Moments, rounds: Moments) -> tuple[float, ...]:
         + of_round.variance * (rounds.mean**2 + rounds.variance)
         + of_round.mean**2 * rounds.variance
     )
-    return _negative_binomial(round(mean, 4), round(max(variance, mean * 1.001), 4))
+    if round(mean, 4) <= 0:
+        return (1.0,)
+    # Rounded for the cache; a rounded variance could equal the mean where few kills are to come.
+    return _negative_binomial(round(mean, 4), round(max(variance / mean, 1.001), 4))
 
 
 @lru_cache(maxsize=4096)
-def _negative_binomial(mean: float, variance: float) -> tuple[float, ...]:
-    if mean <= 0:
-        return (1.0,)
-    shape, odds = mean**2 / (variance - mean), (variance - mean) / variance
+def _negative_binomial(mean: float, dispersion: float) -> tuple[float, ...]:
+    """Chances of 0, 1, 2, … kills; `dispersion`, above 1, is the variance over the mean."""
+    shape, odds = mean / (dispersion - 1), 1 - 1 / dispersion
     chances = [(1 - odds) ** shape]
     for count in range(_MOST):
         chances.append(chances[-1] * (count + shape) / (count + 1) * odds)

@@ -42,10 +42,6 @@ class RoundOutlook:
         self._mixtures: dict[Measure, Mixture] = {}
         self._matches: dict[tuple[object, ...], tuple[list[Score], list[tuple[float, ...]]]] = {}
 
-    def finals(self, chances: Chances) -> Finals:
-        """The map's final scores with their probabilities."""
-        return self._mean(self._finals, chances)
-
     def distribution(self, measure: Measure, chances: Chances) -> Distribution:
         """What `measure` of the map's final score may come to."""
         known = self._mixtures.get(measure)
@@ -90,10 +86,6 @@ class RoundOutlook:
             skill: chances[skill] * up + (1 - chances[skill]) * down
             for (_, skill), up, down in zip(self._cases, won, lost, strict=True)
         }
-
-    @cached_property
-    def _finals(self) -> tuple[list[Score], list[tuple[float, ...]]]:
-        return _columns([finals(*one) for one in self._ahead])
 
     @cached_property
     def _half_scores(self) -> tuple[list[Score], list[tuple[float, ...]]]:

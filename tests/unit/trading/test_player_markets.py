@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.domain import facts as f
@@ -150,6 +150,7 @@ def test_simulated_maps_settle_as_the_truth_says() -> None:
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 40), st.floats(0, 40))
+@example(0, 0, 0.001, 0.0)
 def test_kills_to_come_are_a_distribution_with_the_mean_of_rate_and_rounds(
     kills: int, rounds: int, mean: float, variance: float
 ) -> None:
