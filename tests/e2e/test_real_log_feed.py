@@ -127,7 +127,7 @@ def check(consumer: Consumer, true: truth.Truth) -> None:
         for root in received(consumer, "odds_change")
         for market in root.iter("market")
     }
-    assert len(offered) > 80 and {1, 6, 8, 9, 13, 14} <= {type_id for type_id, _ in offered}
+    assert len(offered) > 50 and {1, 6, 8, 9, 13, 14} <= {type_id for type_id, _ in offered}
     assert set(settled) == offered
     assert list(received(consumer, "bet_cancel")) == []
     for (type_id, specifiers), result in settled.items():
