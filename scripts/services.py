@@ -18,6 +18,7 @@ from app import settings
 from app.broker.permissions import AuthorisationMode
 from scripts.local_services import postgresql, processes, rabbitmq, valkey
 from scripts.local_services import state as states
+from scripts.local_services.certificates import Certificate, ensure_certificate
 from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError
 from scripts.local_services.state import State
@@ -25,18 +26,26 @@ from scripts.local_services.state import State
 Notify = Callable[[str], None]
 #: Set where the settings lead to servers that somebody else looks after: nothing is started or ended then.
 SHARED = "MATCHFEED_SERVICES"
+#: For what these scripts and tests start; the service has no such settings.
+AMQPS_URL, TLS_DIRECTORY = "MATCHFEED_AMQPS_URL", "MATCHFEED_TLS_DIRECTORY"
 #: Where benchmarks start what does not run yet; they run one after the other.
 BENCHMARKS = Path(__file__).resolve().parents[1] / "var" / "bench"
 
 
 class Services(msgspec.Struct, frozen=True):
-    """Where the three servers are. `database_url` names a database that exists, to create others from."""
+    """Where the three servers are. `database_url` names a database that exists, to create others from.
+
+    `amqps_url` is where existing odds-feed clients reach the broker, without a login; empty where the broker
+    is somebody else's. `tls_directory` has the certificate of this machine (`certificates`).
+    """
 
     database_url: str
     redis_url: str
     rabbitmq_url: str
     rabbitmq_api_url: str
     broker_authorisation: AuthorisationMode = "http"
+    amqps_url: str = ""
+    tls_directory: str = ""
 
     def environment(self) -> dict[str, str]:
         """The settings' variables that lead a process of ours to these servers."""
@@ -48,6 +57,8 @@ class Services(msgspec.Struct, frozen=True):
             "RABBITMQ_API_URL": self.rabbitmq_api_url,
             "RABBITMQ_PUBLIC_HOST": f"{broker.hostname}:{broker.port or 5672}",
             "BROKER_AUTHORISATION": self.broker_authorisation,
+            AMQPS_URL: self.amqps_url,
+            TLS_DIRECTORY: self.tls_directory,
         }
 
 
@@ -64,10 +75,15 @@ def start(directory: Path, wanted: Services, notify: Notify = print_line) -> Ser
         states.save(directory, state)
         before = list(state.processes)
         try:
+            certificate = ensure_certificate(directory / "tls")
+            url, api_url, amqps_url = _rabbitmq(directory, wanted, state, certificate, notify)
             return Services(
                 _postgresql(directory, wanted, state, notify),
                 _redis(directory, wanted, state, notify),
-                *_rabbitmq(directory, wanted, state, notify),
+                url,
+                api_url,
+                amqps_url=amqps_url,
+                tls_directory=str(certificate.authority.parent),
             )
         except BaseException:
             processes.stop(started for started in state.processes if started not in before)
@@ -143,16 +159,17 @@ def _redis(directory: Path, wanted: Services, state: State, notify: Notify) -> s
     return valkey.start(directory, state, notify)
 
 
-def _rabbitmq(directory: Path, wanted: Services, state: State, notify: Notify) -> tuple[str, str]:
+def _rabbitmq(
+    directory: Path, wanted: Services, state: State, certificate: Certificate, notify: Notify
+) -> tuple[str, str, str]:
     if _private(state, "rabbitmq"):
-        urls = (state.private["RABBITMQ_URL"], state.private["RABBITMQ_API_URL"])
         rabbitmq.authorise(directory, state)
-    elif rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, notify):
+        private = state.private
+        return private["RABBITMQ_URL"], private["RABBITMQ_API_URL"], private.get(AMQPS_URL, "")
+    if rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, notify):
         notify(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
-        urls = (wanted.rabbitmq_url, wanted.rabbitmq_api_url)
-    else:
-        urls = rabbitmq.start(directory, state, notify)
-    return urls
+        return wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.amqps_url
+    return rabbitmq.start(directory, state, certificate, notify)
 
 
 def _where(url: str) -> str:
@@ -185,6 +202,8 @@ def wanted() -> Services:
         present.rabbitmq_url,
         present.rabbitmq_api_url,
         present.broker_authorisation,
+        os.environ.get(AMQPS_URL, ""),
+        os.environ.get(TLS_DIRECTORY, ""),
     )
 
 

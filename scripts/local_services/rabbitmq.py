@@ -13,7 +13,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -24,6 +24,7 @@ import httpx
 from app.broker.permissions import AuthorisationMode
 
 from . import ports
+from .certificates import Certificate
 from .processes import ServiceError, find, last_words, launch
 from .rabbitmq_package import ensure_installed
 from .state import State, load, remember
@@ -103,18 +104,19 @@ def _unsuitable(api_url: str) -> str:
     return "" if administrator else f"user {parts.username} is no administrator"
 
 
-def start(directory: Path, state: State, notify: Callable[[str], None]) -> tuple[str, str]:
-    """Start a private broker; its AMQP URL and its management URL."""
+def start(
+    directory: Path, state: State, certificate: Certificate, notify: Callable[[str], None]
+) -> tuple[str, str, str]:
+    """Start a private broker; its AMQP URL, its management URL and, without a login, its AMQPS URL."""
     binary = ensure_installed(notify)
     home = directory / "rabbitmq"
-    names = ("amqp", "management", "distribution")
-    amqp, management, distribution = ports.free_ports(
-        [state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS
-    )
-    state.ports |= {"amqp": amqp, "management": management, "distribution": distribution}
+    names = ("amqp", "amqps", "management", "distribution")
+    used = ports.free_ports([state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS)
+    amqp, amqps, management, distribution = used
+    state.ports |= dict(zip(names, used, strict=True))
     mapper, authorisation = _port_mapper(directory, state), authorise(directory, state)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
-    _configure(home, amqp, management, authorisation, password)
+    _configure(home, state.ports, certificate, password)
     log = directory / "log" / "rabbitmq.log"
     notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
@@ -126,7 +128,10 @@ def start(directory: Path, state: State, notify: Callable[[str], None]) -> tuple
     )
     user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
-    remember(directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url)
+    amqps_url = f"amqps://{ports.LOOPBACK}:{amqps}"
+    remember(
+        directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url, MATCHFEED_AMQPS_URL=amqps_url
+    )
     alive = ports.wait_until(
         lambda: not _unsuitable(api_url) and ports.answers(ports.LOOPBACK, authorisation),
         alive=lambda: find(started) is not None,
@@ -134,7 +139,7 @@ def start(directory: Path, state: State, notify: Callable[[str], None]) -> tuple
     )
     if not alive:
         raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
-    return url, api_url
+    return url, api_url, amqps_url
 
 
 def control(directory: Path, *arguments: str) -> str:
@@ -188,21 +193,26 @@ def authorise(directory: Path, state: State) -> int:
     return port
 
 
-def _configure(home: Path, amqp: int, management: int, authorisation: int, password: str) -> None:
+def _configure(home: Path, used: Mapping[str, int], certificate: Certificate, password: str) -> None:
     for part in ("mnesia", "log", "generated"):
         (home / part).mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     (home / "enabled_plugins").write_text(f"[{','.join(_PLUGINS)}].\n")
     (home / "rabbitmq-env.conf").write_text("")
     questions = "".join(
-        f"auth_http.{about}_path = http://{ports.LOOPBACK}:{authorisation}/auth/{about}\n"
+        f"auth_http.{about}_path = http://{ports.LOOPBACK}:{used[_AUTHORISATION]}/auth/{about}\n"
         for about in ("user", "vhost", "resource", "topic")
     )
     configuration = home / "rabbitmq.conf"
     configuration.write_text(
-        f"listeners.tcp.1 = {ports.LOOPBACK}:{amqp}\n"
+        f"listeners.tcp.1 = {ports.LOOPBACK}:{used['amqp']}\n"
+        f"listeners.ssl.1 = {ports.LOOPBACK}:{used['amqps']}\n"
+        f"ssl_options.cacertfile = {certificate.authority}\n"
+        f"ssl_options.certfile = {certificate.certificate}\n"
+        f"ssl_options.keyfile = {certificate.key}\n"
+        "ssl_options.verify = verify_none\n"
         f"management.tcp.ip = {ports.LOOPBACK}\n"
-        f"management.tcp.port = {management}\n"
+        f"management.tcp.port = {used['management']}\n"
         "management.rates_mode = none\n"
         f"default_user = {_USER}\n"
         f"default_pass = {password}\n"

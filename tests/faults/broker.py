@@ -12,10 +12,13 @@ import msgspec
 from app.settings import Settings
 from scripts.local_services import ports, processes, rabbitmq
 from scripts.local_services import state as states
+from scripts.local_services.certificates import ensure_certificate
 from scripts.local_services.processes import Started
 from scripts.local_services.state import State
 from tests.support.eventually import eventually
 from tests.support.ports import spare
+
+_PORTS = ("amqp", "amqps", "management", "distribution")
 
 
 class PrivateBroker:
@@ -23,7 +26,7 @@ class PrivateBroker:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._urls = ("", "")
+        self._urls = ("", "", "")
 
     async def start(self) -> None:
         self._urls = await asyncio.to_thread(self._start)
@@ -83,18 +86,19 @@ class PrivateBroker:
     async def _control(self, *arguments: str) -> None:
         await asyncio.to_thread(rabbitmq.control, self._directory, *arguments)
 
-    def _start(self) -> tuple[str, str]:
+    def _start(self) -> tuple[str, str, str]:
         self._directory.mkdir(parents=True, exist_ok=True)
         with states.locked(self._directory):
             state = states.load(self._directory)
             self._keep_ports(state)
-            return rabbitmq.start(self._directory, state, print)
+            certificate = ensure_certificate(self._directory / "tls")
+            return rabbitmq.start(self._directory, state, certificate, print)
 
     def _keep_ports(self, state: State) -> None:
         """The same ports at each start, and none that the kernel gives to outgoing connections meanwhile."""
         if not state.ports:
-            state.ports = dict(zip(("amqp", "management", "distribution", "epmd"), spare(4), strict=True))
-        for name in ("amqp", "management", "distribution"):
+            state.ports = dict(zip((*_PORTS, "epmd"), spare(len(_PORTS) + 1), strict=True))
+        for name in _PORTS:
             free = partial(ports.is_free, state.ports[name])
             assert ports.wait_until(free, alive=lambda: True, seconds=20), f"{name}'s port is in use"
 
