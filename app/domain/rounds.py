@@ -92,7 +92,9 @@ def scores_by_team(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int
 def raise_score_doubt(match: Match, ct_score: int, t_score: int) -> Match:
     play = match.map
     ours = f"{play.home_score}:{play.away_score}" if play else "no map"
-    return raise_doubt(match, "score", f"score told CT {ct_score}, T {t_score} disagrees with {ours} counted")
+    return raise_doubt(
+        match, "score", f"the log says CT {ct_score}, T {t_score}, which disagrees with {ours} counted"
+    )
 
 
 def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:

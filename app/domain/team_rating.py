@@ -107,13 +107,13 @@ def _played(match: Match, play: MapPlay, home: int, away: int) -> MapPlayed:
     rounds = (play.home_score, play.away_score) if first == "home" else (play.away_score, play.home_score)
     winner: Place = "a" if play.winner == first else "b"
     picker: Place | Literal[""] = "" if play.picked_by is None else "a" if play.picked_by == first else "b"
-    told = rounds[0] > rounds[1] if winner == "a" else rounds[1] > rounds[0]
+    consistent = rounds[0] > rounds[1] if winner == "a" else rounds[1] > rounds[0]
     return MapPlayed(
         reference=f"match:{match.id}:{play.number}",
         at=play.finished_at or 0,
         series=f"match:{match.id}",
         a=min(home, away),
         b=max(home, away),
-        result=MapResult(winner, rounds if told else None, play.max_rounds, picker),
+        result=MapResult(winner, rounds if consistent else None, play.max_rounds, picker),
         map_name=play.name,
     )

@@ -54,8 +54,7 @@ class RoundLimits(msgspec.Struct, frozen=True):
 
 class RoundCoefficients(msgspec.Struct, frozen=True):
     """`models`: by phase of the round, then by what is known (a bit for each group of features). `endings`:
-    by phase, then by what is asked of the ways that a round ends (`round_endings`), the weights of its
-    features.
+    by phase, then by the distinction between ways to end (`round_endings`), the weights of its features.
 
     `sides` is what each map of the data set adds for CT, in logits; `skill_spread` how much two teams of it
     differ. Both are for judging on that data: today's sides are in the catalogue, today's skill in ratings.

@@ -1,7 +1,7 @@
 """What the clock alone decides in a round: rules of the game, no estimates.
 
-Fewer seconds are left than it takes to plant, or to defuse, or none at all. Whoever is counted as certain to
-win here does so whatever happens in the rest of the round.
+Fewer seconds are left than it takes to plant, or to defuse, or none at all. A side that is counted as
+certain to win here wins whatever else happens in the round.
 """
 
 from msgspec.structs import replace

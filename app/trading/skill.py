@@ -82,8 +82,8 @@ def moments(found: tuple[Case, ...]) -> Skill:
 
 
 def by_skill(found: tuple[Case, ...], chance_at: Callable[[float], float]) -> Mapping[float, float]:
-    """The chance of something under each skill. Its logit is taken to be linear in skill, so that the model
-    behind `chance_at` is asked at two skills only."""
+    """The chance of something under each skill. Its logit is taken to be linear in skill, so that
+    `chance_at` is called for two skills only."""
     mean, spread = moments(found)
     if not spread:
         return {skill: chance_at(skill) for _, skill in found}

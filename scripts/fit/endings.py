@@ -1,5 +1,5 @@
-"""How rounds end, given who wins them: one regression for each question, by phase, with and without the
-clock."""
+"""How rounds end, given who wins them: one regression for each distinction between endings, by phase, with
+and without the clock."""
 
 from collections.abc import Callable, Mapping
 
@@ -17,8 +17,8 @@ from scripts.reality.labels import RoundKey
 
 Weights = dict[str, dict[str, tuple[float, ...]]]
 _AFTER_PLANT = ("defuse", "bomb", "late_kills")
-#: What is asked, of which endings, and which of them answer with yes.
-_QUESTIONS: dict[str, tuple[tuple[Ending, ...], tuple[Ending, ...]]] = {
+#: Which endings a regression distinguishes: among the first ones, the second ones from the rest.
+_DISTINCTIONS: dict[str, tuple[tuple[Ending, ...], tuple[Ending, ...]]] = {
     "defuse": (("defuse", "time", "ct_kills"), ("defuse",)),
     "time": (("time", "ct_kills"), ("time",)),
     "planted": (("bomb", "t_kills", "late_kills"), ("bomb", "late_kills")),
@@ -34,15 +34,16 @@ def fitted(
     endings: Mapping[RoundKey, Ending],
     limits: RoundLimits,
 ) -> Weights:
-    """The weights by kind of state and question. `chances`: CT's at the rows of each phase."""
+    """The weights by kind of state and distinction. `chances`: CT's at the rows of each phase."""
     weights: Weights = {}
     for phase, found in phases.items():
         for clocked in (True, False) if phase != "freeze" else (True,):
             states = [one.state if clocked else _unclocked(one.state) for one in found.rows]
             known = [endings.get(one.key) for one in found.rows]
-            asked = ("bomb",) if phase == "planted" else tuple(_QUESTIONS)
+            names = ("bomb",) if phase == "planted" else tuple(_DISTINCTIONS)
             weights[kind_of(states[0])] = {
-                question: _answered(question, states, chances[phase], known, limits) for question in asked
+                distinction: _fitted(distinction, states, chances[phase], known, limits)
+                for distinction in names
             }
     return weights
 
@@ -51,15 +52,19 @@ def _unclocked(state: RoundState) -> RoundState:
     return msgspec.structs.replace(state, seconds_left=None)
 
 
-def _answered(
-    question: str, states: list[RoundState], chances: Floats, known: list[Ending | None], limits: RoundLimits
+def _fitted(
+    distinction: str,
+    states: list[RoundState],
+    chances: Floats,
+    known: list[Ending | None],
+    limits: RoundLimits,
 ) -> tuple[float, ...]:
-    asked, yes = _QUESTIONS[question]
-    share = _SHARES[question, states[0].phase == "planted"]
+    among, yes = _DISTINCTIONS[distinction]
+    share = _SHARES[distinction, states[0].phase == "planted"]
     rows = [
         (features(state, float(chance)), share(state, limits), ending in yes)
         for state, chance, ending in zip(states, chances, known, strict=True)
-        if ending in asked
+        if ending in among
     ]
     possible = [row for row in rows if row[1] > _LEAST]
     seen, shares, answers = zip(*possible, strict=True)
@@ -76,7 +81,7 @@ def _against_kills(state: RoundState, limits: RoundLimits) -> float:
     return 1 / max(kill_share(state, limits), _LEAST)
 
 
-#: What the clock leaves of the odds of yes, by question and whether the bomb is planted.
+#: What the clock leaves of the odds of yes, by distinction and whether the bomb is planted.
 _SHARES: dict[tuple[str, bool], Callable[[RoundState, RoundLimits], float]] = {
     ("defuse", False): plant_share,
     ("time", False): _against_kills,

@@ -33,7 +33,7 @@ from scripts.reality.rated_maps import RatedMap, millis
 from scripts.reality.team_maps import TeamMap
 
 NEW, OLD = "cs2_maps_2025.csv", "csgo_maps_2021.csv"
-#: `team,points` of the 79 best teams of that day. Not ours to ship; whoever wants to fit points anew makes it
+#: `team,points` of the 79 best teams of that day. Not ours to ship; to fit points anew, make it
 #: from github.com/ValveSoftware/counter-strike_regional_standings, live/2025.
 RANKING = "public_ranking_2025_03_03.csv"
 #: The part of a weight that a rank keeps which was known only after the maps.

@@ -107,9 +107,11 @@ def run(file: Path) -> dict[str, str]:
         text=True,
         check=False,
     )
-    told = [line.split()[:2] for line in ended.stdout.splitlines()]
+    reported = [line.split()[:2] for line in ended.stdout.splitlines()]
     ways: dict[str, str] = {}
-    for way, name in (each for each in told if len(each) == 2 and each[0] in ("PASSED", "FAILED", "ERROR")):
+    for way, name in (
+        each for each in reported if len(each) == 2 and each[0] in ("PASSED", "FAILED", "ERROR")
+    ):
         if ways.get(name) != "ERROR":  # one in teardown comes beside the test's own result
             ways[name] = way
     assert ways, ended.stdout + ended.stderr

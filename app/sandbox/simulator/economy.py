@@ -121,7 +121,7 @@ def purchases(
 ) -> Iterator[tuple[SimulatedPlayer, str, int]]:
     """Purchases of one freeze, each as (buyer, item as the log names it, price); the players are changed.
 
-    Whoever won the last round presses on, with whatever the money buys.
+    The winners of the last round buy what their money allows, as in a forced buy.
     """
     funds = sum(player.money + player.worth for player in team) / len(team)
     full = funds >= (4600 if side == "CT" else 4200)

@@ -1,4 +1,4 @@
-"""What is told again, in which order, and that folding it ends in the truth."""
+"""What is replayed, in which order, and that folding it ends in the truth."""
 
 import asyncio
 from uuid import uuid4
@@ -27,13 +27,13 @@ def job(
     return RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0)
 
 
-async def told(store: Store, wanted: RecoveryJob, now: int = 0) -> list[MatchMessage]:
+async def replayed(store: Store, wanted: RecoveryJob, now: int = 0) -> list[MatchMessage]:
     replay = RecoveryPlan(store, wanted)
     return [message for step in await replay.steps() for message in await replay.messages(step, now)]
 
 
 async def told_of(match: Match, store: Store, wanted: RecoveryJob, now: int) -> list[MatchMessage]:
-    return [message for message in await told(store, wanted, now) if message.number == match.number]
+    return [message for message in await replayed(store, wanted, now) if message.number == match.number]
 
 
 def by_message(messages: list[MatchMessage], name: str) -> list[MatchMessage]:
@@ -48,7 +48,7 @@ async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
     await story.settle(live, offer(1))
     await story.offer(live, replace(offer(3), status=MarketStatus.SUSPENDED, reason="paused"))
     await story.finish(over)
-    messages = await told(store, job(tenant))
+    messages = await replayed(store, job(tenant))
     assert [(message.name, message.number) for message in messages] == [
         ("odds_change", live.number),
         ("odds_change", bare.number),
@@ -70,12 +70,12 @@ async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
     async with store.autocommit() as tx:
         before = await matches.get(tx, match.id)
     assert before
-    (first,) = await told(store, job(tenant), now=0)
-    (second,) = await told(store, job(tenant), now=before.last_stamp + 1000)
+    (first,) = await replayed(store, job(tenant), now=0)
+    (second,) = await replayed(store, job(tenant), now=before.last_stamp + 1000)
     assert (first.at, second.at) == (before.last_stamp + 1, before.last_stamp + 1000)
     assert first.seq == second.seq == before.last_seq
     await story.offer(match, offer(2))
-    assert story.at > second.at, "what is told live afterwards is newer"
+    assert story.at > second.at, "what is published live afterwards is newer"
 
 
 async def test_a_fresh_stamp_invalidates_cached_bodies_of_the_match(
@@ -85,7 +85,7 @@ async def test_a_fresh_stamp_invalidates_cached_bodies_of_the_match(
     received = notifications.listen(store, cache_invalidation.CHANNEL)
     async with asyncio.timeout(5):
         assert await anext(received) == ""
-        await told(store, job(tenant))
+        await replayed(store, job(tenant))
         assert await anext(received) == cache_invalidation.match_payload(match)
 
 
@@ -100,7 +100,7 @@ async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
     settled_at = story.at
     await story.settle(match, offer(4), result=Result.LOST)
     await story.void(match, offer(5))
-    messages = await told(store, job(tenant, after=after))
+    messages = await replayed(store, job(tenant, after=after))
     assert [message.name for message in messages] == [
         "odds_change",
         "bet_settlement",
@@ -112,7 +112,7 @@ async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
     assert {entry.specifiers for entry in together.entries} == {offer(2).specifiers, offer(3).specifiers}
     assert all(entry.at == together.at for entry in together.entries) and together.at < settled_at
     assert {message.seq for message in messages} == {messages[0].seq}
-    again = await told(store, job(tenant, after=after))
+    again = await replayed(store, job(tenant, after=after))
     assert again[1:] == messages[1:], "only the odds are stamped anew"
 
 
@@ -127,13 +127,13 @@ async def test_only_the_latest_transition_of_a_market_is_told(
     await story.settle(match, offer(1), result=Result.LOST)
     await story.void(match, offer(3))
     await story.take_back(match, offer(3))
-    canonical = await told(store, job(tenant, after=after))
+    canonical = await replayed(store, job(tenant, after=after))
     (settlement,) = by_message(canonical, "bet_settlement")
     assert [(each.specifiers, each.result) for each in settlement.entries] == [
         (offer(1).specifiers, Result.LOST)
     ]
     assert {message.name for message in canonical} == {"odds_change", "bet_settlement"}
-    everything = await told(store, job(tenant, RecoveryKind.FACADE_FULL, after))
+    everything = await replayed(store, job(tenant, RecoveryKind.FACADE_FULL, after))
     assert [message.name for message in everything] == [
         "odds_change",
         "bet_settlement",
@@ -155,7 +155,7 @@ async def test_void_bets_are_told_beside_what_became_of_their_market(
     await story.settle(match, offer(1))
     await story.void_bets(match, late, offer(2))
     await story.void_bets(match, late, offer(2), rolled_back=True)
-    messages = await told(store, job(tenant, after=after))
+    messages = await replayed(store, job(tenant, after=after))
     assert [message.name for message in messages] == ["odds_change", "bet_cancel", "bet_settlement"]
     assert {(each.key, each.void_window) for each in messages[1].entries} == {
         (offer(1).key, early),
@@ -163,11 +163,11 @@ async def test_void_bets_are_told_beside_what_became_of_their_market(
     }
     assert messages[1].at < voided_at, "the stamp that it had"
     assert [market.specifiers for market in messages[0].markets] == [offer(2).specifiers]
-    everything = await told(store, job(tenant, RecoveryKind.FACADE_FULL, after))
+    everything = await replayed(store, job(tenant, RecoveryKind.FACADE_FULL, after))
     assert everything[1:3] == messages[1:]
     (back,) = everything[3:]
     assert (back.name, [each.void_window for each in back.entries]) == ("rollback_bet_cancel", [late])
-    stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
+    stateful = await replayed(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
     windows = [each.void_window for message in stateful for each in message.entries]
     assert sorted(windows, key=str) == sorted([VoidWindow(1, 2), early, early, None], key=str)
 
@@ -183,7 +183,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1), offer(2))
         await story.take_back(match, offer(2))
-    messages = await told(store, job(tenant, RecoveryKind.FACADE_FULL, after))
+    messages = await replayed(store, job(tenant, RecoveryKind.FACADE_FULL, after))
     order = ["fixture_change", "odds_change", "bet_settlement", "rollback_bet_settlement"]
     assert [message.name for message in messages] == sorted((f.name for f in messages), key=order.index)
     fixtures = by_message(messages, "fixture_change")
@@ -195,7 +195,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
     assert {message.number for message in by_message(messages, "odds_change")} == {
         match.number for match in (early, started, called_off, live)
     }
-    full = await told(store, job(tenant, RecoveryKind.FACADE_FULL))
+    full = await replayed(store, job(tenant, RecoveryKind.FACADE_FULL))
     assert {message.name for message in full} == {"odds_change"}
 
 
@@ -233,7 +233,7 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
     await story.settle(match, offer(1))
     await story.void(match, offer(2))
     await story.finish(match)
-    messages = await told(store, job(tenant, after=after))
+    messages = await replayed(store, job(tenant, after=after))
     assert {message.number for message in messages} == {match.number}
     odds = messages[0]
     assert odds.status and odds.status.status.code == 4 and odds.status.winner == "home"
@@ -270,7 +270,9 @@ async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, given_back.id)
     for kind in (RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL):
-        assert {message.number for message in await told(store, job(tenant, kind, after))} == {kept.number}
+        assert {message.number for message in await replayed(store, job(tenant, kind, after))} == {
+            kept.number
+        }
 
 
 async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant, story: Story) -> None:
@@ -281,9 +283,9 @@ async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant,
         await story.void(each, offer(2))
         await story.settle(each, offer(3))
         await story.take_back(each, offer(3))
-    (odds,) = await told(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
+    (odds,) = await replayed(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
     assert (odds.name, odds.number, len(odds.markets)) == ("odds_change", match.number, 2)
-    stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
+    stateful = await replayed(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
     assert [(message.name, message.number) for message in stateful] == [
         ("bet_settlement", match.number),
         ("bet_cancel", match.number),
@@ -299,11 +301,11 @@ async def test_the_odds_of_an_ended_match_are_an_empty_list(
     await story.settle(match, offer(1))
     await story.void(match, offer(2))
     await (story.cancel(match) if cancelled else story.finish(match))
-    (odds,) = await told(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
+    (odds,) = await replayed(store, job(tenant, RecoveryKind.EVENT_ODDS, match=match))
     assert (odds.name, list(odds.markets)) == ("odds_change", [])
     assert odds.status and odds.status.status is (Status.CANCELLED if cancelled else Status.FINISHED)
     assert b"<odds/>" in odds.body(1, "7")
-    stateful = await told(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
+    stateful = await replayed(store, job(tenant, RecoveryKind.EVENT_STATEFUL, match=match))
     assert [message.name for message in stateful] == ["bet_settlement", "bet_cancel"]
 
 
@@ -316,7 +318,7 @@ async def test_a_market_that_is_open_again_on_an_ended_match_is_told_as_such(
     await story.finish(match)
     after = story.at
     await story.take_back(match, offer(1))
-    (odds, *_) = await told(store, job(tenant, after=after))
+    (odds, *_) = await replayed(store, job(tenant, after=after))
     assert {market.specifiers: market.status for market in odds.markets} == {
         offer(1).specifiers: MarketStatus.SUSPENDED,
         offer(2).specifiers: MarketStatus.SETTLED,
@@ -351,4 +353,4 @@ async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
 async def test_a_match_that_is_gone_is_left_out(store: Store, tenant: Tenant) -> None:
     gone = Match(uuid4(), 1, "Northwind", "Harbour", "Test Cup")
     for kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL):
-        assert await told(store, job(tenant, kind, match=gone)) == []
+        assert await replayed(store, job(tenant, kind, match=gone)) == []

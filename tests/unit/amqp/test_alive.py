@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 
 
-class Told(SimpleNamespace):
+class RecordedPublisher(SimpleNamespace):
     """What `alive` sees of a publisher that is well."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Told(SimpleNamespace):
     def pump(self) -> None: ...
 
 
-def beating(publisher: Told, losses: Any, vhost: Any) -> AlivePublisher:
+def beating(publisher: RecordedPublisher, losses: Any, vhost: Any) -> AlivePublisher:
     login: Any = SimpleNamespace(exchange="e", address=None)
     status = FeedStatus(age=lambda: 0.0, dead=lambda: None)
     renderer = EnvelopeRenderer("e", 2)
@@ -55,7 +55,7 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
 
     losses = QueueLosses(None, "acme", "e", 0, 10, stop)  # type: ignore[arg-type]
     monkeypatch.setattr(losses, "_remove", take)
-    publisher = Told()
+    publisher = RecordedPublisher()
     vhost = SimpleNamespace(publish=publish, close=stop, broker=None)
     task = asyncio.create_task(beating(publisher, losses, vhost).run())
     async with asyncio.timeout(5):
@@ -78,7 +78,7 @@ async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_alive(
 
     async def stop() -> None: ...
 
-    heart = beating(Told(), None, SimpleNamespace(publish=publish, close=stop, broker=None))
+    heart = beating(RecordedPublisher(), None, SimpleNamespace(publish=publish, close=stop, broker=None))
     saying = asyncio.create_task(heart._beat())
     async with asyncio.timeout(5):
         await asked.wait()

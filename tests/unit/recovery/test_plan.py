@@ -160,7 +160,7 @@ def by_timestamp(messages: Iterable[bytes]) -> dict[Key, str]:
 
 
 @given(moves, st.booleans(), st.data())
-def test_whoever_recovers_ends_where_rest_stands(
+def test_a_tenant_that_recovers_ends_where_rest_stands(
     happened: list[Move], everything: bool, data: st.DataObject
 ) -> None:
     """The canonical recovery (not `everything`) tells no rollbacks: there no bets are taken back."""

@@ -1,4 +1,4 @@
-"""Whoever started a demo or a client may stop reading its lines (`| head`)."""
+"""A demo or a client goes on when the reader of its output stops reading (`| head`)."""
 
 import signal
 import subprocess

@@ -185,7 +185,7 @@ def test_more_skill_wins_more(own: MapParameters, data: st.DataObject) -> None:
 def test_a_race_is_decided_by_the_rounds_that_it_takes(
     own: MapParameters, target: int, data: st.DataObject
 ) -> None:
-    """Whoever gets there first: by walking on until one has."""
+    """The team that gets there first, by walking on until one has."""
     state = data.draw(states(own))
     target = min(target, own.max_rounds // 2)
     if max(state.home, state.away) >= target:

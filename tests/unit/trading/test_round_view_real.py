@@ -187,20 +187,20 @@ def test_without_some_lines_what_they_show_is_unknown_and_the_rest_is_right(
     for moment in truth.moments:
         state, true = less[moment.line][1] if moment.line in less else None, whole[moment.line][1]
         assert state is not None and true is not None
-        for side, told in sides(state).items():
+        for side, view in sides(state).items():
             # What was given back in the freeze time is seen by the money, and again in the buy zone's list.
             if moment.what == "kill":
-                assert wrong(told, sides(true)[side]) == {}, moment
-            seen |= {name for name, value in msgspec.structs.asdict(told).items() if value is None}
+                assert wrong(view, sides(true)[side]) == {}, moment
+            seen |= {name for name, value in msgspec.structs.asdict(view).items() if value is None}
     assert seen == unknown
 
 
-def wrong(told: SideState, true: SideState) -> dict[str, tuple[int, int]]:
-    """What is told otherwise than it is. Of two flashbangs the buy zone's list shows one; what armour is
+def wrong(view: SideState, true: SideState) -> dict[str, tuple[int, int]]:
+    """What is view otherwise than it is. Of two flashbangs the buy zone's list shows one; what armour is
     worth depends on its points, which hits show."""
-    pairs = zip(msgspec.structs.asdict(told).items(), msgspec.structs.astuple(true), strict=True)
+    pairs = zip(msgspec.structs.asdict(view).items(), msgspec.structs.astuple(true), strict=True)
     known = {name: (one, other) for (name, one), other in pairs if one is not None and other is not None}
-    allowed = {"utility": 3 * 200, "weapons": 0 if told.armour is not None else 2 * 650}
+    allowed = {"utility": 3 * 200, "weapons": 0 if view.armour is not None else 2 * 650}
     return {
         name: (one, other) for name, (one, other) in known.items() if abs(one - other) > allowed.get(name, 0)
     }
@@ -234,8 +234,8 @@ def shows_nothing_wrong(less: Views, whole: Views, missing: range) -> None:
         if state.phase != "freeze" and state.seconds_left is not None:
             # Where the server's settings were not seen, a round has 115 seconds.
             assert state.seconds_left == pytest.approx(true.seconds_left, abs=0.21)
-        for side, told in sides(state).items():
-            assert wrong(told, sides(true)[side]) == {}, index
+        for side, view in sides(state).items():
+            assert wrong(view, sides(true)[side]) == {}, index
         # The loss bonus of a half of which a round was not seen stays unknown.
         shown = [replace(side, losses=0) for side in (state.ct, state.t)]
         complete += not any(None in msgspec.structs.astuple(side) for side in shown)
