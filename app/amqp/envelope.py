@@ -36,8 +36,8 @@ _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
 
 
 class MatchMessage(msgspec.Struct, frozen=True):
-    """What a feed message says about a match: its name, the match's number, its stamp (ms), and the change up
-    to which the match is published with it."""
+    """What a feed message says about a match: its name, the match's number, its timestamp (ms), and the
+    change up to which the match is published with it."""
 
     name: str
     number: int
@@ -124,7 +124,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             return _envelope(last, AmqpMessage("", "", b"", _live_id(last), last.at, {}), b"")
 
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
-        """The envelope of `rows`, which share match, message, stamp and envelope_seq."""
+        """The envelope of `rows`, which share match, message, timestamp and envelope_seq."""
         last = rows[-1]
         message = self._live(rows, probabilities=False)
         detailed = None

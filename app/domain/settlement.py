@@ -32,7 +32,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     void no more, when `window_rolled_back`): both statuses and the result are then the market's present
     ones, so that the last entry of a market always shows its state. `rests_on` are numbers of the
     match's events, rounds and map ends. `id` is the change log's seq and `at` the envelope's timestamp (Unix
-    ms); both are 0 until the store has stamped them.
+    ms); both are 0 until the store has assigned them.
     """
 
     type_id: int

@@ -3,7 +3,7 @@
     fixture changes → odds of every match → settlements and voids → rollbacks
 
 A full snapshot has odds only; only the facade's full recovery replays rollbacks. A step is one short read.
-The odds of a match are read under its lock and stamped; the ledger is then read up to the change at which
+The odds of a match are read under its lock and timestamped; the ledger is then read up to the change at which
 those odds were read, so that what happens in between is published once, live.
 """
 
@@ -22,7 +22,7 @@ from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.store import markets, recovery_queries, tenants
 from app.store.connections import Store
-from app.store.recovery_queries import StampedMatch
+from app.store.recovery_queries import TimestampedMatch
 from app.store.transaction import Tx
 
 PAGE = 50
@@ -98,15 +98,16 @@ class RecoveryPlan:
         """Each match with its open markets, and one that is over also with the end of every market, unless
         only its odds are requested."""
         async with self._store.transaction() as tx:
-            stamped = await recovery_queries.stamp(tx, await self._booked(tx, match_ids), now)
-            open_markets = await markets.open_of_matches(tx, [match.id for match in stamped])
+            timestamped = await recovery_queries.assign_timestamps(tx, await self._booked(tx, match_ids), now)
+            open_markets = await markets.open_of_matches(tx, [match.id for match in timestamped])
             with_results = self._request.kind is not RecoveryKind.EVENT_ODDS
-            over = [match.id for match in stamped if match.over and with_results]
+            over = [match.id for match in timestamped if match.over and with_results]
             closed = await markets.closed_of_matches(tx, over)
-        for match in stamped:
+        for match in timestamped:
             self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
         return [
-            _odds(match, (*open_markets.get(match.id, ()), *closed.get(match.id, ()))) for match in stamped
+            _odds(match, (*open_markets.get(match.id, ()), *closed.get(match.id, ())))
+            for match in timestamped
         ]
 
     async def _ledger_messages(self, match_ids: Sequence[UUID], names: Sequence[str]) -> list[MatchMessage]:
@@ -145,9 +146,14 @@ def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]
         yield Step(phase, tuple(match_ids[start : start + size]))
 
 
-def _odds(match: StampedMatch, on_offer: Sequence[Market]) -> MatchMessage:
+def _odds(match: TimestampedMatch, on_offer: Sequence[Market]) -> MatchMessage:
     return MatchMessage(
-        "odds_change", match.number, match.stamp, match.seq, status=summarize(match.match), markets=on_offer
+        "odds_change",
+        match.number,
+        match.timestamp,
+        match.seq,
+        status=summarize(match.match),
+        markets=on_offer,
     )
 
 

@@ -18,7 +18,7 @@ from app.store.transaction import Tx
 _NUMBER = re.compile(r"[0-9]+\Z")
 _ID = re.compile(r"[1-9][0-9]{0,63}\Z")
 _MAX_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs no comparing
-#: Clients send exactly the window's edge, and the newest stamp they have seen, which may be ahead of the
+#: Clients send exactly the window's edge, and the newest timestamp they have seen, which may be ahead of the
 #: clock by a few ms: what they computed must not be rejected for the time that it was in transit.
 _EDGE_MILLIS = 1000
 _AHEAD_MILLIS = 250

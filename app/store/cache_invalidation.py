@@ -43,7 +43,7 @@ def match_payload(match: Match) -> str:
     return f"{match.id} {zlib.crc32(repr(row).encode()):x}"
 
 
-async def notify_stamped(tx: Tx, matches: Iterable[Match]) -> None:
+async def notify_timestamps(tx: Tx, matches: Iterable[Match]) -> None:
     """Notify that these matches have a new timestamp, and are otherwise as they were."""
     payloads = [match_payload(match) for match in matches]
     await tx.execute("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", CHANNEL, payloads)

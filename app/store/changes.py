@@ -2,7 +2,7 @@
 
 A row's `seq` is assigned under one lock that is held until its transaction is visible, so that a reader that
 has read up to a seq has read all below it: one integer is a safe cursor. Rows of one feed envelope are
-consecutive and share `envelope_seq` (the highest of their seqs) and the stamp `at`.
+consecutive and share `envelope_seq` (the highest of their seqs) and the timestamp `at`.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class _DraftPosition(NamedTuple):
 
 
 #: Seqs are assigned under the log's lock, which all other writers wait for, and what depends on them (seq,
-#: stamp, a settlement's own id) is computed in the same statement: with two statements the lock would be held
+#: timestamp, a settlement's own id) is computed in the same statement: with two the lock would be held
 #: for one round trip more.
 _APPEND = """
 WITH assigned AS MATERIALIZED (
@@ -144,8 +144,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, arrived_at: int = 0) -> Match:
-    """Number, stamp and write `drafts`; returns the match with its new timestamp and seq. Must be the
-    transaction's last statement, since every other writer waits until it has ended.
+    """Write `drafts` with their numbers and timestamps; returns the match with its new timestamp and seq.
+    Must be the transaction's last statement, since every other writer waits until it has ended.
 
     Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope gets
     a timestamp of its own, max(`now`, the match's last + 1); drafts without a message get the latest
@@ -196,8 +196,8 @@ async def oldest(tx: Tx) -> int:
 
 
 async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
-    """Delete the oldest changes stamped before `before` (ms), whole envelopes only and fewer than `limit`;
-    the newest envelope always stays, so that `head` never falls. How many: none while another process prunes.
+    """Delete the oldest changes, of before `before` (ms), whole envelopes only and fewer than `limit`; the
+    newest envelope always stays, so that `head` never falls. How many: none while another process prunes.
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
     newest seqs of open matches' entities to `past_seq`, where `stream_queries` reads them until
     `prune_seqs`."""
@@ -208,7 +208,7 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
 
 
 async def prune_fixtures(tx: Tx, before: int) -> int:
-    """Delete pruned fixture changes stamped before `before` (ms); how many."""
+    """Delete pruned fixture changes of before `before` (ms); how many."""
     return await tx.execute("DELETE FROM past_fixture WHERE at < $1", before)
 
 

@@ -127,7 +127,7 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
 def save_statement(match: Match, reprice_at: int | None = None) -> Write:
     """The statement that writes the match's state, and when its prices may next change because time passes;
     its row must be locked. `last_stamp` is written by `changes.append` and, for a recovery, by
-    `recovery_queries.stamp`; `last_seq` by the first only. Raises `NotFound`."""
+    `recovery_queries.assign_timestamps`; `last_seq` by the first only. Raises `NotFound`."""
     return Write(_SAVE, (*_columns(match), reprice_at), missing=f"There is no match {match.id}.")
 
 

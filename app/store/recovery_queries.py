@@ -57,13 +57,13 @@ ORDER BY c.seq
 """
 
 
-class StampedMatch(msgspec.Struct, frozen=True):
-    """A match as it was at `stamp` (ms), after the change `seq`."""
+class TimestampedMatch(msgspec.Struct, frozen=True):
+    """A match as it was at `timestamp` (ms), after the change `seq`."""
 
     id: UUID
     number: int
     over: bool
-    stamp: int
+    timestamp: int
     seq: int
     state: bytes
 
@@ -93,27 +93,27 @@ async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
     return [row["id"] for row in await tx.fetch(_ENDED, tenant_id, after)]
 
 
-async def stamp(tx: Tx, match_ids: Collection[UUID], now: int) -> list[StampedMatch]:
+async def assign_timestamps(tx: Tx, match_ids: Collection[UUID], now: int) -> list[TimestampedMatch]:
     """Lock these matches and assign each a new timestamp, max(`now`, its last + 1); by number. What is read
     of them in the same transaction is their state at that timestamp. Cached bodies that show the old one are
     invalidated."""
     found = [
-        StampedMatch(
+        TimestampedMatch(
             id=row["id"],
             number=row["number"],
             over=Status(row["status"]) in (Status.FINISHED, Status.CANCELLED),
-            stamp=row["last_stamp"],
+            timestamp=row["last_stamp"],
             seq=row["last_seq"],
             state=row["state"],
         )
         for row in await tx.fetch(_STAMP, list(match_ids), now)
     ]
-    await cache_invalidation.notify_stamped(tx, (each.match for each in found))
+    await cache_invalidation.notify_timestamps(tx, (each.match for each in found))
     return sorted(found, key=lambda match: match.number)
 
 
 async def positions(tx: Tx, match_ids: Collection[UUID]) -> list[MatchPosition]:
-    """The last seq of each of these matches, without locking or stamping any."""
+    """The last seq of each of these matches, without locking any or assigning a timestamp."""
     rows = await tx.fetch("SELECT id, number, last_seq AS seq FROM match WHERE id = ANY($1)", list(match_ids))
     return [MatchPosition(**row) for row in rows]
 

@@ -5,8 +5,8 @@
 `xml` imports those models, everything else deals in domain values and bytes. `text` is what every
 writer needs for a single value, `sanitize` drops external values that no document can represent;
 `markup_cache` renders a value once that is written often; `mechanical` renders what has no schema. There is
-one builder per message: live and replay differ by their stamp only. `json_schema` describes the same messages
-for the AsyncAPI document.
+one builder per message: live and replay differ by timestamp and request id only. `json_schema` describes
+the same messages for the AsyncAPI document.
 
 Nothing here uses a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
 `channels.stream`, `channels.feed`, `amqp`, `http`, `operators` and

@@ -9,8 +9,9 @@ class Match(Table, tablename="match", db=DIALECT):
 
     `later` holds the fields of the state that version 0.1.0 does not know, and takes precedence over `state`,
     which a process of that version writes without them. `last_stamp` and `last_seq` take precedence over
-    those in `state`: `changes.append` writes both, and `recovery_queries.stamp` the first. `closed_at`, which
-    only `changes.append` writes, is the timestamp at which the feed published that the match is over.
+    those in `state`: `changes.append` writes both, and `recovery_queries.assign_timestamps` the first.
+    `closed_at`, which only `changes.append` writes, is the timestamp at which the feed published that the
+    match is over.
     `reprice_at` is when (Unix ms) its prices may next change because time passes, NULL if not before
     something happens. The database computes `place` and `listed` from the other columns.
     """
