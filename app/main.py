@@ -10,6 +10,7 @@ import msgspec
 from litestar import Litestar
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
+from litestar.types import Scope
 
 from app.access import broker_sync
 from app.access.admin import BrokerConfig
@@ -36,7 +37,7 @@ from app.channels.stream.server import StreamServer
 from app.http import errors
 from app.http.headers import HeadRequests, add_common_headers
 from app.http.health import FEED_PROCESS, Health, database_responds
-from app.http.listeners import ListenerFilter
+from app.http.listeners import Listener, ListenerFilter, listener_of
 from app.http.request_body import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ViewResponse
@@ -58,6 +59,7 @@ from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.trading.pricing_config import PricingConfig
 from app.wire.views.meta import ALERTS
+from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
 
 #: Everything that is served over HTTP; the documents are made from it.
@@ -74,7 +76,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "rest": provide(lambda: parts.rest),
         "sink": provide(lambda: parts.sink),
         "recoveries": provide(lambda: parts.recoveries),
-        "facade": provide(lambda: parts.facade),
+        "facade": Provide(parts.facade_of, sync_to_thread=False),
         "ops": provide(lambda: parts.operators),
         "board": provide(lambda: parts.board),
         "stream_server": provide(lambda: parts.stream_server),
@@ -104,7 +106,9 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         openapi_config=None,
     )
     app.asgi_handler = ListenerFilter(
-        UpgradeRefusals(HeadRequests(app.asgi_handler), parts.unauthenticated_limiter), settings.operator_port
+        UpgradeRefusals(HeadRequests(app.asgi_handler), parts.unauthenticated_limiter),
+        settings.operator_port,
+        settings.sdk_port,
     )
     return app
 
@@ -121,7 +125,7 @@ class Parts:
         self.rest: RestDependencies
         self.sink: LogSink
         self.recoveries: RecoveryService
-        self.facade: FacadeDependencies
+        self.facades: dict[Listener, FacadeDependencies]
         self.operators: OperatorDependencies
         self.stream_server: StreamServer
         self.board = Board(settings.board_report)
@@ -157,7 +161,7 @@ class Parts:
             self.operators = self._operators(store, broker)
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
-            self.facade = facade(settings, store, self._clock)
+            self.facades = facades(settings, store, self._clock)
             self.rest = RestDependencies(
                 store,
                 self._clock,
@@ -188,6 +192,10 @@ class Parts:
                     task.cancel()
                 await asyncio.wait(background)
                 await self.stream_server.close()
+
+    def facade_of(self, scope: Scope) -> FacadeDependencies:
+        """What the facade's handlers depend on at the address that received this request."""
+        return self.facades[listener_of(scope)]
 
     def _operators(self, store: Store, broker: BrokerConfig) -> OperatorDependencies:
         settings = self._settings
@@ -244,8 +252,18 @@ def stream_config(settings: Settings) -> StreamConfig:
     )
 
 
-def facade(settings: Settings, store: Store, clock: Clock) -> FacadeDependencies:
-    address = settings.public_url.rstrip("/")
+def facades(settings: Settings, store: Store, clock: Clock) -> dict[Listener, FacadeDependencies]:
+    """The facade at each address that serves it."""
+    return {
+        Listener.TENANTS: _facade(settings, store, clock, settings.public_url, SPECIFICATION),
+        Listener.SDK: _facade(settings, store, clock, settings.sdk_public_url, SDK),
+    }
+
+
+def _facade(
+    settings: Settings, store: Store, clock: Clock, public_url: str, dialect: Dialect
+) -> FacadeDependencies:
+    address = public_url.rstrip("/")
     producer = Producer(
         id=settings.producer_id,
         name=PRODUCER,
@@ -253,8 +271,8 @@ def facade(settings: Settings, store: Store, clock: Clock) -> FacadeDependencies
         api_url=f"{address}/v1/",
         window_minutes=settings.recovery_window_minutes,
     )
-    icon_url = icon.icon_url(address, settings.cs2_category_icon_url)
-    return FacadeDependencies(store, clock, producer, icon_url)
+    icon_url = icon.icon_url(settings.public_url, settings.cs2_category_icon_url)
+    return FacadeDependencies(store, clock, producer, icon_url, dialect)
 
 
 def app() -> Litestar:

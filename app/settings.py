@@ -54,6 +54,16 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The port of the operators' own listener: everything under `/ops/v1` but the log sink, nothing else. 0:
     #: all is served on one port, which production refuses.
     operator_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    #: The port of the SDK address, for unmodified SDKs of the established feed (docs/compatibility.md): what
+    #: stands under `/v1/`, as they need it. 0: none.
+    sdk_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    #: The public address of that listener, without `/v1`.
+    sdk_public_url: str = "https://127.0.0.1:8443"
+    #: Its certificate, as the path of a PEM file, the issuing ones behind it; the broker may use the same.
+    #: Empty: plain HTTP, for a proxy that adds TLS.
+    sdk_certificate_file: str = ""
+    #: The private key of that certificate, a PEM file.
+    sdk_private_key_file: str = ""
     #: Proxies (addresses or networks, separated by commas) whose `X-Forwarded-For` and `X-Forwarded-Proto`
     #: are trusted. Empty: none.
     trusted_proxies: str = ""
@@ -145,6 +155,7 @@ def load(environ: dict[str, str] | None = None) -> Settings:
     except msgspec.ValidationError as error:
         raise SystemExit(f"matchfeed: a setting in the environment does not fit: {error}") from error
     _check_networks(settings.trusted_proxies)
+    _check_sdk(settings)
     if settings.secret_key == DEVELOPMENT_SECRET and (
         settings.deployment == "production" or _is_public(settings)
     ):
@@ -168,9 +179,17 @@ def _check_networks(listed: str) -> None:
         raise SystemExit(f"matchfeed: TRUSTED_PROXIES lists addresses and networks: {error}") from error
 
 
+def _check_sdk(settings: Settings) -> None:
+    if bool(settings.sdk_certificate_file) is not bool(settings.sdk_private_key_file):
+        raise SystemExit("matchfeed: SDK_CERTIFICATE_FILE and SDK_PRIVATE_KEY_FILE belong together: set both")
+    if settings.sdk_port and settings.sdk_port == settings.operator_port:
+        raise SystemExit("matchfeed: SDK_PORT and OPERATOR_PORT are two listeners: set different ports")
+
+
 def _is_public(settings: Settings) -> bool:
     """Whether clients on other machines shall reach us."""
-    return not is_local(urlsplit(settings.public_url).hostname or "")
+    addresses = [settings.public_url, *([settings.sdk_public_url] if settings.sdk_port else [])]
+    return not all(is_local(urlsplit(each).hostname or "") for each in addresses)
 
 
 def is_local(host: str) -> bool:

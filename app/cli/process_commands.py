@@ -15,6 +15,7 @@ from app.broker.authorisation import application
 from app.channels.stream.transports import RawFrameProtocol
 from app.cli.runtime import async_command, load_settings
 from app.http.protocol import ConnectionLimits, HttpProtocol
+from app.http.tls import Server, TlsListener, server_context
 from app.kit import garbage_collection, logging
 from app.main import create_app
 from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
@@ -34,10 +35,15 @@ _BACKLOG = 2048
     show_default=True,
     help="With OPERATOR_PORT: the host of the operators' listener.",
 )
-def serve(host: str, port: int, operator_host: str) -> None:
-    """Run the web process: REST, streams, the log sink and the operator API."""
+@click.option(
+    "--sdk-host", default="127.0.0.1", show_default=True, help="With SDK_PORT: the host of the SDK address."
+)
+def serve(host: str, port: int, operator_host: str, sdk_host: str) -> None:
+    """Run the web process: REST, streams, the log sink, the operator API, and the SDK address."""
     settings = load_settings()
     _check_exposure(settings, host)
+    if settings.sdk_port:
+        _check_exposure(settings, sdk_host)
     logging.configure("web", level=settings.log_level)
     config = server_config(create_app(settings), settings)
     _allow_connections()
@@ -47,7 +53,13 @@ def serve(host: str, port: int, operator_host: str) -> None:
         if settings.operator_port:
             own = _listening(operator_host, settings.operator_port, "OPERATOR_PORT")
             listeners.append(stack.enter_context(own))
-        server = uvicorn.Server(config)
+        tls = None
+        if settings.sdk_port:
+            sdk = stack.enter_context(_listening(sdk_host, settings.sdk_port, "SDK_PORT"))
+            tls = tls_listener(sdk, settings)
+            if tls is None:
+                listeners.append(sdk)
+        server = Server(config, tls)
         server.run(sockets=listeners)
     if not server.started:
         raise click.ClickException("the web process could not start; see its log above")
@@ -74,6 +86,18 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
         headers=[("x-content-type-options", "nosniff")],
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
+
+
+def tls_listener(sdk: socket.socket, settings: Settings) -> TlsListener | None:
+    """The SDK address with the certificate that the settings name; None if they name none."""
+    files = settings.sdk_certificate_file, settings.sdk_private_key_file
+    if not any(files):
+        return None
+    try:
+        return TlsListener(sdk, server_context(*files), settings.head_seconds)
+    except OSError as error:
+        named = f"SDK_CERTIFICATE_FILE {files[0]} and SDK_PRIVATE_KEY_FILE {files[1]}"
+        raise click.ClickException(f"cannot use {named}: {error.strerror or error}") from error
 
 
 def _check_exposure(settings: Settings, host: str) -> None:

@@ -11,7 +11,7 @@ SLOT_MILLIS = 600_000  #: how long a request may hold its slot
 #: later. Data for recoveries is stored for this much longer.
 LATE_MILLIS = 3_600_000
 MAX_ATTEMPTS = 5
-MAX_QUEUED = 64  #: event-level requests of one tenant that may wait or run at a time
+MAX_QUEUED = 64  #: requests of one tenant without a slot that may wait or run at a time
 
 
 class RecoveryKind(StrEnum):
@@ -32,7 +32,8 @@ class RecoveryState(StrEnum):
 
 class RecoveryRequest(msgspec.Struct, frozen=True):
     """A request with valid parameters. `after` in Unix ms, 0 for a full snapshot; `match_id` names the
-    match of an event-level request, which may have no `request_id` (""): the service then assigns one."""
+    match of an event-level request. A request that is queued may have no `request_id` (""): the service then
+    assigns one."""
 
     kind: RecoveryKind
     request_id: str
@@ -46,11 +47,12 @@ class RecoveryRequest(msgspec.Struct, frozen=True):
 
 
 class RecoveryJob(msgspec.Struct, frozen=True):
-    """An accepted request. `token` is the slot's at acceptance: a job with an older one than the slot has
-    lost it; an event-level request takes no slot and has 0. `attempts` counts the runs begun, the present one
-    included, and distinguishes one run's writes from another's. `steps` and `steps_done` are pages of work,
-    the end (`snapshot_complete`) being the last one, `envelopes` those published before it in this run.
-    Times in Unix ms; `error` says why the last attempt failed.
+    """An accepted request. `token` is the slot's when the job acquired it: a job with an older one than the
+    slot has lost it. 0: it has none, because it waits for it, or needs none (event-level requests).
+    `attempts` counts the runs begun, the present one included, and distinguishes one
+    run's writes from another's. `steps` and `steps_done` are pages of work, the end (`snapshot_complete`)
+    being the last one, `envelopes` those published before it in this run. Times in Unix ms; `error` says why
+    the last attempt failed.
     """
 
     id: int
@@ -66,6 +68,11 @@ class RecoveryJob(msgspec.Struct, frozen=True):
     steps_done: int = 0
     envelopes: int = 0
     error: str = ""
+
+    @property
+    def ending(self) -> bool:
+        """Whether all but `snapshot_complete` is published."""
+        return self.steps > 0 and self.steps_done >= self.steps - 1
 
 
 class RecoveryInFlight(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Which listener serves which paths: those of tenants and of operators are two sockets of one process.
+"""Which listener serves which paths: those of tenants, of operators and of SDKs are sockets of one process.
 
 Everything under `/ops` belongs to the operators' listener, except the log sink, which game servers reach on
 the public one. A path that a listener does not serve is answered like one that does not exist. So is, on
@@ -6,14 +6,20 @@ every listener, a path in an ambiguous spelling (`//ops/v1/feed`, `/cs2%2fv1/str
 proxy that protects a prefix must read the same path as this service.
 
 Without a port for operators one listener serves everything: for development, and for tests in one process.
+
+The SDK address serves what stands under `/v1/`, in a dialect of its own (`wire.xml.dialect`): handlers learn
+from `listener_of` which address received a request.
 """
 
 import re
+from enum import Enum
 from typing import Any, cast
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+_KEY = "matchfeed.listener"
 _NOWHERE = "/ops"  #: a path that no route has
+_SDK_PREFIX = "/v1/"
 _SEPARATORS = re.compile(r"[/\\]+")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 #: What the operators' listener serves beside `/ops`, for monitoring.
@@ -24,36 +30,56 @@ _CANONICAL_OPS = re.compile(rb"/ops/[A-Za-z0-9/_.:~%-]*(?:[A-Za-z0-9_.:~%-]|/log
 _NEEDLESSLY_ENCODED = re.compile(rb"%(2[def]|3[0-9]|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae])", re.IGNORECASE)
 
 
+class Listener(Enum):
+    """For whom a listener is."""
+
+    TENANTS = "tenants"
+    OPERATORS = "operators"
+    SDK = "sdk"
+
+
 class ListenerFilter:
     """Middleware around the whole application: hides the paths that a request's listener does not serve.
 
-    `operator_port` is the port of the operators' listener; 0 if there is none."""
+    `operator_port` and `sdk_port` are those listeners' ports; 0 for one that does not exist."""
 
-    def __init__(self, app: ASGIApp, operator_port: int) -> None:
-        self._app, self._operator_port = app, operator_port
+    def __init__(self, app: ASGIApp, operator_port: int, sdk_port: int) -> None:
+        self._app, self._operator_port, self._sdk_port = app, operator_port, sdk_port
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if cast(Any, scope)["type"] != "lifespan" and not self._serves(scope):
-            hidden = {**scope, "path": _NOWHERE, "raw_path": _NOWHERE.encode()}
-            scope = cast(Scope, hidden)
+        if cast(Any, scope)["type"] != "lifespan":
+            scope.setdefault("state", {})[_KEY] = self._listener(scope)
+            if not self._serves(scope):
+                hidden = {**scope, "path": _NOWHERE, "raw_path": _NOWHERE.encode()}
+                scope = cast(Scope, hidden)
         await self._app(scope, receive, send)
 
     def _serves(self, scope: Scope) -> bool:
         path = scope["path"]
         if not _is_unambiguous(scope):
             return False
+        listener = listener_of(scope)
+        if listener is Listener.SDK:
+            return path.startswith(_SDK_PREFIX)
         if not _may_mean_ops(path):
-            return not self._on_operators_listener(scope) or path in _ON_BOTH
+            return listener is Listener.TENANTS or path in _ON_BOTH
         if not _is_canonical_ops(scope):
             return False
-        return not self._operator_port or self._on_operators_listener(scope) is not bool(
-            _LOG_SINK.match(path)
-        )
+        return not self._operator_port or (listener is Listener.OPERATORS) is not bool(_LOG_SINK.match(path))
 
-    def _on_operators_listener(self, scope: Scope) -> bool:
-        """Whether the operators' listener received the request."""
+    def _listener(self, scope: Scope) -> Listener:
+        """The listener that received the request."""
         server = scope.get("server")
-        return bool(self._operator_port) and server is not None and server[1] == self._operator_port
+        port = server[1] if server else None
+        if port and port == self._operator_port:
+            return Listener.OPERATORS
+        return Listener.SDK if port and port == self._sdk_port else Listener.TENANTS
+
+
+def listener_of(scope: Scope) -> Listener:
+    """The listener that received this request; known once `ListenerFilter` has seen it."""
+    found: Listener = scope["state"][_KEY]
+    return found
 
 
 def _may_mean_ops(path: str) -> bool:

@@ -28,6 +28,7 @@ from app.http import rate_limit, request_id
 from app.http.auth import authorize, client_address, read_api_key
 from app.http.concurrency_limit import ConcurrencyLimiter
 from app.http.content_negotiation import Format, negotiate, response_format, set_response_format
+from app.http.listeners import listener_of
 from app.http.query import refuse_long, refuse_misread, refuse_nul, refuse_unknown
 from app.http.response_body import ResponseBody, send_body
 from app.http.response_cache import CachedPer, ResponseCache
@@ -76,7 +77,8 @@ class RequestGuard(ASGIMiddleware):
     def _cached(self, scope: Scope, grant: Grant, cached_per: CachedPer) -> ResponseBody | None:
         """The cached body of this request; without one, the handler's response is going to be stored."""
         form = response_format(scope)
-        key = (scope["path"], scope["query_string"], form, cached_per(grant, form))
+        address = (listener_of(scope), scope["path"], scope["query_string"])
+        key = (*address, form, cached_per(grant, form))
         cache = self._cache()
         body = cache.get(key)
         if body is None:

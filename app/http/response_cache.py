@@ -1,10 +1,11 @@
 """The response cache: rendered bodies, so that a frequent read costs one database read per change.
 
-A body is stored under path, query, format and what of the grant it depends on, and has a subject: a match,
-`MATCH_LISTS` or `NOTHING`. Each writer sends NOTIFY in its transaction (`store.cache_invalidation`), on which
-every body of that subject is dropped. A body whose reading began before a notification is never stored after
-it. Nothing is stored or returned while the LISTEN connection is down. A cached body is therefore as old as a
-notification takes, at most; two seconds if the connection dies silently.
+A body is stored under listener, path, query, format and what of the grant it depends on, and has a subject:
+a match, `MATCH_LISTS` or `NOTHING`. Each writer sends NOTIFY in its transaction
+(`store.cache_invalidation`), on which every body of that subject is dropped. A body whose reading began
+before a notification is never stored after it. Nothing is stored or returned while the LISTEN connection is
+down. A cached body is therefore as old as a notification takes, at most; two seconds if the connection dies
+silently.
 
 A route is cached if its `opt` has `cached_per`: what of a grant the response depends on, as a function of
 grant and format. Its handler names the subject: `response.as_json(view, invalidated_by=match.id)`.

@@ -6,13 +6,14 @@ into steps and reads each step's messages from state and history, never from wha
 tenant's vhost.
 
 Invariants:
-- a slot, (tenant, node), has one request in flight, for ten minutes at most;
+- a slot, (tenant, node), has one request in flight, for ten minutes at most; where the dialect says so,
+  others wait for it and run one after the other;
 - a replayed `odds_change` has a fresh timestamp and every open market; settlements, voids, rollbacks and
   fixture changes have their original timestamp, so replaying a window twice changes nothing;
 - applying what is replayed, in its order, ends in the state at those timestamps; what happens meanwhile is
   published live, with a higher `x-seq`;
 - no lock is held during publishing.
 
-Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `amqp`, `store`,
-`domain` and `kit`.
+Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `amqp`, `wire`,
+`store`, `domain` and `kit`.
 """

@@ -7,20 +7,20 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.recovery import MAX_QUEUED, RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
+from app.domain.recovery import RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import matches, recovery_jobs, tenants
 from app.store.connections import Store
 from app.store.transaction import Tx
+from app.wire.xml.dialect import SPECIFICATION, Dialect
 
 _NUMBER = re.compile(r"[0-9]+\Z")
 _ID = re.compile(r"[1-9][0-9]{0,63}\Z")
 _MAX_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs no comparing
-#: Clients send exactly the window's edge, and the newest timestamp they have seen, which may be ahead of the
-#: clock by a few ms: what they computed must not be rejected for the time that it was in transit.
-_EDGE_MILLIS = 1000
+#: Clients send the newest timestamp that they have received, which may be ahead of the clock by a few ms.
+#: Some send exactly the window's edge, which is older when it arrives (`Dialect.edge_millis`).
 _AHEAD_MILLIS = 250
 
 #: A client may receive `snapshot_complete`, and send its next request, before the job is recorded as
@@ -35,6 +35,17 @@ class RecoveryParameters(msgspec.Struct, frozen=True):
     after: str | None = None
     request_id: str | None = None
     node_id: str | None = None
+
+
+class _Received(msgspec.Struct, frozen=True):
+    """A request as `RecoveryService.accept` receives it."""
+
+    tenant: Tenant
+    kind: RecoveryKind
+    parameters: RecoveryParameters
+    match_ref: str | None
+    finished_only: bool
+    dialect: Dialect
 
 
 class RecoveryService(msgspec.Struct, frozen=True):
@@ -52,23 +63,30 @@ class RecoveryService(msgspec.Struct, frozen=True):
         match_ref: str | None = None,
         *,
         finished_only: bool = False,
+        dialect: Dialect = SPECIFICATION,
     ) -> RecoveryJob:
-        """The durable job of a request that is accepted.
+        """The durable job of a request that is accepted; of one that is repeated before it has ended, the job
+        of the first, where requests are queued.
 
         `match_ref` (UUID or ``od:match:<n>``) names the match of an event-level request. Raises `Invalid`,
         `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
-        `finished_only`; `Conflict` when the tenant has no vhost, when a recovery is in flight for its node
-        id, or when too many event-level ones are queued. Event-level requests are queued, and delay only
-        each other.
+        `finished_only`; `Conflict` when the tenant has no vhost, when too many requests are queued, or when a
+        recovery is in flight for its node id: the dialect may queue full requests instead. Event-level ones
+        are queued always, and delay only each other.
         """
-        if match_ref is not None:
-            return await self._queue(tenant, kind, parameters, match_ref, finished_only)
-        request, accepted = await self._accept(tenant, kind, parameters)
+        received = _Received(tenant, kind, parameters, match_ref, finished_only, dialect)
+        request, accepted = await self._accept(received)
         for _ in range(_ENDING_CHECKS):
-            if not (isinstance(accepted, RecoveryInFlight) and accepted.ending):
+            if accepted is None or not accepted.ending:
                 break
             await asyncio.sleep(_ENDING_SECONDS)
-            request, accepted = await self._accept(tenant, kind, parameters)
+            request, accepted = await self._accept(received)
+        if accepted is None:
+            what = "recoveries" if dialect.queues_recoveries else "event-level recoveries"
+            raise Conflict(
+                f"{dialect.max_queued} {what} are queued: wait for the snapshot_complete of some.",
+                retry_after=_QUEUED_SECONDS,
+            )
         if isinstance(accepted, RecoveryInFlight):
             raise _in_flight(request, accepted)
         return accepted
@@ -82,53 +100,40 @@ class RecoveryService(msgspec.Struct, frozen=True):
         return job
 
     async def _accept(
-        self, tenant: Tenant, kind: RecoveryKind, parameters: RecoveryParameters
-    ) -> tuple[RecoveryRequest, RecoveryJob | RecoveryInFlight]:
+        self, received: _Received
+    ) -> tuple[RecoveryRequest, RecoveryJob | RecoveryInFlight | None]:
+        """The request, and its job; None if too many are queued."""
         now = self.clock()
         async with self.store.transaction() as tx:
-            request = _validated(kind, parameters, None, now=now, window=self.window)
-            await _check_vhost(tx, tenant)
-            return request, await recovery_jobs.accept(tx, tenant.id, request, now)
-
-    async def _queue(
-        self,
-        tenant: Tenant,
-        kind: RecoveryKind,
-        parameters: RecoveryParameters,
-        match_ref: str,
-        finished_only: bool,
-    ) -> RecoveryJob:
-        now = self.clock()
-        async with self.store.transaction() as tx:
-            match_id = await _booked(tx, tenant, match_ref, finished_only)
-            request = _validated(kind, parameters, match_id, now=now, window=self.window)
-            await _check_vhost(tx, tenant)
-            job = await recovery_jobs.queue(tx, tenant.id, request, now)
-        if job is None:
-            raise Conflict(
-                f"{MAX_QUEUED} event-level recoveries are queued: wait for the snapshot_complete of some.",
-                retry_after=_QUEUED_SECONDS,
+            match_id = await _booked(tx, received)
+            request = _validated(received, match_id, now=now, window=self.window)
+            await _check_vhost(tx, received.tenant)
+            if match_id is None and not received.dialect.queues_recoveries:
+                return request, await recovery_jobs.accept(tx, received.tenant.id, request, now)
+            queued = await recovery_jobs.queue(
+                tx, received.tenant.id, request, now, received.dialect.max_queued
             )
-        return job
+            return request, queued
 
 
-def _validated(
-    kind: RecoveryKind, parameters: RecoveryParameters, match_id: UUID | None, *, now: int, window: int
-) -> RecoveryRequest:
+def _validated(received: _Received, match_id: UUID | None, *, now: int, window: int) -> RecoveryRequest:
     """The request, if its parameters are valid; raises `Invalid` with every field that is not.
 
-    An event-level request may come without a request id: one is generated when the job is written.
+    Where a request may come without a request id, one is generated when the job is written.
     """
-    event = match_id is not None
+    event, parameters, dialect = match_id is not None, received.parameters, received.dialect
+    request_id = parameters.request_id
+    if dialect.generates_request_ids and request_id and not request_id.strip("0"):
+        request_id = None
     wrong = [
-        *_wrong_after(None if event else parameters.after, now, window),
-        *_wrong_id("request_id", parameters.request_id, required=not event),
+        *_wrong_after(None if event else parameters.after, now, window, dialect.edge_millis),
+        *_wrong_id("request_id", request_id, required=not event and not dialect.generates_request_ids),
         *_wrong_id("node_id", parameters.node_id, required=False),
     ]
     if wrong:
         raise Invalid(*wrong)
     after = 0 if event else int((parameters.after or "").lstrip("0") or 0)
-    return RecoveryRequest(kind, parameters.request_id or "", after, parameters.node_id, match_id)
+    return RecoveryRequest(received.kind, request_id or "", after, parameters.node_id, match_id)
 
 
 async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
@@ -137,14 +142,17 @@ async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
         raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
 
 
-async def _booked(tx: Tx, tenant: Tenant, ref: str, finished_only: bool) -> UUID:
-    match = await matches.by_ref(tx, ref, finished_only=finished_only)
-    if not await tenants.booked(tx, tenant.id, [match.id]):
-        raise NotFound(f"There is no match {ref!r}.")
+async def _booked(tx: Tx, received: _Received) -> UUID | None:
+    """The match of an event-level request; None for a full one."""
+    if received.match_ref is None:
+        return None
+    match = await matches.by_ref(tx, received.match_ref, finished_only=received.finished_only)
+    if not await tenants.booked(tx, received.tenant.id, [match.id]):
+        raise NotFound(f"There is no match {received.match_ref!r}.")
     return match.id
 
 
-def _wrong_after(after: str | None, now: int, window: int) -> Iterator[Field]:
+def _wrong_after(after: str | None, now: int, window: int, edge: int) -> Iterator[Field]:
     if after is None:
         return
     if not _NUMBER.match(after):
@@ -164,7 +172,7 @@ def _wrong_after(after: str | None, now: int, window: int) -> Iterator[Field]:
             after,
             ctx,
         )
-    elif 0 < moment < earliest - _EDGE_MILLIS:
+    elif 0 < moment < earliest - edge:
         yield _field(
             "after",
             f"This time (in ms) is older than the recovery window: {hint}; 0 asks for a full snapshot.",

@@ -1,14 +1,14 @@
 """Recovery jobs and the slots that they hold.
 
 A slot is a lock with an expiry and a rising token: it is acquired when it has expired, and released only by
-the holder of its present token. Event-level requests need no slot: they are queued, and run one at a time for
-each tenant, in the order of acceptance. Expiries and due times use the database's clock, so that processes on
+the holder of its present token. A request may also be queued: full ones then wait for the slot, which they
+acquire when they are run, and event-level ones, which need none, for each other; both in the order of
+acceptance. Expiries and due times use the database's clock, so that processes on
 machines with different clocks agree; `now` (ms) is what clients see. A job is run by the feed process that
 holds its tenant's lease (see `cursors`); `attempts` invalidates what another process writes for a lost run.
 """
 
 from collections.abc import Collection
-from itertools import count
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -30,20 +30,29 @@ from app.store.transaction import Row, Tx
 
 CHANNEL = "recovery"  #: NOTIFY channel: a job waits; the payload is the tenant's id
 
-_ACQUIRE_SLOT = f"""
-INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {NOW} + $3::bigint)
+_NO_SLOT = 0  #: the token of jobs without a slot; slots count from 1
+
+
+def _node(job: str) -> str:
+    """The node whose slot a full job needs; `job` is an alias of the table of jobs, here and below."""
+    return f"coalesce({job}.node_id, '{IMPLICIT_SLOT}')"
+
+
+def _wants_slot(job: str) -> str:
+    """Whether it is a full job that has never had a slot."""
+    return f"({job}.of_match IS NULL AND {job}.token = {_NO_SLOT})"
+
+
+_TAKE_OVER = f"""
 ON CONFLICT (tenant_id, node) DO UPDATE SET token = slot.token + 1, expires_at = excluded.expires_at
 WHERE slot.expires_at <= {NOW}
 RETURNING token
 """
-_RELEASE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
-_IN_FLIGHT = f"""
-SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
-    greatest(0, s.expires_at - {NOW}) AS remaining, j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
-FROM recovery_slot s
-JOIN recovery_job j ON j.tenant_id = s.tenant_id AND coalesce(j.node_id, $3) = s.node AND j.token = s.token
-WHERE s.tenant_id = $1 AND s.node = $2
+_ACQUIRE_SLOT = f"""
+INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {NOW} + $3::bigint)
+{_TAKE_OVER}
 """
+_RELEASE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
 _COLUMNS = """j.id, j.tenant_id, j.kind, j.request_id, j.after, j.node_id, j.of_match, j.token, j.state,
     j.scheduled_at AS accepted_at, j.started_at, j.finished_at, j.attempts, j.steps, j.steps_done,
     j.envelopes, j.error"""
@@ -63,27 +72,59 @@ DELETE FROM recovery_slot s WHERE tenant_id = $1 AND expires_at <= {NOW} AND NOT
 )
 """
 _OPEN = f"state IN ('{RecoveryState.SCHEDULED}', '{RecoveryState.RUNNING}')"
-_NO_SLOT = 0  #: the token of event-level requests; slots count from 1
-_NEW_IDS_MILLIS = 1_000  #: for so long a generated request id is not generated again
 _LOCK_TENANT = "SELECT id FROM tenant WHERE id = $1 FOR NO KEY UPDATE"
-_QUEUED = f"""
-SELECT {_COLUMNS} FROM recovery_job j
-WHERE j.tenant_id = $1 AND j.of_match IS NOT NULL AND (j.{_OPEN} OR j.scheduled_at >= $2) ORDER BY j.id
+_WITHOUT_SLOT = f"""
+SELECT count(*) FROM recovery_job j WHERE j.tenant_id = $1 AND j.token = {_NO_SLOT} AND j.{_OPEN}
 """
+_WAITING = f"{_WITHOUT_SLOT} AND {_wants_slot('j')} AND {_node('j')} = $2"
+_IS_USED = "SELECT EXISTS (SELECT FROM recovery_job WHERE tenant_id = $1 AND request_id = $2)"
+_SAME = f"""
+SELECT {_COLUMNS} FROM recovery_job j
+WHERE j.tenant_id = $1 AND j.kind = $2 AND j.request_id = $3 AND j.after = $4
+    AND j.node_id IS NOT DISTINCT FROM $5 AND j.of_match IS NOT DISTINCT FROM $6 AND j.{_OPEN}
+"""
+#: The holder of the slot $2, else the first that waits for it; $3 wait.
+_IN_FLIGHT = f"""
+SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
+    greatest(0, coalesce(s.expires_at, 0) - {NOW}) + $3::bigint * {SLOT_MILLIS} AS remaining,
+    j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
+FROM recovery_job j
+LEFT JOIN recovery_slot s
+    ON s.tenant_id = j.tenant_id AND s.node = {_node("j")} AND s.token = j.token
+WHERE j.tenant_id = $1 AND {_node("j")} = $2 AND j.of_match IS NULL
+    AND (s.token IS NOT NULL OR ({_wants_slot("j")} AND j.{_OPEN}))
+ORDER BY coalesce(s.expires_at, 1) DESC, j.id LIMIT 1
+"""
+#: The next job, with its slot if it has waited for one: a slot that another transaction acquires meanwhile
+#: leaves the job where it is.
 _CLAIM = f"""
-UPDATE recovery_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attempts = attempts + 1,
-    due_at = CASE WHEN attempts < {MAX_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
-    started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0
-WHERE j.id = (
-    SELECT w.id FROM recovery_job w
+WITH next AS (
+    SELECT w.id, w.tenant_id, {_node("w")} AS node, {_wants_slot("w")} AS wants_slot FROM recovery_job w
     JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {NOW}
     WHERE w.{_OPEN} AND w.due_at <= {NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
-        AND (w.of_match IS NULL OR NOT EXISTS (
+        AND NOT EXISTS (
             SELECT FROM recovery_job e
-            WHERE e.tenant_id = w.tenant_id AND e.of_match IS NOT NULL AND e.{_OPEN} AND e.id < w.id
+            WHERE e.tenant_id = w.tenant_id AND e.{_OPEN} AND e.id < w.id AND (
+                (w.of_match IS NOT NULL AND e.of_match IS NOT NULL)
+                OR ({_wants_slot("w")} AND {_wants_slot("e")} AND {_node("e")} = {_node("w")})
+            )
+        )
+        AND NOT ({_wants_slot("w")} AND EXISTS (
+            SELECT FROM recovery_slot s
+            WHERE s.tenant_id = w.tenant_id AND s.node = {_node("w")} AND s.expires_at > {NOW}
         ))
     ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
+), acquired AS (
+    INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at)
+    SELECT tenant_id, node, 1, {NOW} + {SLOT_MILLIS} FROM next WHERE wants_slot
+    {_TAKE_OVER}
 )
+UPDATE recovery_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attempts = attempts + 1,
+    due_at = CASE WHEN attempts < {MAX_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
+    started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0,
+    token = coalesce((SELECT token FROM acquired), j.token)
+FROM next
+WHERE j.id = next.id AND (NOT next.wants_slot OR EXISTS (SELECT FROM acquired))
 RETURNING {_COLUMNS}
 """
 _HOLDS_SLOT = f"""
@@ -108,49 +149,46 @@ WHERE {_THIS_RUN}
 async def accept(
     tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, lifetime: int = SLOT_MILLIS
 ) -> RecoveryJob | RecoveryInFlight:
-    """Acquire the slot for `lifetime` ms and write the job, or return the request that is in flight there.
+    """Acquire the slot for `lifetime` ms and write the job, or return the request that is in flight there:
+    the slot's holder, or the first that waits for it.
 
-    Concurrent requests for one slot are serialised: the second sees the outcome of the first. Deletes jobs
+    Concurrent requests of one tenant are serialised: the second sees the outcome of the first. Deletes jobs
     that ended a week ago.
     """
-    token = await tx.value(_ACQUIRE_SLOT, tenant_id, request.slot, lifetime)
+    await tx.execute(_LOCK_TENANT, tenant_id)
+    waiting = await tx.value(_WAITING, tenant_id, request.slot)
+    token = None if waiting else await tx.value(_ACQUIRE_SLOT, tenant_id, request.slot, lifetime)
     if token is None:
-        return await _in_flight(tx, tenant_id, request)
+        return await _in_flight(tx, tenant_id, request, waiting)
     return await _write(tx, tenant_id, request, token, now)
 
 
-async def queue(tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int) -> RecoveryJob | None:
-    """Write the job of an event-level request, which waits only for those of its tenant that were accepted
-    before it. For a request that is queued or running already, that job. None when `MAX_QUEUED` of the
-    tenant's are queued or running.
+async def queue(
+    tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, limit: int = MAX_QUEUED
+) -> RecoveryJob | None:
+    """Write the job of a request that waits: a full one for its slot, an event-level one for the others of
+    its tenant. For a request that has not ended yet, that job. None when `limit` of the tenant's jobs are
+    without a slot.
     """
     await tx.execute(_LOCK_TENANT, tenant_id)
-    recent = [_job(row) for row in await tx.fetch(_QUEUED, tenant_id, now - _NEW_IDS_MILLIS)]
-    waiting = [job for job in recent if job.state in (RecoveryState.SCHEDULED, RecoveryState.RUNNING)]
-    for job in waiting:
-        if job.request == request:
-            return job
-    if len(waiting) >= MAX_QUEUED:
+    if same := await tx.row(_SAME, tenant_id, *_parameters(request)):
+        return _job(same)
+    if await tx.value(_WITHOUT_SLOT, tenant_id) >= limit:
         return None
     if not request.request_id:
-        used = {job.request.request_id for job in recent}
-        request = replace(request, request_id=next(str(n) for n in count(now) if str(n) not in used))
+        request = replace(request, request_id=await _unused_id(tx, tenant_id, now))
     return await _write(tx, tenant_id, request, _NO_SLOT, now)
+
+
+async def _unused_id(tx: Tx, tenant_id: UUID, first: int) -> str:
+    while await tx.value(_IS_USED, tenant_id, str(first)):
+        first += 1
+    return str(first)
 
 
 async def _write(tx: Tx, tenant_id: UUID, request: RecoveryRequest, token: int, now: int) -> RecoveryJob:
     await tx.execute(_DELETE_OLD, tenant_id, now - _STORED_MILLIS)
-    (row,) = await tx.fetch(
-        _INSERT,
-        tenant_id,
-        request.kind,
-        request.request_id,
-        request.after,
-        request.node_id,
-        request.match_id,
-        token,
-        now,
-    )
+    (row,) = await tx.fetch(_INSERT, tenant_id, *_parameters(request), token, now)
     await tx.execute(_DELETE_UNUSED_SLOTS, tenant_id, IMPLICIT_SLOT)
     await notifications.notify(tx, CHANNEL, str(tenant_id))
     return _job(row)
@@ -160,8 +198,9 @@ async def claim(
     tx: Tx, holder: str, tenants: Collection[UUID], running: Collection[int], now: int
 ) -> RecoveryJob | None:
     """Start a run of the oldest due job of `tenants`, whose leases `holder` must hold; None when none is due.
-    An event-level job is due when all earlier ones of its tenant have ended. `running` are the ids that this
-    process runs already: any other running job was lost, with its process or by it."""
+    An event-level job is due when all earlier ones of its tenant have ended, a full one that waits when it
+    can acquire its slot and none waits longer. `running` are the ids that this process runs already: any
+    other running job was lost, with its process or by it."""
     row = await tx.row(_CLAIM, holder, now, list(tenants), list(running))
     return _job(row) if row else None
 
@@ -222,11 +261,16 @@ async def _end(tx: Tx, job: RecoveryJob, state: RecoveryState, error: str, now: 
     return bool(ended)
 
 
-async def _in_flight(tx: Tx, tenant_id: UUID, request: RecoveryRequest) -> RecoveryInFlight:
-    row = await tx.row(_IN_FLIGHT, tenant_id, request.slot, IMPLICIT_SLOT)
+async def _in_flight(tx: Tx, tenant_id: UUID, request: RecoveryRequest, waiting: int) -> RecoveryInFlight:
+    row = await tx.row(_IN_FLIGHT, tenant_id, request.slot, waiting)
     if row is None:
         raise LookupError(f"slot {request.slot!r} of tenant {tenant_id} is held by no job")
     return RecoveryInFlight(**dict(row) | {"kind": RecoveryKind(row["kind"])})
+
+
+def _parameters(request: RecoveryRequest) -> tuple[object, ...]:
+    """What makes two requests of a tenant the same."""
+    return request.kind, request.request_id, request.after, request.node_id, request.match_id
 
 
 def _job(row: Row) -> RecoveryJob:

@@ -1,5 +1,6 @@
 """The compatibility facade's paths, data for them to return, and checks of their responses."""
 
+import re
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,6 +19,8 @@ from app.store.connections import Store
 _SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 SCHEMA = etree.XMLSchema(etree.parse(_SCHEMAS / "facade.xsd"))
 LOCALES = ("en", "ru")
+SDK_PORT = 8443
+SDK = f"https://matchfeed.test:{SDK_PORT}"  #: the SDK address of an application with that port
 DAY = 86_400_000
 APRIL_2031 = 1_932_912_000_000
 DATE = "2031-04-02"
@@ -158,6 +161,19 @@ def document(answer: httpx.Response, root: str, status: int = 200) -> Any:
         assert found.get("generated_at")
         assert (found.get("response_code") == "OK") == (root in CODED)
     return found
+
+
+def same_in_the_dialect(plain: httpx.Response, sdk: httpx.Response) -> None:
+    """Check that the SDK address differs from the public one by the id of the sport and its own address,
+    and by nothing else."""
+    expected = plain.content.replace(b'<sport id="3"', b'<sport id="od:sport:2"')
+    expected = expected.replace(b' sport="3"', b' sport="od:sport:2"')
+    expected = expected.replace(b' api_url="http://127.0.0.1:8000/v1/"', f' api_url="{SDK}/v1/"'.encode())
+    assert _undated(sdk.content) == _undated(expected)
+
+
+def _undated(content: bytes) -> bytes:
+    return re.sub(rb' generated_at="[^"]*"', b"", content, count=1)
 
 
 def detail(answer: httpx.Response, status: int) -> Any:

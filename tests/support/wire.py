@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
-import uvicorn
 from litestar import Litestar
 
-from app.cli.process_commands import server_config
+from app.cli.process_commands import server_config, tls_listener
+from app.http.tls import Server
 from app.settings import Settings
 
 _PATIENCE_SECONDS = 10
@@ -17,9 +17,14 @@ _PATIENCE_SECONDS = 10
 
 @asynccontextmanager
 async def listening(app: Litestar, settings: Settings | None = None, *ports: int) -> AsyncIterator[int]:
-    """The port on which `app` is served over HTTP, as `serve` serves it; the first of `ports`, if any."""
-    server = uvicorn.Server(server_config(app, settings or Settings()))
+    """The port on which `app` is served over HTTP, as `serve` serves it; the first of `ports`, if any.
+    The SDK address, if the settings have one, comes with it."""
+    settings = settings or Settings()
+    sdk = socket.create_server(("127.0.0.1", settings.sdk_port)) if settings.sdk_port else None
+    tls = tls_listener(sdk, settings) if sdk else None
+    server = Server(server_config(app, settings), tls)
     sockets = [socket.create_server(("127.0.0.1", port)) for port in ports or (0,)]
+    sockets += [sdk] if sdk and not tls else []
     running = asyncio.create_task(server.serve(sockets))
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):

@@ -30,9 +30,11 @@ def test_production_refuses_the_secret_that_everybody_knows(variables: dict[str,
     assert load(variables | {"SECRET_KEY": OWN}).secret_key == OWN
 
 
-def test_a_web_process_for_others_refuses_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("option", ["--host", "--sdk-host"])
+def test_a_web_process_for_others_refuses_it_too(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     monkeypatch.delenv("SECRET_KEY", raising=False)
-    done = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0"])
+    monkeypatch.setenv("SDK_PORT", "8443")
+    done = CliRunner().invoke(main, ["serve", option, "0.0.0.0"])
     assert done.exit_code == 1
     assert done.output == "Error: others can reach 0.0.0.0: set SECRET_KEY to one that only you know\n"
 
@@ -61,7 +63,9 @@ def test_defaults_are_the_specifications() -> None:
 @pytest.mark.parametrize(
     "variables",
     [{"DEPLOYMENT": "prod"}, {"SECRET_KEY": "short"}, {"MARGIN": "0.9"}]
-    + [{"TRUSTED_PROXIES": "*"}, {"TRUSTED_PROXIES": "10.0.0.1/8"}, {"OPERATOR_PORT": "70000"}],
+    + [{"TRUSTED_PROXIES": "*"}, {"TRUSTED_PROXIES": "10.0.0.1/8"}, {"OPERATOR_PORT": "70000"}]
+    + [{"SDK_CERTIFICATE_FILE": "a.pem"}, {"SDK_PRIVATE_KEY_FILE": "a.key"}]
+    + [{"SDK_PORT": "8001", "OPERATOR_PORT": "8001"}],
 )
 def test_a_value_that_does_not_fit_is_named(variables: dict[str, str]) -> None:
     with pytest.raises(SystemExit, match=next(iter(variables))):

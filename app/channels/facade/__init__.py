@@ -13,7 +13,8 @@ for all tenants that booked the same matches. The moment of rendering stands in 
 (`generated_at`); it is not part of the ETag, so that a client need not load again what was only rendered
 again.
 
-Where clients of this layout disagree, `wire.xml.dialect` holds the specification's choice.
+The same handlers serve the SDK address, for unmodified SDKs of this layout: `wire.xml.dialect` is the table
+of what is different there, and `FacadeDependencies.dialect` the address's column of it.
 
 Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
 """

@@ -24,7 +24,7 @@ _ANY_KEY = route_options.cached(per=route_options.nothing)
 async def sports(facade: NamedDependency[FacadeDependencies], locale: FromPath[str]) -> RenderedResponse[Any]:
     """The categories: Counter-Strike 2. Its name is the same in every language."""
     parse_locale(locale)
-    return facade.respond(dictionaries.sports(facade.icon_url), NOTHING)
+    return facade.respond(dictionaries.sports(facade.icon_url, facade.dialect), NOTHING)
 
 
 @get("/v1/descriptions/producers", opt=_ANY_KEY)

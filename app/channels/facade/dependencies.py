@@ -10,17 +10,20 @@ from app.http.response import RenderedResponse, ResponseBody, as_xml
 from app.kit.clock import Clock
 from app.store.connections import Store
 from app.wire.xml import responses
+from app.wire.xml.dialect import Dialect
 from app.wire.xml.dictionaries import Producer
 from app.wire.xml.responses import NotFoundRoot
 
 
 class FacadeDependencies(msgspec.Struct, frozen=True):
-    """The store, the clock, the deployment's producer, and the URL of the category's icon."""
+    """The store, the clock, the deployment's producer, the URL of the category's icon, and the dialect of the
+    address that received the request."""
 
     store: Store
     clock: Clock
     producer: Producer
     icon_url: str
+    dialect: Dialect
 
     def body(self, document: bytes) -> ResponseBody:
         """A document with its moment of rendering, which is not part of the tag."""

@@ -42,7 +42,8 @@ async def tournaments(
 ) -> RenderedResponse[Any]:
     """Every known tournament, without its participants. Any key may read this list."""
     parse_locale(locale)
-    return facade.respond(entrants.tournaments(await _tournaments(facade, request.auth)), MATCH_LISTS)
+    found = await _tournaments(facade, request.auth)
+    return facade.respond(entrants.tournaments(found, facade.dialect), MATCH_LISTS)
 
 
 @get("/v1/sports/{locale:str}/sports/{sport_id:str}/tournaments", opt=_LIST)
@@ -56,7 +57,8 @@ async def sport_tournaments(
     parse_locale(locale)
     if parse_number(sport_id, "sport") not in _SPORTS:
         return not_found("sport_tournaments")
-    return facade.respond(entrants.sport_tournaments(await _tournaments(facade, request.auth)), MATCH_LISTS)
+    found = await _tournaments(facade, request.auth)
+    return facade.respond(entrants.sport_tournaments(found, facade.dialect, sport_id), MATCH_LISTS)
 
 
 async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournament]:
@@ -83,7 +85,7 @@ async def tournament_info(
         found = await match_entrants.tournament(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("tournament_info")
-    return facade.respond(entrants.tournament_info(found), MATCH_LISTS)
+    return facade.respond(entrants.tournament_info(found, facade.dialect, tournament_id), MATCH_LISTS)
 
 
 @get("/v1/sports/{locale:str}/competitors/{competitor_id:str}/profile", opt=_TEAM)
@@ -104,7 +106,8 @@ async def competitor_profile(
     if found is None:
         return not_found("competitor_profile")
     return facade.respond(
-        entrants.competitor_profile(found), MATCH_LISTS if all_in_reference_data(found.players) else None
+        entrants.competitor_profile(found, facade.dialect, competitor_id),
+        MATCH_LISTS if all_in_reference_data(found.players) else None,
     )
 
 
@@ -122,7 +125,10 @@ async def player_profile(
         found = await match_entrants.player(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("player_profile")
-    return facade.respond(entrants.player_profile(found), NOTHING if all_in_reference_data([found]) else None)
+    return facade.respond(
+        entrants.player_profile(found, facade.dialect, player_id),
+        NOTHING if all_in_reference_data([found]) else None,
+    )
 
 
 HANDLERS = (tournaments, sport_tournaments, tournament_info, competitor_profile, player_profile)

@@ -39,7 +39,7 @@ async def summary(
     found = await _event(facade, request.auth, event_id)
     if found is None:
         return not_found("match_summary")
-    return facade.respond(sport_events.match_summary(found, language), found.id)
+    return facade.respond(sport_events.match_summary(found, language, facade.dialect), found.id)
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_MATCH)
@@ -54,7 +54,7 @@ async def fixture(
     found = await _event(facade, request.auth, event_id)
     if found is None:
         return not_found("fixtures_fixture")
-    return facade.respond(sport_events.fixtures_fixture(found, language), found.id)
+    return facade.respond(sport_events.fixtures_fixture(found, language, facade.dialect), found.id)
 
 
 async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_events.SportEvent | None:

@@ -15,7 +15,7 @@ from app.http.auth import Caller
 from app.http.response import RenderedResponse, as_xml
 from app.kit.errors import NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.wire.xml.dialect import ACCEPTED_STATUS
+from app.wire.xml.dialect import SPECIFICATION
 from app.wire.xml.responses import Acknowledgement, recovery_accepted
 
 _OPT = route_options.options(scopes.RECOVERY)
@@ -36,7 +36,7 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
 
 @post(
     "/v1/{product:str}/recovery/initiate_request",
-    status_code=ACCEPTED_STATUS,
+    status_code=SPECIFICATION.accepted_status,
     opt=_OPT | {"required": ("request_id",)},
 )
 async def full_recovery(
@@ -51,11 +51,15 @@ async def full_recovery(
     """Replay the present markets, and what changed since `after`, over AMQP."""
     check_product(product, facade.producer)
     return await _accept(
-        recoveries, request, RecoveryKind.FACADE_FULL, RecoveryParameters(after, request_id, node_id)
+        facade, recoveries, request, RecoveryKind.FACADE_FULL, RecoveryParameters(after, request_id, node_id)
     )
 
 
-@post("/v1/{product:str}/odds/events/{event_id:str}/initiate_request", status_code=ACCEPTED_STATUS, opt=_OPT)
+@post(
+    "/v1/{product:str}/odds/events/{event_id:str}/initiate_request",
+    status_code=SPECIFICATION.accepted_status,
+    opt=_OPT,
+)
 async def odds(
     request: Caller,
     facade: NamedDependency[FacadeDependencies],
@@ -69,13 +73,18 @@ async def odds(
     is generated and returned."""
     check_product(product, facade.producer)
     return await _accept(
-        recoveries, request, RecoveryKind.EVENT_ODDS, RecoveryParameters(None, request_id, node_id), event_id
+        facade,
+        recoveries,
+        request,
+        RecoveryKind.EVENT_ODDS,
+        RecoveryParameters(None, request_id, node_id),
+        event_id,
     )
 
 
 @post(
     "/v1/{product:str}/stateful_messages/events/{event_id:str}/initiate_request",
-    status_code=ACCEPTED_STATUS,
+    status_code=SPECIFICATION.accepted_status,
     opt=_OPT,
 )
 async def stateful(
@@ -91,6 +100,7 @@ async def stateful(
     generated."""
     check_product(product, facade.producer)
     return await _accept(
+        facade,
         recoveries,
         request,
         RecoveryKind.EVENT_STATEFUL,
@@ -100,6 +110,7 @@ async def stateful(
 
 
 async def _accept(
+    facade: FacadeDependencies,
     recoveries: RecoveryService,
     request: Caller,
     kind: RecoveryKind,
@@ -107,7 +118,14 @@ async def _accept(
     event_id: str | None = None,
 ) -> RenderedResponse[Any]:
     grant = request.auth
-    job = await recoveries.accept(grant.tenant, kind, parameters, event_id, finished_only=grant.finished_only)
+    job = await recoveries.accept(
+        grant.tenant,
+        kind,
+        parameters,
+        event_id,
+        finished_only=grant.finished_only,
+        dialect=facade.dialect,
+    )
     acknowledgement = Acknowledgement(
         request_id=job.request.request_id,
         action=_ACTION[kind].format(event_id or "all matches"),
@@ -115,7 +133,7 @@ async def _accept(
         node_id=job.request.node_id,
         after=job.request.after if event_id is None else None,
     )
-    return as_xml(recovery_accepted(acknowledgement), ACCEPTED_STATUS)
+    return as_xml(recovery_accepted(acknowledgement), facade.dialect.accepted_status)
 
 
 @post(

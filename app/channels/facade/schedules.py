@@ -23,6 +23,7 @@ from app.store import match_entrants, schedules
 from app.store.schedules import ScheduleFilter
 from app.wire.fields import Group
 from app.wire.xml import sport_events
+from app.wire.xml.dialect import Dialect
 
 _MOST = 1000
 _UPCOMING = (Status.DISCOVERED, Status.UPCOMING)
@@ -86,24 +87,28 @@ async def _schedule(
         left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
         wanted = ScheduleFilter(left, wanted.since, wanted.until)
     async with facade.store.snapshot() as tx:
-        key = (wanted, language, start, limit, await schedules.unbooked_digest(tx, grant.tenant.id))
+        unbooked = await schedules.unbooked_digest(tx, grant.tenant.id)
+        key = (facade.dialect, wanted, language, start, limit, unbooked)
         body = response_cache.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await match_entrants.of_matches(tx, found)
-    body = facade.body(_rendered(found, entered, language))
+    body = facade.body(_rendered(found, entered, language, facade.dialect))
     response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
     return RenderedResponse(body, invalidated_by=MATCH_LISTS)
 
 
-def _rendered(found: Sequence[Match], entered: Sequence[MatchEntrants], locale: Locale) -> bytes:
+def _rendered(
+    found: Sequence[Match], entered: Sequence[MatchEntrants], locale: Locale, dialect: Dialect
+) -> bytes:
     return sport_events.schedule(
         [
             sport_events.event(match, who.tournament, who.home, who.away, opened=_OPENED)
             for match, who in zip(found, entered, strict=True)
         ],
         locale,
+        dialect,
     )
 
 

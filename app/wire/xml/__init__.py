@@ -4,8 +4,8 @@
 `timestamp` only. The resources of the facade are split by noun: `sport_events` (a match as fixture,
 summary, part of a schedule), `entrants` (tournaments, teams, players), `dictionaries` (what clients read
 once), `responses` (identity, acknowledgement, not found, and the moment of rendering that any of them may
-carry); `match_state` is what feed and facade share about a match, `dialect` where other clients of the same
-layout expect something else.
+carry); `match_state` is what feed and facade share about a match, `dialect` the table of what unmodified SDKs
+of the same layout need otherwise.
 
 The `.xml` siblings of the canonical paths have no shapes of their own:
 

@@ -10,7 +10,8 @@ import msgspec
 
 from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, MatchStatus, VoidReason
 from app.wire.generated import common, facade
-from app.wire.xml.entrants import SPORT
+from app.wire.xml.dialect import SPECIFICATION, Dialect
+from app.wire.xml.entrants import sport_element
 
 _OK = facade.ResponseCode.OK
 
@@ -31,9 +32,10 @@ class Producer(msgspec.Struct, frozen=True):
 PLAYER_PROPS = "all|player_props"
 
 
-def sports(icon_url: str) -> bytes:
+def sports(icon_url: str, dialect: Dialect = SPECIFICATION) -> bytes:
     """The list of categories: Counter-Strike 2, with its picture."""
-    return facade.write_sports(facade.Sports(sport=(msgspec.structs.replace(SPORT, icon_path=icon_url),)))
+    listed = msgspec.structs.replace(sport_element(dialect), icon_path=icon_url)
+    return facade.write_sports(facade.Sports(sport=(listed,)))
 
 
 def market_descriptions(types: Iterable[MarketType], locale: Locale, variant: str | None = None) -> bytes:

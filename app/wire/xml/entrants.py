@@ -3,58 +3,71 @@
 from collections.abc import Sequence
 from datetime import date
 
+from msgspec.structs import replace
+
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.ids import competitor_urn, player_urn, tournament_urn
+from app.domain.ids import CATEGORY, competitor_urn, player_urn, tournament_urn
 from app.domain.sports import CS2
 from app.kit.clock import to_datetime
 from app.wire import sanitize
 from app.wire.generated import facade
-from app.wire.xml.dialect import SPORT_ID
+from app.wire.xml.dialect import SPECIFICATION, Dialect
 
 UNDERAGE_UNKNOWN = -1
-SPORT = facade.Sport(id=SPORT_ID, name=CS2.name, abbreviation=CS2.slug.upper())
-_CATEGORY = facade.Category(id=SPORT_ID, name=CS2.name)
+_CATEGORY = facade.Category(id=CATEGORY, name=CS2.name)
 
 
-def tournaments(found: Sequence[Tournament]) -> bytes:
+def sport_element(dialect: Dialect = SPECIFICATION) -> facade.Sport:
+    """The sport as every resource nests it."""
+    return facade.Sport(id=dialect.sport_id, name=CS2.name, abbreviation=CS2.slug.upper())
+
+
+def tournaments(found: Sequence[Tournament], dialect: Dialect = SPECIFICATION) -> bytes:
     """The list of tournaments, without their participants."""
     return facade.write_tournaments(
-        facade.Tournaments(tournament=tuple([tournament_element(item) for item in found]))
+        facade.Tournaments(tournament=tuple([tournament_element(item, dialect) for item in found]))
     )
 
 
-def sport_tournaments(found: Sequence[Tournament]) -> bytes:
-    """The same list under the root for one sport."""
-    listed = facade.TournamentList(tournament=tuple([tournament_element(item) for item in found]))
-    return facade.write_sport_tournaments(facade.SportTournaments(sport=SPORT, tournaments=listed))
+def sport_tournaments(
+    found: Sequence[Tournament], dialect: Dialect = SPECIFICATION, requested: str = ""
+) -> bytes:
+    """The same list under the root for one sport. `requested`, here and below, is the id in the path."""
+    sport = replace(sport_element(dialect), id=dialect.id_of(requested, dialect.sport_id))
+    listed = facade.TournamentList(tournament=tuple([tournament_element(item, dialect) for item in found]))
+    return facade.write_sport_tournaments(facade.SportTournaments(sport=sport, tournaments=listed))
 
 
-def tournament_info(found: Tournament) -> bytes:
+def tournament_info(found: Tournament, dialect: Dialect = SPECIFICATION, requested: str = "") -> bytes:
     """One tournament. Its participants are listed inside it and beside it: clients look in either place."""
     competitors = _competitors(found.competitors)
-    return facade.write_tournament_info(
-        facade.TournamentInfo(tournament=tournament_element(found, competitors), competitors=competitors)
-    )
+    element = replace(tournament_element(found, dialect), competitors=competitors)
+    element = replace(element, id=dialect.id_of(requested, element.id))
+    return facade.write_tournament_info(facade.TournamentInfo(tournament=element, competitors=competitors))
 
 
-def competitor_profile(found: Competitor) -> bytes:
+def competitor_profile(found: Competitor, dialect: Dialect = SPECIFICATION, requested: str = "") -> bytes:
     """One team and its squad. Where no player is known there is no wrapper either: clients take an empty one
     for a squad that is still to be loaded, and request the profile again with each message."""
-    squad = tuple([_player(player) for player in found.players])
+    squad = tuple([_player(player, dialect) for player in found.players])
+    element = competitor_element(found, sport=sport_element(dialect))
     return facade.write_competitor_profile(
         facade.CompetitorProfile(
-            competitor=competitor_element(found, sport=SPORT),
+            competitor=replace(element, id=dialect.id_of(requested, element.id)),
             players=facade.Players(player=squad) if squad else None,
         )
     )
 
 
-def player_profile(found: Player) -> bytes:
+def player_profile(found: Player, dialect: Dialect = SPECIFICATION, requested: str = "") -> bytes:
     """One player."""
-    return facade.write_player_profile(facade.PlayerProfile(player=_player(found)))
+    element = _player(found, dialect)
+    return facade.write_player_profile(
+        facade.PlayerProfile(player=replace(element, id=dialect.id_of(requested, element.id)))
+    )
 
 
-def tournament_element(found: Tournament, competitors: facade.Competitors | None = None) -> facade.Tournament:
+def tournament_element(found: Tournament, dialect: Dialect = SPECIFICATION) -> facade.Tournament:
     """A tournament as every resource nests it."""
     return facade.Tournament(
         id=tournament_urn(found.id),
@@ -65,9 +78,8 @@ def tournament_element(found: Tournament, competitors: facade.Competitors | None
         scheduled_end=sanitize.timestamp(found.ends_at),
         icon_path=sanitize.web_url(found.icon_url),
         tournament_length=_length(found),
-        sport=SPORT,
+        sport=sport_element(dialect),
         category=_CATEGORY,
-        competitors=competitors,
     )
 
 
@@ -92,12 +104,12 @@ def _competitors(found: Sequence[Competitor]) -> facade.Competitors:
     return facade.Competitors(competitor=tuple([competitor_element(item) for item in found]))
 
 
-def _player(found: Player) -> facade.Player:
+def _player(found: Player, dialect: Dialect) -> facade.Player:
     return facade.Player(
         id=player_urn(found.id),
         name=found.name,
         full_name=found.display_name,
-        sport=SPORT_ID,
+        sport=dialect.sport_id,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,
         icon_path=sanitize.web_url(found.icon_url),

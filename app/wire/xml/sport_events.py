@@ -15,6 +15,7 @@ from app.wire import sanitize
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
 from app.wire.xml import match_state
+from app.wire.xml.dialect import SPECIFICATION, Dialect
 from app.wire.xml.entrants import competitor_element, tournament_element
 
 SPORT_FORMAT = "classic"  #: two teams; the only other value that clients know is "race"
@@ -78,27 +79,29 @@ def event(
     )
 
 
-def fixtures_fixture(found: SportEvent, locale: Locale = "en") -> bytes:
+def fixtures_fixture(found: SportEvent, locale: Locale = "en", dialect: Dialect = SPECIFICATION) -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
         start_time=sanitize.timestamp(found.scheduled_at if found.started_at is None else found.started_at),
         tv_channels=_channels(found.streams),
-        **_common(found, locale),
+        **_common(found, locale, dialect),
     )
     return facade.write_fixtures_fixture(facade.FixturesFixture(fixture=fixture))
 
 
-def match_summary(found: SportEvent, locale: Locale = "en") -> bytes:
+def match_summary(found: SportEvent, locale: Locale = "en", dialect: Dialect = SPECIFICATION) -> bytes:
     """One match with its status and score."""
     return facade.write_match_summary(
-        facade.MatchSummary(sport_event=_sport_event(found, locale), sport_event_status=_status(found))
+        facade.MatchSummary(
+            sport_event=_sport_event(found, locale, dialect), sport_event_status=_status(found)
+        )
     )
 
 
-def schedule(found: Sequence[SportEvent], locale: Locale = "en") -> bytes:
+def schedule(found: Sequence[SportEvent], locale: Locale = "en", dialect: Dialect = SPECIFICATION) -> bytes:
     """Matches, in the order of `found`."""
     return facade.write_schedule(
-        facade.Schedule(sport_event=tuple([_sport_event(item, locale) for item in found]))
+        facade.Schedule(sport_event=tuple([_sport_event(item, locale, dialect) for item in found]))
     )
 
 
@@ -108,11 +111,11 @@ def fixture_changes(found: Sequence[FixtureChanged]) -> bytes:
     return facade.write_fixture_changes(facade.FixtureChanges(fixture_change=tuple(rows)))
 
 
-def _sport_event(found: SportEvent, locale: Locale) -> facade.SportEvent:
-    return facade.SportEvent(**_common(found, locale))
+def _sport_event(found: SportEvent, locale: Locale, dialect: Dialect) -> facade.SportEvent:
+    return facade.SportEvent(**_common(found, locale, dialect))
 
 
-def _common(found: SportEvent, locale: Locale) -> dict[str, Any]:
+def _common(found: SportEvent, locale: Locale, dialect: Dialect) -> dict[str, Any]:
     """What a fixture and an event in a schedule or summary share."""
     head = found.summary
     live_odds = (
@@ -125,7 +128,7 @@ def _common(found: SportEvent, locale: Locale) -> dict[str, Any]:
         "start_time_tbd": found.scheduled_at is None,
         "status": _STATUS_WORD[head.status],
         "liveodds": live_odds,
-        "tournament": tournament_element(found.tournament),
+        "tournament": tournament_element(found.tournament, dialect),
         "competitors": facade.Competitors(
             competitor=(
                 competitor_element(found.home, qualifier=facade.Qualifier.HOME),

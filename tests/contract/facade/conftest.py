@@ -4,15 +4,17 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from app.settings import Settings
 from app.store.connections import Store
+from tests.support.facade import SDK, SDK_PORT
 from tests.support.web import IssueKey, issuing, serving
 
 
 @pytest.fixture
 async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(settings) as client:
+    async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
         yield client
 
 

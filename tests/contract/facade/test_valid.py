@@ -1,4 +1,5 @@
-"""Whatever is in the database: every answer of every path is valid, in both languages."""
+"""Whatever is in the database: every answer of every path is valid, in both languages, at both addresses; and
+those of the SDK address differ from the others by what its dialect says."""
 
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.domain.match import MapPlay, Status
 from app.domain.match_info import MatchInfo, VideoStream
 from app.store import matches
 from app.store.connections import Store
-from tests.support.facade import LOCALES, PATHS, World, create_world, document
+from tests.support.facade import LOCALES, PATHS, SDK, World, create_world, document, same_in_the_dialect
 
 pytestmark = pytest.mark.anyio
 
@@ -100,8 +101,12 @@ async def check(client: httpx.AsyncClient, key: dict[str, str], world: World) ->
         statuses = Status if "{event}" in template else (Status.LIVE,)
         for status in statuses:
             for locale in LOCALES:
-                answer = await client.get(world.path(template, locale, status), headers=key)
+                path = world.path(template, locale, status)
+                answer = await client.get(path, headers=key)
                 document(answer, root)
+                in_dialect = await client.get(SDK + path, headers=key)
+                document(in_dialect, root)
+                same_in_the_dialect(answer, in_dialect)
 
 
 async def clear(store: Store) -> None:
