@@ -1,4 +1,5 @@
-"""The background processes: `feed` publishes to tenants, `ingest` applies log batches.
+"""The background processes: `feed` publishes to tenants, `ingest` applies log batches, `broker-authorisation`
+answers the broker's requests.
 
 Each runs until SIGTERM or SIGINT and then shuts down in order; after any other end the next start (or another
 process) continues where it stopped.
@@ -11,6 +12,8 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from app.access import broker_sync
+from app.access.grants import Grants
+from app.access.key_logins import KeyLogins
 from app.amqp.lease import LeaseLost
 from app.broker.address import parse
 from app.broker.management import Management
@@ -23,11 +26,13 @@ from app.ingest.queues import IngestQueues
 from app.ingest.suspension import suspend_everything
 from app.kit import garbage_collection, logging, metrics
 from app.kit.clock import system_clock
+from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from app.trading.pricing_config import PricingConfig
 
+_KEY_CONNECTIONS = 2  #: to the database, for keys that log in at the broker; what is known needs none
 log = logging.get_logger(__name__)
 
 
@@ -70,6 +75,33 @@ async def run_ingest(settings: Settings) -> None:
     async with store:
         with metrics.serve(settings.metrics_port):
             await worker.run(store, queues, config, stopping)
+
+
+class BrokerKeys:
+    """Logins at the broker with API keys, as soon as the database has answered; see `access.key_logins`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._logins: KeyLogins | None = None
+
+    def logins(self) -> KeyLogins:
+        """Raises `Unavailable` until the database has answered."""
+        if self._logins is None:
+            raise Unavailable("The database has not answered yet.", retry_after=1)
+        return self._logins
+
+    async def run(self) -> None:
+        """Follow changes of keys, and disconnect those that may not be connected, until cancelled."""
+        settings = self._settings
+        store = await retry_while_unavailable(
+            "opening the database", lambda: open_store(settings.database_url, _KEY_CONNECTIONS)
+        )
+        async with store, Management(settings.rabbitmq_api_url) as management:
+            grants = Grants(store, settings.secret_key)
+            self._logins = KeyLogins(grants, management)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(grants.run())
+                group.create_task(self._logins.run())
 
 
 def stop_on_signals() -> asyncio.Event:

@@ -18,7 +18,7 @@ from app import settings
 from app.broker.permissions import AuthorisationMode
 from scripts.local_services import postgresql, processes, rabbitmq, valkey
 from scripts.local_services import state as states
-from scripts.local_services.certificates import Certificate, ensure_certificate
+from scripts.local_services.certificates import ensure_certificate
 from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError
 from scripts.local_services.state import State
@@ -62,11 +62,26 @@ class Services(msgspec.Struct, frozen=True):
         }
 
 
-def start(directory: Path, wanted: Services, notify: Notify = print_line) -> Services:
+class KeyStore(msgspec.Struct, frozen=True):
+    """Where API keys are: the name of the database, and the secret of their hashes."""
+
+    database: str
+    secret_key: str
+
+    def environment(self, server_url: str) -> dict[str, str]:
+        """The settings' variables that lead to them on this PostgreSQL."""
+        url = urlsplit(server_url)._replace(path=f"/{self.database}")
+        return {"DATABASE_URL": url.geturl(), "SECRET_KEY": self.secret_key}
+
+
+def start(
+    directory: Path, wanted: Services, notify: Notify = print_line, *, keys: KeyStore | None = None
+) -> Services:
     """The servers to use: the wanted ones where they answer, private ones under `directory` elsewhere.
 
-    What an earlier call started there and still runs is used again. Raises `ServiceError` with one clear
-    line; then nothing that this call started is left running.
+    What an earlier call started there and still runs is used again. With `keys`, those may log in at a
+    private broker. Raises `ServiceError` with one clear line; then nothing that this call started is left
+    running.
     """
     directory = directory.resolve()
     with states.locked(directory):
@@ -76,13 +91,16 @@ def start(directory: Path, wanted: Services, notify: Notify = print_line) -> Ser
         before = list(state.processes)
         try:
             certificate = ensure_certificate(directory / "tls")
-            url, api_url, amqps_url = _rabbitmq(directory, wanted, state, certificate, notify)
+            database_url = _postgresql(directory, wanted, state, notify)
+            redis_url = _redis(directory, wanted, state, notify)
+            options = rabbitmq.Options(certificate, keys.environment(database_url) if keys else {})
+            broker = _rabbitmq(directory, wanted, state, options, notify)
             return Services(
-                _postgresql(directory, wanted, state, notify),
-                _redis(directory, wanted, state, notify),
-                url,
-                api_url,
-                amqps_url=amqps_url,
+                database_url,
+                redis_url,
+                broker.url,
+                broker.api_url,
+                amqps_url=broker.amqps_url,
                 tls_directory=str(certificate.authority.parent),
             )
         except BaseException:
@@ -160,16 +178,19 @@ def _redis(directory: Path, wanted: Services, state: State, notify: Notify) -> s
 
 
 def _rabbitmq(
-    directory: Path, wanted: Services, state: State, certificate: Certificate, notify: Notify
-) -> tuple[str, str, str]:
+    directory: Path, wanted: Services, state: State, options: rabbitmq.Options, notify: Notify
+) -> rabbitmq.BrokerUrls:
     if _private(state, "rabbitmq"):
-        rabbitmq.authorise(directory, state)
         private = state.private
-        return private["RABBITMQ_URL"], private["RABBITMQ_API_URL"], private.get(AMQPS_URL, "")
+        urls = rabbitmq.BrokerUrls(
+            private["RABBITMQ_URL"], private["RABBITMQ_API_URL"], private.get(AMQPS_URL, "")
+        )
+        rabbitmq.authorise(directory, state, urls.api_url, options.keys)
+        return urls
     if rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, notify):
         notify(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
-        return wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.amqps_url
-    return rabbitmq.start(directory, state, certificate, notify)
+        return rabbitmq.BrokerUrls(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.amqps_url)
+    return rabbitmq.start(directory, state, options, notify)
 
 
 def _where(url: str) -> str:

@@ -7,7 +7,8 @@ So a change takes effect everywhere at once, whatever else is down. Every refusa
 
 `admin` is the only way to change tenants, keys and bookings, and writes who did it to the audit; `properties`
 validates what a key is issued with, `key_format` generates and checks keys. `broker_sync` applies tenants'
-access to the broker. `log_tokens` signs the addresses that game servers send their logs to.
+access to the broker, `key_logins` decides which keys may log in there. `log_tokens` signs the addresses that
+game servers send their logs to.
 
 Imported by `operators`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
 and `cli`; imports `store`, `broker`, `domain` and `kit`.

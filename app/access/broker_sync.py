@@ -8,13 +8,15 @@ harmless. So a revocation survives any outage, and any process may end at any mo
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from app.broker import permissions, provisioning, tenant_access
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode, Permission, TopicPermission
+from app.broker.provisioning import has_sdk_exchange
+from app.broker.violations import client_connections
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -50,13 +52,16 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
 
 
 async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
-    """Correct the permissions and limits of every tenant for which the broker has others; the slugs of those
-    tenants. Their connections are closed, since a connection caches permissions. Raises `Unavailable`."""
+    """Correct the permissions, limits and exchange for SDKs of every tenant for which the broker has others;
+    the slugs of those tenants. Their connections are closed, since a connection caches permissions, and since
+    a client whose exchange was deleted has no bindings any more. Raises `Unavailable`."""
     async with store.autocommit() as tx:
         provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
     present = await _broker_permissions(management)
     differing = [tenant for tenant in provisioned if present.of(tenant) != _expected(tenant, config)]
     for tenant in differing:
+        if not present.of(tenant).tagged:
+            await tenant_access.tag(management, tenant.slug)
         if tenant.active:
             await tenant_access.restore(management, tenant.slug, config.exchange, config.mode)
             await tenant_access.close_connections(
@@ -65,7 +70,20 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
         else:
             await tenant_access.revoke(management, tenant.slug)
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
-    return [tenant.slug for tenant in differing]
+    without = await _restore_exchanges(management, provisioned, config.exchange)
+    return sorted({tenant.slug for tenant in differing} | without)
+
+
+async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], exchange: str) -> set[str]:
+    """Restore the exchange for SDKs where it is not as we declare it; the slugs of those tenants."""
+    inventory = await management.inventory()
+    without = {each.slug for each in tenants if not has_sdk_exchange(inventory, each.slug, exchange)}
+    for slug in without:
+        await provisioning.restore_sdk_exchange(management, slug, exchange)
+        for user in {each.user for each in client_connections(inventory, slug, management.user)}:
+            await management.close_user_connections(user, "the exchange of this vhost was restored")
+        log.warning("a tenant had no exchange for SDKs", tenant=slug)
+    return without
 
 
 async def apply(store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
@@ -85,6 +103,7 @@ class _TenantPermissions(msgspec.Struct, frozen=True):
     permission: Permission | None
     topics: TopicPermission | None
     limits: Mapping[str, int]
+    tagged: bool = True
 
 
 class _BrokerPermissions(msgspec.Struct, frozen=True):
@@ -93,18 +112,25 @@ class _BrokerPermissions(msgspec.Struct, frozen=True):
     permissions: Mapping[tuple[str, str], Permission]
     topics: Mapping[tuple[str, str], TopicPermission]
     limits: Mapping[str, Mapping[str, int]]
+    tags: Mapping[str, tuple[str, ...]]
 
     def of(self, tenant: Tenant) -> _TenantPermissions:
         user = permissions.tenant_user(tenant.slug)
         where = tenant.slug, user
         return _TenantPermissions(
-            self.permissions.get(where), self.topics.get(where), self.limits.get(user, {})
+            self.permissions.get(where),
+            self.topics.get(where),
+            self.limits.get(user, {}),
+            self.tags.get(user) == (permissions.TENANT_TAG,),
         )
 
 
 async def _broker_permissions(management: Management) -> _BrokerPermissions:
     return _BrokerPermissions(
-        await management.permissions(), await management.topic_permissions(), await management.user_limits()
+        await management.permissions(),
+        await management.topic_permissions(),
+        await management.user_limits(),
+        await management.user_tags(),
     )
 
 

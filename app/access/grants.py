@@ -67,13 +67,17 @@ class Grants:
         Raises `Forbidden`, always with the same text, when the key is malformed, unknown, revoked, of a
         tenant that is not active, or not valid from that address; `Unavailable` when it cannot be read.
         """
-        hashed = _keyed_hash(raw_key, self._secret)
-        known = self._known.get(hashed)
-        if known is None and is_well_formed(raw_key):
-            known = await self._read(hashed)
+        known = await self._key(raw_key)
         if known is None or known.grant is None or not _address_allowed(known.networks, address):
             raise Forbidden(_REFUSAL)
         self._used[known.key_id] = self._clock()
+        return known.grant
+
+    async def grant_from_anywhere(self, raw_key: str) -> Grant:
+        """`grant_of`, for a caller that learns the address later and then checks it."""
+        known = await self._key(raw_key)
+        if known is None or known.grant is None:
+            raise Forbidden(_REFUSAL)
         return known.grant
 
     def recently_valid(self, raw_key: str) -> bool:
@@ -111,6 +115,12 @@ class Grants:
         if used:
             async with self._store.transaction() as tx:
                 await keys.record_last_used(tx, used)
+
+    async def _key(self, raw_key: str) -> _CachedKey | None:
+        """What is known of a key; None for one that is malformed or unknown."""
+        hashed = _keyed_hash(raw_key, self._secret)
+        known = self._known.get(hashed)
+        return known or (await self._read(hashed) if is_well_formed(raw_key) else None)
 
     async def _read(self, hashed: bytes) -> _CachedKey | None:
         generation = self._generation

@@ -19,6 +19,7 @@ from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
 from app.broker.connection import open_connection
 from app.broker.management import ExchangeBinding, Management
+from app.broker.permissions import SDK_EXCHANGE
 from app.broker.provisioning import LOST
 from app.kit.background import run_isolated
 from app.kit.errors import Unavailable
@@ -44,7 +45,7 @@ class BindingTracker:
         exchange: str,
         publishers: Mapping[UUID, TenantPublisher],
     ) -> None:
-        self._management, self._exchange = management, exchange
+        self._management, self._exchanges = management, (exchange, SDK_EXCHANGE)
         self._url = broker.url(vhost)
         self._publishers = publishers
         self._readers = 0
@@ -72,7 +73,7 @@ class BindingTracker:
         self._readers += 1
         begun = len(self._events)
         try:
-            found = await self._management.bindings(publisher.slug, self._exchange)
+            found = await self._present(publisher.slug)
             publisher.update_bindings((each for each in found if each.queue != LOST), complete=False)
             for event, slug, binding in self._events[begun:]:
                 if slug == publisher.slug:
@@ -81,6 +82,14 @@ class BindingTracker:
             self._readers -= 1
             if not self._readers:
                 self._events.clear()
+
+    async def _present(self, slug: str) -> set[ExchangeBinding]:
+        """The bindings of a tenant's queues to any exchange that has the feed."""
+        return {
+            binding
+            for exchange in self._exchanges
+            for binding in await self._management.bindings(slug, exchange)
+        }
 
     async def _follow(self) -> None:
         """Consume events until the connection ends."""
@@ -102,9 +111,10 @@ class BindingTracker:
 
     async def _on_event(self, message: AbstractIncomingMessage) -> None:
         headers: Mapping[str, Any] = message.headers
-        if headers.get("source_name") != self._exchange or headers.get("destination_name") == LOST:
+        source, queue = headers.get("source_name"), headers.get("destination_name")
+        if source not in self._exchanges or headers.get("destination_kind") != "queue" or queue == LOST:
             return
-        binding = ExchangeBinding(str(headers["destination_name"]), str(headers["routing_key"]))
+        binding = ExchangeBinding(str(queue), str(headers["routing_key"]), str(source))
         slug, event = str(headers["vhost"]), message.routing_key or ""
         if self._readers:
             self._events.append((event, slug, binding))

@@ -1,4 +1,4 @@
-"""The bindings from our exchange to a tenant's queues: which messages any queue would receive."""
+"""The bindings from our exchanges to a tenant's queues: which messages any queue would receive."""
 
 import time
 from collections.abc import Iterable, Sequence

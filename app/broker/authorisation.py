@@ -1,15 +1,22 @@
-"""An ASGI application that answers RabbitMQ's HTTP authorisation backend from `broker.permissions`.
+"""An ASGI application that answers RabbitMQ's HTTP backend, for authorisation and for logins with a key.
 
-It uses only the names in the request, no database and no broker, so it answers while everything else is down.
-The broker has authenticated the user itself (the internal backend) before it sends a request. Requests about
-users that are not tenants' are denied, and the broker falls back to its own permissions.
+About the users of tenants it uses only the names in the request, no database and no broker, so it answers
+while everything else is down. The broker has checked the password of such a user itself (the internal
+backend) before it requests authorisation. But it requests the authentication of everybody whom it refused by
+the very same message: who has only passed that one has no tag, and enters no vhost.
+
+About other users it asks `KeyUsers` if they are API keys. The rest is denied, and the broker falls back to
+its own permissions.
 """
 
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
-from app.broker.permissions import ResourceCheck, is_allowed, is_tenant_user, may_access_vhost
+from app.broker.permissions import TENANT_TAG, ResourceCheck, is_allowed, is_own_vhost, is_tenant_user
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
 
 _MAX_BODY_BYTES = 16_384  #: names and keys have at most 255 bytes each
 Message = MutableMapping[str, Any]
@@ -17,40 +24,82 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 Form = dict[str, str]
+log = get_logger(__name__)
 
 
-def application(exchange: str) -> Application:
+class KeyUsers(Protocol):
+    """Users whose name is an API key. Every method may raise `Unavailable`."""
+
+    async def may_log_in(self, user: str) -> bool: ...
+
+    async def may_enter(self, user: str, vhost: str, address: str) -> bool: ...
+
+    async def owns(self, user: str, vhost: str) -> bool: ...
+
+
+def application(exchange: str, keys: Callable[[], KeyUsers]) -> Application:
     """Responds `allow` or `deny` to `POST /auth/user`, `/auth/vhost`, `/auth/resource` and `/auth/topic`,
-    where the feed is published to `exchange`."""
-    checks: dict[str, Callable[[Form], bool]] = {
-        "/auth/user": lambda form: is_tenant_user(form.get("username", "")),
-        "/auth/vhost": lambda form: may_access_vhost(form.get("username", ""), form.get("vhost", "")),
-        "/auth/resource": lambda form: is_allowed(_resource_check(form), exchange),
-        "/auth/topic": lambda form: is_allowed(_resource_check(form), exchange),
+    where the feed is published to `exchange`. Where `keys` are needed and raise `Unavailable` it responds
+    503: the broker refuses then, too, and does not cache that."""
+    checks = _Checks(exchange, keys)
+    by_path: dict[str, Callable[[Form], Awaitable[bool]]] = {
+        "/auth/user": checks.user,
+        "/auth/vhost": checks.vhost,
+        "/auth/resource": checks.resource,
+        "/auth/topic": checks.resource,
     }
 
     async def respond(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        check = checks.get(scope["path"])
+        check = by_path.get(scope["path"])
         if check is None or scope["method"] != "POST":
             await _send_response(send, 404, b"not found")
             return
         body = await _body(receive)
-        allowed = body is not None and check(dict(parse_qsl(body, keep_blank_values=True)))
+        try:
+            allowed = body is not None and await check(dict(parse_qsl(body, keep_blank_values=True)))
+        except Unavailable as error:
+            log.warning("the broker's request about a key has no answer", error=error.detail)
+            await _send_response(send, 503, b"unavailable")
+            return
         await _send_response(send, 200, b"allow" if allowed else b"deny")
 
     return respond
 
 
-def _resource_check(form: Form) -> ResourceCheck:
+class _Checks:
+    """The answer to each kind of request."""
+
+    def __init__(self, exchange: str, keys: Callable[[], KeyUsers]) -> None:
+        self._exchange, self._keys = exchange, keys
+
+    async def user(self, form: Form) -> bool:
+        user = form.get("username", "")
+        return is_tenant_user(user) or (form.get("password") == "" and await self._keys().may_log_in(user))
+
+    async def vhost(self, form: Form) -> bool:
+        user, vhost = form.get("username", ""), form.get("vhost", "")
+        if is_tenant_user(user):
+            return is_own_vhost(user, vhost) and TENANT_TAG in re.split("[ ,]", form.get("tags", ""))
+        return await self._keys().may_enter(user, vhost, form.get("ip", ""))
+
+    async def resource(self, form: Form) -> bool:
+        user, vhost = form.get("username", ""), form.get("vhost", "")
+        by_key = not is_tenant_user(user)
+        if not (await self._keys().owns(user, vhost) if by_key else is_own_vhost(user, vhost)):
+            return False
+        return is_allowed(_resource_check(form, by_key), self._exchange)
+
+
+def _resource_check(form: Form, by_key: bool) -> ResourceCheck:
     return ResourceCheck(
-        user=form.get("username", ""),
         vhost=form.get("vhost", ""),
         resource=form.get("resource", ""),
         name=form.get("name", ""),
         permission=form.get("permission", ""),
         routing_key=form.get("routing_key", ""),
+        by_key=by_key,
     )
 
 

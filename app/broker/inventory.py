@@ -23,6 +23,11 @@ class ListedExchange(msgspec.Struct, frozen=True):
 
     vhost: str
     name: str
+    type: str = "topic"
+    durable: bool = True
+    auto_delete: bool = False
+    internal: bool = False
+    arguments: Mapping[str, Any] = {}
 
 
 class ListedBinding(msgspec.Struct, frozen=True):
@@ -31,14 +36,17 @@ class ListedBinding(msgspec.Struct, frozen=True):
     vhost: str
     source: str
     destination: str
+    destination_type: str = "queue"
 
 
 class ListedConnection(msgspec.Struct, frozen=True):
-    """A connection, and how many bytes the broker has received from it."""
+    """A connection, how many bytes the broker has received from it, and how many channels it has."""
 
     name: str
     user: str = ""
+    vhost: str = ""
     recv_oct: int = 0
+    channels: int = 0
 
 
 class Inventory(msgspec.Struct, frozen=True):

@@ -23,9 +23,9 @@ _DISCONNECT_SECONDS, _DISCONNECT_POLL_SECONDS = 10.0, 0.05
 _INVENTORY = {
     "queues": "queues?columns=vhost,name,type,arguments,consumers"
     ",messages_unacknowledged,message_bytes_unacknowledged",
-    "exchanges": "exchanges?columns=vhost,name",
-    "bindings": "bindings?columns=vhost,source,destination",
-    "connections": "connections?columns=name,user,recv_oct",
+    "exchanges": "exchanges?columns=vhost,name,type,durable,auto_delete,internal,arguments",
+    "bindings": "bindings?columns=vhost,source,destination,destination_type",
+    "connections": "connections?columns=name,user,vhost,recv_oct,channels",
 }
 _QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
 
@@ -56,17 +56,27 @@ class QueueCounts(msgspec.Struct, frozen=True):
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """A user's password as the broker stores it: a salted hash, and the name of its algorithm."""
+    """A user's password as the broker stores it, a salted hash and the name of its algorithm; and its
+    tags."""
 
     password_hash: str
     hashing_algorithm: str
+    tags: tuple[str, ...] = ()
 
 
 class ExchangeBinding(msgspec.Struct, frozen=True):
-    """A binding of the queue (or exchange) called `queue`, with its routing key."""
+    """A binding of the queue called `queue` to the exchange `source`, with its routing key."""
 
     queue: str
     key: str
+    source: str = ""
+
+
+class UserConnection(msgspec.Struct, frozen=True):
+    """A connection: its user, and the client's address."""
+
+    user: str = ""
+    peer_host: str = ""
 
 
 class Management:
@@ -106,18 +116,23 @@ class Management:
     async def vhosts(self) -> list[str]:
         return [row["name"] for row in await self._call("GET", "vhosts?columns=name")]
 
-    async def put_user(self, user: str, password: str) -> None:
-        """Create a user without administrative tags, or set its password."""
-        await self._call("PUT", f"users/{_part(user)}", {"password": password, "tags": ""})
+    async def put_user(self, user: str, password: str, tag: str = "") -> None:
+        """Create a user without administrative tags, or set its password and its only tag."""
+        await self._call("PUT", f"users/{_part(user)}", {"password": password, "tags": tag})
 
     async def credentials(self, user: str) -> Credentials | None:
-        """The user's password, hashed; None when there is no such user."""
+        """The user's password, hashed, and its tags; None when there is no such user."""
         row = await self._call("GET", f"users/{_part(user)}")
-        return Credentials(row["password_hash"], row["hashing_algorithm"]) if row else None
+        return msgspec.convert(row, Credentials) if row else None
 
-    async def restore_credentials(self, user: str, credentials: Credentials) -> None:
-        """Set an earlier password of a user without administrative tags."""
-        await self._call("PUT", f"users/{_part(user)}", msgspec.to_builtins(credentials) | {"tags": ""})
+    async def set_credentials(self, user: str, credentials: Credentials) -> None:
+        """Set an earlier password of a user, and its tags."""
+        values = msgspec.to_builtins(credentials) | {"tags": ",".join(credentials.tags)}
+        await self._call("PUT", f"users/{_part(user)}", values)
+
+    async def user_tags(self) -> dict[str, tuple[str, ...]]:
+        """The tags of all users, by user."""
+        return {row["name"]: tuple(row["tags"]) for row in await self._call("GET", "users?columns=name,tags")}
 
     async def delete_user(self, user: str) -> None:
         await self._call("DELETE", f"users/{_part(user)}")
@@ -196,11 +211,20 @@ class Management:
         where = f"bindings/{_part(vhost)}/e/{_part(exchange)}/q/{_part(queue)}"
         await self._call("POST", where, {"routing_key": key, "arguments": dict(arguments)})
 
+    async def bind_exchange(self, vhost: str, source: str, destination: str, key: str) -> None:
+        """Bind an exchange to another; an equal binding stays as it is."""
+        where = f"bindings/{_part(vhost)}/e/{_part(source)}/e/{_part(destination)}"
+        await self._call("POST", where, {"routing_key": key})
+
     async def bindings(self, vhost: str, exchange: str) -> list[ExchangeBinding]:
-        """The present bindings of an exchange; none when there is no such exchange."""
+        """The present bindings of queues to an exchange; none when there is no such exchange."""
         where = f"exchanges/{_part(vhost)}/{_part(exchange)}/bindings/source"
-        rows = await self._call("GET", f"{where}?columns=destination,routing_key")
-        return [ExchangeBinding(row["destination"], row["routing_key"]) for row in rows or ()]
+        rows = await self._call("GET", f"{where}?columns=destination,destination_type,routing_key")
+        return [
+            ExchangeBinding(row["destination"], row["routing_key"], exchange)
+            for row in rows or ()
+            if row["destination_type"] == "queue"
+        ]
 
     async def queues(self, vhost: str = "") -> list[QueueCounts]:
         """The queues of one vhost, or of all, up to some seconds old; none when there is no such vhost."""
@@ -225,6 +249,11 @@ class Management:
         """The connections to `vhost`, up to some seconds old; none when there is no such vhost."""
         rows = await self._call("GET", f"vhosts/{_part(vhost)}/connections")
         return [_client_connection(row) for row in rows if "name" in row] if isinstance(rows, list) else []
+
+    async def user_connections(self) -> list[UserConnection]:
+        """The connections of all users, up to some seconds old."""
+        rows = await self._call("GET", "connections?columns=user,peer_host")
+        return msgspec.convert(rows, list[UserConnection])
 
     async def close_connection(self, connection: ClientConnection, reason: str) -> None:
         """Close one connection; no error when it has gone already."""

@@ -4,6 +4,11 @@ A tenant declares, binds, reads, purges and deletes its own queues in the vhost 
 feed's exchange. It publishes nothing, declares and binds no exchange, and has no access to anything else, the
 queue of its losses included.
 
+Clients of established odds feeds log in with an API key as user name (`access.key_logins`) and bind to the
+exchange `oddinfeed`, which receives everything that the feed's exchange does. Some of them declare it when
+they start, so a key may; whoever deletes it or declares it differently loses its own messages until it is
+restored.
+
 The broker applies the list in one of two modes. With `http` it requests a decision for each resource, by kind
 and name (see `broker.authorisation`). With `patterns` it matches names against permission patterns, which do
 not distinguish a queue from an exchange: a tenant that may name its queues could declare exchanges of such
@@ -18,6 +23,10 @@ import msgspec
 
 AuthorisationMode = Literal["patterns", "http"]
 
+#: The exchange to which clients of established odds feeds bind.
+SDK_EXCHANGE = "oddinfeed"
+#: The tag of tenants' users. The broker reports it only for a user whose password it has checked itself.
+TENANT_TAG = "tenant"
 _PREFIX = "op-"
 _SERVER_NAMED = r"amq\.gen.*"
 #: A `#` matches any number of words: each one multiplies what the broker tries for each message.
@@ -42,14 +51,15 @@ class TopicPermission(msgspec.Struct, frozen=True):
 
 class ResourceCheck(msgspec.Struct, frozen=True):
     """One authorisation request of the broker about a resource. `resource` is `queue`, `exchange` or `topic`
-    (an exchange, with a routing key), `permission` is `configure`, `write` or `read`."""
+    (an exchange, with a routing key), `permission` is `configure`, `write` or `read`; `by_key`: the user
+    logged in with an API key."""
 
-    user: str
     vhost: str
     resource: str
     name: str
     permission: str
     routing_key: str = ""
+    by_key: bool = False
 
 
 def tenant_user(slug: str) -> str:
@@ -62,22 +72,23 @@ def is_tenant_user(user: str) -> bool:
     return user.startswith(_PREFIX)
 
 
-def may_access_vhost(user: str, vhost: str) -> bool:
-    """Whether the vhost is the user's own."""
+def is_own_vhost(user: str, vhost: str) -> bool:
+    """Whether the vhost is that of the tenant's user."""
     return user == tenant_user(vhost)
 
 
 def is_allowed(access: ResourceCheck, exchange: str) -> bool:
-    """Whether the tenant's user may do it, where the feed is published to `exchange`."""
-    if not may_access_vhost(access.user, access.vhost):
-        return False
+    """Whether a tenant may do it in its own vhost, where the feed is published to `exchange`."""
     match access.resource, access.permission:
         case "queue", "configure" | "write" | "read":
             return bool(re.fullmatch(_queues(access.vhost), access.name, re.DOTALL))
         case "exchange", "read":
-            return access.name == exchange
+            return access.name in (exchange, SDK_EXCHANGE)
+        case "exchange", "configure":
+            return access.by_key and access.name == SDK_EXCHANGE != exchange
         case "topic", "read":
-            return access.name == exchange and bool(_BINDING_KEY.fullmatch(access.routing_key))
+            known = access.name in (exchange, SDK_EXCHANGE)
+            return known and bool(_BINDING_KEY.fullmatch(access.routing_key))
         case _:
             return False
 

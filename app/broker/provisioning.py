@@ -18,8 +18,9 @@ from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 from app.broker import permissions
 from app.broker.address import Address, parse
 from app.broker.connection import open_connection
+from app.broker.inventory import Inventory, ListedBinding, ListedExchange
 from app.broker.management import Management
-from app.broker.permissions import AuthorisationMode, tenant_user
+from app.broker.permissions import SDK_EXCHANGE, TENANT_TAG, AuthorisationMode, tenant_user
 from app.kit.background import run_isolated
 from app.kit.errors import Conflict, Unavailable
 
@@ -101,19 +102,20 @@ async def apply_permissions(
 async def _new_password(management: Management, login: Address) -> AsyncIterator[None]:
     """Set the password of `login`; if the block fails, restore the earlier one."""
     earlier = await management.credentials(login.user)
-    await management.put_user(login.user, login.password)
+    await management.put_user(login.user, login.password, TENANT_TAG)
     try:
         yield
     except BaseException:
         if earlier:
-            await management.restore_credentials(login.user, earlier)
+            await management.set_credentials(login.user, msgspec.structs.replace(earlier, tags=(TENANT_TAG,)))
         raise
 
 
 async def declare_topology(management: Management, vhost: str, exchange: str) -> None:
-    """Declare what every tenant's vhost has: the exchange, limits on every queue, and the dead-letter
+    """Declare what every tenant's vhost has: the exchanges, limits on every queue, and the dead-letter
     exchange and queue of the losses. That queue is declared last: where it exists, the rest does."""
     await management.put_exchange(vhost, exchange, "topic")
+    await declare_sdk_exchange(management, vhost, exchange)
     await management.put_exchange(vhost, LOST, "headers", internal=True)
     await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
     overflow = {"overflow": "drop-head", "dead-letter-exchange": LOST}
@@ -123,6 +125,27 @@ async def declare_topology(management: Management, vhost: str, exchange: str) ->
     for loss in _LOSSES:
         only = {"x-match": "any-with-x", "x-first-death-reason": loss}
         await management.bind(vhost, LOST, LOST, loss, only)
+
+
+async def declare_sdk_exchange(management: Management, vhost: str, exchange: str) -> None:
+    """Declare the exchange to which clients of established odds feeds bind, with everything of `exchange`."""
+    if exchange != SDK_EXCHANGE:
+        await management.put_exchange(vhost, SDK_EXCHANGE, "topic")
+        await management.bind_exchange(vhost, exchange, SDK_EXCHANGE, "#")
+
+
+def has_sdk_exchange(inventory: Inventory, vhost: str, exchange: str) -> bool:
+    """Whether that exchange is there as declared, and bound."""
+    if exchange == SDK_EXCHANGE:
+        return True
+    there = ListedExchange(vhost, SDK_EXCHANGE) in inventory.exchanges
+    return there and ListedBinding(vhost, exchange, SDK_EXCHANGE, "exchange") in inventory.bindings
+
+
+async def restore_sdk_exchange(management: Management, vhost: str, exchange: str) -> None:
+    """Replace it: a client deleted it, or declared another of its name."""
+    await management.delete_exchange(vhost, SDK_EXCHANGE)
+    await declare_sdk_exchange(management, vhost, exchange)
 
 
 async def deprovision(management: Management, slug: str) -> None:

@@ -3,8 +3,10 @@
 A user whose connection limit is 0 is refused at login, whatever its password.
 """
 
+import msgspec
+
 from app.broker.management import Management
-from app.broker.permissions import AuthorisationMode, tenant_user
+from app.broker.permissions import TENANT_TAG, AuthorisationMode, tenant_user
 from app.broker.provisioning import apply_permissions
 
 #: The user limits of a revoked tenant.
@@ -22,6 +24,13 @@ async def revoke(management: Management, slug: str) -> None:
 async def restore(management: Management, slug: str, exchange: str, mode: AuthorisationMode) -> None:
     """Accept the tenant's logins again, with its permissions and limits."""
     await apply_permissions(management, slug, exchange, mode)
+
+
+async def tag(management: Management, slug: str) -> None:
+    """Give a user that an earlier version created the tag of tenants' users; its password stays."""
+    user = tenant_user(slug)
+    if present := await management.credentials(user):
+        await management.set_credentials(user, msgspec.structs.replace(present, tags=(TENANT_TAG,)))
 
 
 async def close_connections(management: Management, slug: str, reason: str) -> None:

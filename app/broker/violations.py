@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
-from app.broker.inventory import Inventory, ListedQueue
-from app.broker.permissions import tenant_user
-from app.broker.provisioning import LOST, QUEUE_LIMITS
+from app.broker.inventory import Inventory, ListedConnection, ListedQueue
+from app.broker.permissions import SDK_EXCHANGE, tenant_user
+from app.broker.provisioning import LOST, QUEUE_LIMITS, USER_LIMITS
+from app.broker.publisher_users import PREFIX
 
 _MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
 _ALLOWED_ARGUMENTS = frozenset(
@@ -32,13 +33,17 @@ _ALLOWED_ARGUMENTS = frozenset(
 
 class TenantLimits(msgspec.Struct, frozen=True):
     """What one tenant may have. `received` is bytes received on one connection between two inventories: a
-    client sends acknowledgements only, of some twenty bytes each."""
+    client sends acknowledgements only, of some twenty bytes each. `key_connections` and `channels` (of one
+    connection) concern clients that log in with a key: the broker does not limit users that it does not
+    know."""
 
     bindings: int = 1000
     consumers: int = 1000
     unacknowledged: int = QUEUE_LIMITS["max-length"]
     unacknowledged_bytes: int = QUEUE_LIMITS["max-length-bytes"]
     received: int = 16 * 1024 * 1024
+    key_connections: int = USER_LIMITS["max-connections"]
+    channels: int = USER_LIMITS["max-channels"]
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -51,24 +56,40 @@ class Violation(msgspec.Struct, frozen=True):
     exchange: str = ""
 
 
+def client_connections(inventory: Inventory, slug: str, own_user: str) -> list[ListedConnection]:
+    """The connections of a tenant's clients: neither those of feed processes nor those of `own_user`, as whom
+    we administer the broker."""
+    return [
+        each
+        for each in inventory.connections
+        if each.vhost == slug and each.user not in ("", own_user) and not each.user.startswith(PREFIX)
+    ]
+
+
 def find_violations(
-    now: Inventory, before: Inventory, tenants: Collection[str], exchange: str, limits: TenantLimits
+    now: Inventory,
+    before: Inventory,
+    tenants: Collection[str],
+    exchange: str,
+    own_user: str,
+    limits: TenantLimits,
 ) -> list[Violation]:
     """What these tenants have and may not have, where the feed is published to `exchange`; `before` is the
-    previous inventory."""
-    return [violation for slug in sorted(tenants) for violation in _of(slug, now, before, exchange, limits)]
+    previous inventory, `own_user` as in `client_connections`."""
+    found: list[Violation] = []
+    for slug in sorted(tenants):
+        found += _resources(slug, now, exchange, limits)
+        found += _connections(slug, client_connections(now, slug, own_user), before, limits)
+    return found
 
 
-def _of(
-    slug: str, now: Inventory, before: Inventory, exchange: str, limits: TenantLimits
-) -> Iterator[Violation]:
+def _resources(slug: str, now: Inventory, exchange: str, limits: TenantLimits) -> Iterator[Violation]:
     queues = [queue for queue in now.queues if queue.vhost == slug and queue.name != LOST]
     yield from (violation for queue in queues for violation in _queue(queue, limits))
     yield from _exchanges(slug, now, exchange)
     yield from _bindings(slug, now, limits)
     if (consumers := sum(queue.consumers for queue in queues)) > limits.consumers:
         yield Violation(slug, "consumers", f"{consumers} consumers; {limits.consumers} at most")
-    yield from _connections(slug, now, before, limits)
 
 
 def _queue(queue: ListedQueue, limits: TenantLimits) -> Iterator[Violation]:
@@ -98,7 +119,7 @@ def _allowed(name: str, value: Any) -> bool:
 
 def _exchanges(slug: str, now: Inventory, exchange: str) -> Iterator[Violation]:
     for each in now.exchanges:
-        ours = each.name in ("", exchange, LOST) or each.name.startswith("amq.")
+        ours = each.name in ("", exchange, SDK_EXCHANGE, LOST) or each.name.startswith("amq.")
         if each.vhost == slug and not ours:
             yield Violation(slug, "exchange", f"there is an exchange {each.name}", exchange=each.name)
 
@@ -108,7 +129,7 @@ def _bindings(slug: str, now: Inventory, limits: TenantLimits) -> Iterator[Viola
     bound = Counter(
         each.destination
         for each in now.bindings
-        if each.vhost == slug and each.source and each.destination != LOST
+        if each.vhost == slug and each.source and each.destination not in (LOST, SDK_EXCHANGE)
     )
     if bound.total() > limits.bindings:
         [(queue, count)] = bound.most_common(1)
@@ -116,9 +137,20 @@ def _bindings(slug: str, now: Inventory, limits: TenantLimits) -> Iterator[Viola
         yield Violation(slug, "bindings", what, queue=queue)
 
 
-def _connections(slug: str, now: Inventory, before: Inventory, limits: TenantLimits) -> Iterator[Violation]:
+def _connections(
+    slug: str, clients: Collection[ListedConnection], before: Inventory, limits: TenantLimits
+) -> Iterator[Violation]:
     known = {each.name: each.recv_oct for each in before.connections}
-    for each in now.connections:
+    by_key = 0
+    for each in clients:
         sent = each.recv_oct - known.get(each.name, 0)
-        if each.user == tenant_user(slug) and sent > limits.received:
+        if sent > limits.received:
             yield Violation(slug, "sends", f"{sent} bytes came from {each.name} in a few seconds")
+        if each.channels > limits.channels:
+            yield Violation(
+                slug, "channels", f"{each.channels} channels of {each.name}; {limits.channels} at most"
+            )
+        by_key += each.user != tenant_user(slug)
+    if by_key > limits.key_connections:
+        what = f"{by_key} connections by key; {limits.key_connections} at most"
+        yield Violation(slug, "connections", what)

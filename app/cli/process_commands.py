@@ -1,5 +1,6 @@
 """The commands that run the service's processes, and the one that migrates the database."""
 
+import asyncio
 import os
 import resource
 import socket
@@ -10,6 +11,7 @@ from typing import Any, cast
 
 import click
 import uvicorn
+import uvloop
 
 from app.broker.authorisation import application
 from app.channels.stream.transports import RawFrameProtocol
@@ -17,10 +19,11 @@ from app.cli.runtime import async_command, load_settings
 from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.http.tls import Server, TlsListener, server_context
 from app.kit import garbage_collection, logging
+from app.kit.background import run_forever
 from app.main import create_app
 from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
 from app.store.migrations import migrate as bring_up_to_date
-from app.workers import run_ingest
+from app.workers import BrokerKeys, run_ingest
 
 _GRACE_SECONDS = 5
 _BACKLOG = 2048
@@ -128,24 +131,37 @@ def _listening(host: str, port: int, named: str) -> socket.socket:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Only the broker should reach it.")
 @click.option("--port", default=8091, show_default=True)
 def broker_authorisation(host: str, port: int) -> None:
-    """Decide for the broker what tenants may do (docs/security.md).
+    """Decide for the broker what tenants may do, and which API keys may log in (docs/security.md).
 
-    For brokers that are configured to send such requests, with BROKER_AUTHORISATION=http. It needs neither
-    database nor broker; while it is down, connected tenants continue to receive, and no tenant can log in.
+    For brokers that are configured to send such requests, with BROKER_AUTHORISATION=http. It needs the
+    database and the management API for API keys only; while it is down, connected tenants continue to
+    receive, and no tenant can log in.
     """
     settings = load_settings()
     logging.configure("broker-authorisation", level=settings.log_level)
+    with (
+        _listening(host, port, "--port") as listener,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
+        runner.run(_answer_broker(settings, listener))
+
+
+async def _answer_broker(settings: Settings, listener: socket.socket) -> None:
+    keys = BrokerKeys(settings)
     config = uvicorn.Config(
-        application(settings.exchange),
-        loop="uvloop",
+        application(settings.exchange, keys.logins),
         lifespan="off",
         access_log=False,
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    with _listening(host, port, "--port") as listener:
-        uvicorn.Server(config).run(sockets=[listener])
+    following = asyncio.create_task(run_forever("following keys", keys.run))
+    try:
+        await uvicorn.Server(config).serve(sockets=[listener])
+    finally:
+        following.cancel()
+        await asyncio.wait([following])
 
 
 @click.command()

@@ -11,11 +11,13 @@ from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
 
 from app import settings as settings_of_processes
+from app.broker.permissions import SDK_EXCHANGE
 from app.cli.demo_commands import make_demo_tenants
 from app.kit import logging
 from app.kit.errors import Refusal
@@ -24,7 +26,7 @@ from app.store.migrations import migrate
 from scripts import services
 from scripts.local_services import ports
 from scripts.local_services.processes import ServiceError
-from scripts.services import Services
+from scripts.services import KeyStore, Services
 
 from . import readiness, shared_servers
 from . import run_record as records
@@ -59,7 +61,7 @@ def run(
     found: Services | None = None
     with _stop_event() as stopping:
         try:
-            found = services.start(HOME, services.wanted(), notify)
+            found = _servers(notify)
             _interrupted(stopping)
             if reset:
                 shared_servers.remove(found)
@@ -100,12 +102,23 @@ def _stop_event() -> Iterator[Event]:
     yield stopping
 
 
-def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
-    """Settings of the demo's processes."""
+def _servers(notify: Notify) -> Services:
+    """The servers to use. A private broker is reached over TLS too, and lets our keys log in; of another one
+    neither is known."""
+    wanted = msgspec.structs.replace(services.wanted(), amqps_url="")
+    return services.start(HOME, wanted, notify, keys=KeyStore(DATABASE, _secret()))
+
+
+def _secret() -> str:
     secret = HOME / "secret"
     if not secret.exists():
         secret.touch(mode=0o600)
         secret.write_text(secrets.token_urlsafe(32))
+    return secret.read_text()
+
+
+def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
+    """Settings of the demo's processes."""
     own = {
         "DATABASE_URL": shared_servers.database_url(found),
         "RABBITMQ_INTERNAL_VHOST": INTERNAL_VHOST,
@@ -114,7 +127,7 @@ def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
         "PUBLIC_URL": f"http://{ports.LOOPBACK}:{port}",
         "OPERATOR_PORT": str(operator_port),
         "SANDBOX": "true",
-        "SECRET_KEY": secret.read_text(),
+        "SECRET_KEY": _secret(),
         "BOARD_REPORT": str(BOOKMAKER),
         # By this `matchfeed fault` knows that what it breaks is a demo.
         "MATCHFEED_DEMO": str(VAR),
@@ -145,12 +158,27 @@ def _prepare(found: Services, environment: dict[str, str], port: int, notify: No
         "ws_url": f"ws://{ports.LOOPBACK}:{port}",
         "exchange": _EXCHANGE,
         "producer_id": _PRODUCER,
+        "sdk": _sdk(found),
         "operator_key": made["operator_key"],
         "log_sink_url": f"http://{ports.LOOPBACK}:{port}/ops/v1/matches/{{match_id}}/log?token={{token}}",
         "rabbitmq_api": found.rabbitmq_api_url,
         "tenants": made["tenants"],
         # The key is in the fragment, which no browser sends anywhere.
         "board": made["board"] | {"url": f"http://{ports.LOOPBACK}:{port}/#key={made['board']['api_key']}"},
+    }
+
+
+def _sdk(found: Services) -> dict[str, Any] | None:
+    """What existing odds-feed clients are configured with (docs/compatibility.md), beside a tenant's key;
+    None where the broker is not ours."""
+    if not found.amqps_url:
+        return None
+    broker = urlsplit(found.amqps_url)
+    return {
+        "mq_host": broker.hostname,
+        "mq_port": broker.port,
+        "ca_file": str(Path(found.tls_directory) / "ca.pem"),
+        "exchange": SDK_EXCHANGE,
     }
 
 
@@ -202,7 +230,7 @@ def _tend(processes: ServiceProcesses, notify: Notify) -> None:
     """Private servers first: the service's processes wait for them by themselves."""
     if services.lost(HOME):
         notify("a private server has ended; starting it again")
-        services.start(HOME, services.wanted(), notify)
+        _servers(notify)
     processes.restart_dead()
     processes.trim_logs()
 

@@ -20,6 +20,7 @@ from urllib.parse import quote, urlsplit
 
 import aio_pika
 import httpx
+import msgspec
 
 from app.broker.permissions import AuthorisationMode
 
@@ -54,6 +55,7 @@ _TENANTS = """\
 auth_backends.1.authn = internal
 auth_backends.1.authz = cache
 auth_backends.2 = internal
+auth_backends.3 = cache
 auth_cache.cached_backend = http
 auth_cache.cache_ttl = 10000
 auth_cache.cache_refusals = true
@@ -104,19 +106,36 @@ def _unsuitable(api_url: str) -> str:
     return "" if administrator else f"user {parts.username} is no administrator"
 
 
-def start(
-    directory: Path, state: State, certificate: Certificate, notify: Callable[[str], None]
-) -> tuple[str, str, str]:
-    """Start a private broker; its AMQP URL, its management URL and, without a login, its AMQPS URL."""
+class Options(msgspec.Struct, frozen=True):
+    """What a private broker presents to TLS clients, and the settings that lead to the API keys that may log
+    in (none: no keys)."""
+
+    certificate: Certificate
+    keys: Mapping[str, str] = {}
+
+
+class BrokerUrls(msgspec.Struct, frozen=True):
+    """Where a broker is: AMQP and the management API with our login, and AMQPS without one."""
+
+    url: str
+    api_url: str
+    amqps_url: str
+
+
+def start(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> BrokerUrls:
+    """Start a private broker."""
     binary = ensure_installed(notify)
     home = directory / "rabbitmq"
     names = ("amqp", "amqps", "management", "distribution")
     used = ports.free_ports([state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS)
     amqp, amqps, management, distribution = used
     state.ports |= dict(zip(names, used, strict=True))
-    mapper, authorisation = _port_mapper(directory, state), authorise(directory, state)
+    mapper = _port_mapper(directory, state)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
-    _configure(home, state.ports, certificate, password)
+    user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
+    url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
+    authorisation = authorise(directory, state, api_url, options.keys)
+    _configure(home, state.ports, options.certificate, password)
     log = directory / "log" / "rabbitmq.log"
     notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
@@ -126,8 +145,6 @@ def start(
         directory=home,
         environment=_environment(home, distribution, mapper),
     )
-    user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
-    url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
     amqps_url = f"amqps://{ports.LOOPBACK}:{amqps}"
     remember(
         directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url, MATCHFEED_AMQPS_URL=amqps_url
@@ -139,7 +156,7 @@ def start(
     )
     if not alive:
         raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
-    return url, api_url, amqps_url
+    return BrokerUrls(url, api_url, amqps_url)
 
 
 def control(directory: Path, *arguments: str) -> str:
@@ -181,15 +198,18 @@ def _port_mapper(directory: Path, state: State) -> int:
     return port
 
 
-def authorise(directory: Path, state: State) -> int:
-    """The port of the process that decides about tenants for this directory's broker, started if needed."""
+def authorise(directory: Path, state: State, api_url: str, keys: Mapping[str, str]) -> int:
+    """The port of the process that decides about tenants for this directory's broker, started if needed;
+    `keys` as in `Options`."""
     if any(started.name == _AUTHORISATION for started in state.processes):
         return state.ports[_AUTHORISATION]
     [port] = ports.free_ports([state.ports.get(_AUTHORISATION, 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports[_AUTHORISATION] = port
     command = [sys.executable, "-m", "app.cli", _AUTHORISATION, "--port", str(port)]
     log = directory / "log" / f"{_AUTHORISATION}.log"
-    remember(directory, state, launch(_AUTHORISATION, command, log, directory=_ROOT))
+    environment = {**os.environ, "RABBITMQ_API_URL": api_url, **keys}
+    started = launch(_AUTHORISATION, command, log, directory=_ROOT, environment=environment)
+    remember(directory, state, started)
     return port
 
 

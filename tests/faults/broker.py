@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,9 @@ from scripts.local_services import ports, processes, rabbitmq
 from scripts.local_services import state as states
 from scripts.local_services.certificates import ensure_certificate
 from scripts.local_services.processes import Started
+from scripts.local_services.rabbitmq import BrokerUrls, Options
 from scripts.local_services.state import State
+from tests.sdk_client.broker import BrokerAddress
 from tests.support.eventually import eventually
 from tests.support.ports import spare
 
@@ -26,7 +30,7 @@ class PrivateBroker:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._urls = ("", "", "")
+        self._urls = BrokerUrls("", "", "")
 
     async def start(self) -> None:
         self._urls = await asyncio.to_thread(self._start)
@@ -51,8 +55,42 @@ class PrivateBroker:
 
     def answer_no_more(self) -> None:
         """End the process that authorises tenants."""
-        state = states.load(self._directory)
-        processes.stop(each for each in state.processes if each.name == "broker-authorisation")
+        with states.locked(self._directory):
+            state = states.load(self._directory)
+            processes.stop(each for each in state.processes if each.name == "broker-authorisation")
+            state.processes = [each for each in state.processes if processes.find(each)]
+            states.save(self._directory, state)
+
+    def answer(self, settings: Settings | None = None) -> None:
+        """Start that process again; with `settings`, the keys of their database may log in."""
+        keys = {"DATABASE_URL": settings.database_url, "SECRET_KEY": settings.secret_key} if settings else {}
+        with states.locked(self._directory):
+            state = states.load(self._directory)
+            port = rabbitmq.authorise(self._directory, state, self._urls.api_url, keys)
+        answering = partial(ports.answers, ports.LOOPBACK, port)
+        assert ports.wait_until(answering, alive=lambda: True, seconds=20), "nothing authorises tenants"
+
+    @contextmanager
+    def admitting_keys(self, settings: Settings) -> Iterator[None]:
+        """The keys of this database may log in."""
+        self.answer_no_more()
+        self.answer(settings)
+        try:
+            yield
+        finally:
+            self.answer_no_more()
+            self.answer()
+
+    @property
+    def authorisation_port(self) -> int:
+        """Where the broker sends its requests about tenants and keys."""
+        return states.load(self._directory).ports["broker-authorisation"]
+
+    @property
+    def tls(self) -> BrokerAddress:
+        """The broker as existing clients reach it."""
+        host, _, port = self._urls.amqps_url.removeprefix("amqps://").partition(":")
+        return BrokerAddress(host, int(port), str(self._directory / "tls" / "ca.pem"))
 
     async def narrow(self, spare: int) -> None:
         """Memory alarm as soon as it uses `spare` bytes more than now."""
@@ -65,7 +103,7 @@ class PrivateBroker:
 
     async def _nodes(self) -> list[dict[str, Any]]:
         async with httpx.AsyncClient() as client:
-            found: list[dict[str, Any]] = (await client.get(f"{self._urls[1]}/api/nodes")).json()
+            found: list[dict[str, Any]] = (await client.get(f"{self._urls.api_url}/api/nodes")).json()
             return found
 
     def close(self) -> None:
@@ -74,11 +112,11 @@ class PrivateBroker:
 
     def used_by(self, settings: Settings) -> Settings:
         """The settings, with this broker in them."""
-        host = self._urls[0].rpartition("@")[2]
+        host = self._urls.url.rpartition("@")[2]
         return msgspec.structs.replace(
             settings,
-            rabbitmq_url=self._urls[0],
-            rabbitmq_api_url=self._urls[1],
+            rabbitmq_url=self._urls.url,
+            rabbitmq_api_url=self._urls.api_url,
             rabbitmq_public_host=host,
             broker_authorisation="http",
         )
@@ -86,13 +124,13 @@ class PrivateBroker:
     async def _control(self, *arguments: str) -> None:
         await asyncio.to_thread(rabbitmq.control, self._directory, *arguments)
 
-    def _start(self) -> tuple[str, str, str]:
+    def _start(self) -> BrokerUrls:
         self._directory.mkdir(parents=True, exist_ok=True)
         with states.locked(self._directory):
             state = states.load(self._directory)
             self._keep_ports(state)
-            certificate = ensure_certificate(self._directory / "tls")
-            return rabbitmq.start(self._directory, state, certificate, print)
+            options = Options(ensure_certificate(self._directory / "tls"))
+            return rabbitmq.start(self._directory, state, options, print)
 
     def _keep_ports(self, state: State) -> None:
         """The same ports at each start, and none that the kernel gives to outgoing connections meanwhile."""

@@ -147,3 +147,14 @@ REFUSED: dict[str, Operation] = {
 }
 #: With `BROKER_AUTHORISATION=patterns`, besides.
 REFUSED_BY_NAME = ALLOWED_BY_KIND
+#: With an API key as user name, besides: some clients declare their exchange when they start.
+ALLOWED_BY_LOGIN: dict[str, Operation] = {
+    "declare the exchange `oddinfeed` as it is": _declare_exchange("oddinfeed", type="topic", durable=True),
+    "bind a queue of its own to `oddinfeed`": _bind("*.*.live.*.*.*.*.#", "oddinfeed"),
+}
+REFUSED_BY_LOGIN: dict[str, Operation] = {
+    "publish to `oddinfeed`": _publish("oddinfeed"),
+    "bind another exchange to `oddinfeed`": _bind_exchange("oddinfeed", "amq.topic"),
+    "bind `oddinfeed` to another exchange": _bind_exchange("amq.fanout", "oddinfeed"),
+    "bind to `oddinfeed` by a key with more than two `#`": _bind("#.a.#.b.#", "oddinfeed"),
+}

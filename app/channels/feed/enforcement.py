@@ -53,20 +53,21 @@ class Enforcement:
         tenants = self._tenants()
         now, before = await self._management.inventory(), self._before
         self._before = now
-        found = violations.find_violations(now, before, tenants, self._exchange, self._limits)
+        own_user = self._management.user
+        found = violations.find_violations(now, before, tenants, self._exchange, own_user, self._limits)
         for violation in found:
             log.error("a tenant has what it may not have", tenant=violation.tenant, detail=violation.detail)
             feed_offences.labels(violation.tenant, violation.rule).inc()
-            await self._remove(violation)
+            clients = violations.client_connections(now, violation.tenant, own_user)
+            await self._remove(violation, {tenant_user(violation.tenant), *(each.user for each in clients)})
         await self._alert(found, tenants)
         return found
 
-    async def _remove(self, violation: Violation) -> None:
+    async def _remove(self, violation: Violation, users: Collection[str]) -> None:
         """Connections go first: an exclusive queue can be deleted by its own connection only, and goes with
         it."""
-        await self._management.ensure_disconnected(
-            tenant_user(violation.tenant), f"not allowed: {violation.detail}"
-        )
+        for user in users:
+            await self._management.ensure_disconnected(user, f"not allowed: {violation.detail}")
         if violation.queue:
             await self._management.delete_queue(violation.tenant, violation.queue)
         if violation.exchange:

@@ -15,7 +15,15 @@ from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from scripts.services import Services
-from tests.support.tenant_operations import ALLOWED, ALLOWED_BY_KIND, EXCHANGE, REFUSED, REFUSED_BY_NAME
+from tests.support.tenant_operations import (
+    ALLOWED,
+    ALLOWED_BY_KIND,
+    ALLOWED_BY_LOGIN,
+    EXCHANGE,
+    REFUSED,
+    REFUSED_BY_LOGIN,
+    REFUSED_BY_NAME,
+)
 
 pytestmark = pytest.mark.anyio
 SECURITY = Path(__file__).resolve().parents[3] / "docs" / "security.md"
@@ -135,6 +143,7 @@ async def test_the_management_api_is_not_for_tenants(services: Services, tenant:
 
 def test_the_documents_have_every_line() -> None:
     text = SECURITY.read_text()
-    for allowed, operations in ((True, ALLOWED | ALLOWED_BY_KIND), (False, REFUSED)):
+    listed = (True, ALLOWED | ALLOWED_BY_KIND | ALLOWED_BY_LOGIN), (False, REFUSED | REFUSED_BY_LOGIN)
+    for allowed, operations in listed:
         for operation in operations:
             assert f"| {operation} | {'yes' if allowed else 'no'}" in text, operation

@@ -7,12 +7,20 @@ import pytest
 from app.broker.inventory import Inventory, ListedBinding, ListedConnection, ListedExchange, ListedQueue
 from app.broker.violations import TenantLimits, Violation, find_violations
 
-LIMITS = TenantLimits(bindings=3, consumers=2, unacknowledged=10, unacknowledged_bytes=1000, received=100)
+LIMITS = TenantLimits(
+    bindings=3,
+    consumers=2,
+    unacknowledged=10,
+    unacknowledged_bytes=1000,
+    received=100,
+    key_connections=2,
+    channels=4,
+)
 EXCHANGE = "oddsfeed"
 
 
 def found(now: Inventory, before: Inventory = Inventory()) -> list[Violation]:  # noqa: B008
-    return find_violations(now, before, {"acme"}, EXCHANGE, LIMITS)
+    return find_violations(now, before, {"acme"}, EXCHANGE, "matchfeed", LIMITS)
 
 
 def queue(**fields: Any) -> Inventory:
@@ -49,9 +57,12 @@ def test_a_queue_as_clients_declare_it(fields: dict[str, Any]) -> None:
 
 
 def test_our_own_resources_are_no_violation() -> None:
-    names = ("", EXCHANGE, "lost", "amq.topic", "amq.direct")
+    names = ("", EXCHANGE, "oddinfeed", "lost", "amq.topic", "amq.direct")
     lost = ListedQueue("acme", "lost", arguments={"x-dead-letter-exchange": "any"}, consumers=9)
-    bound = tuple(ListedBinding("acme", source, "lost") for source in "abcdef")
+    bound = (
+        *(ListedBinding("acme", source, "lost") for source in "abcdef"),
+        *(ListedBinding("acme", EXCHANGE, "oddinfeed", "exchange") for _ in range(9)),
+    )
     assert found(Inventory((lost,), tuple(ListedExchange("acme", name) for name in names), bound)) == []
 
 
@@ -78,13 +89,26 @@ def test_of_too_many_bindings_the_queue_with_most_is_named() -> None:
 
 def test_received_bytes_count_between_two_inventories() -> None:
     def received(user: str, size: int) -> Inventory:
-        return Inventory(connections=(ListedConnection("a -> b", user, size),))
+        return Inventory(connections=(ListedConnection("a -> b", user, "acme", size),))
 
     before = received("op-acme", 1_000_000)
     assert found(received("op-acme", 1_000_100), before) == []
     assert [each.rule for each in found(received("op-acme", 1_000_101), before)] == ["sends"]
-    assert found(received("matchfeed", 9_000_000), before) == []
+    assert [each.rule for each in found(received("a key", 9_000_000), before)] == ["sends"]
+    for ours in ("matchfeed", "matchfeed-feed-1"):
+        assert found(received(ours, 9_000_000), before) == []
+
+
+def test_clients_that_log_in_with_a_key_have_as_many_connections_and_channels_as_others() -> None:
+    def connected(*users: str, channels: int = 1) -> Inventory:
+        rows = [ListedConnection(str(n), user, "acme", 0, channels) for n, user in enumerate(users)]
+        return Inventory(connections=tuple(rows))
+
+    assert found(connected("key", "key", "op-acme", "op-acme", "matchfeed", "matchfeed-feed-1")) == []
+    assert [each.rule for each in found(connected("key", "key", "other key"))] == ["connections"]
+    assert found(connected("key", channels=4)) == []
+    assert [each.rule for each in found(connected("key", channels=5))] == ["channels"]
 
 
 def test_only_the_requested_tenants_are_checked() -> None:
-    assert find_violations(queue(type="quorum"), Inventory(), {"beta"}, EXCHANGE, LIMITS) == []
+    assert find_violations(queue(type="quorum"), Inventory(), {"beta"}, EXCHANGE, "matchfeed", LIMITS) == []

@@ -29,6 +29,7 @@ from tests.support.tap import Tap
 pytestmark = pytest.mark.anyio
 ALIVE = 0.5
 NEVER = "no-such-vhost"
+EXCHANGE, SDK_EXCHANGE = "oddsfeed", "oddinfeed"
 
 
 @pytest.fixture
@@ -49,9 +50,11 @@ async def passed_over(rig: Rig, slug: str, seq: int) -> None:
 
 
 @asynccontextmanager
-async def connected_then_cut(rig: Rig, slug: str, url: str, match: Match) -> AsyncIterator[Consumer]:
+async def connected_then_cut(
+    rig: Rig, slug: str, url: str, match: Match, exchange: str = EXCHANGE
+) -> AsyncIterator[Consumer]:
     """A client that was bound, received something, and was cut off."""
-    async with consuming(url, rig.settings.exchange) as first:
+    async with consuming(url, exchange) as first:
         [seq] = await rig.write_changes(match)
         await until("published", lambda: seq in first.seqs)
         await until("alive", lambda: first.alives)
@@ -67,19 +70,20 @@ def check_notice(consumer: Consumer, missed: set[int]) -> None:
 
 
 @pytest.mark.usefixtures("no_doubt")
+@pytest.mark.parametrize("exchange", [EXCHANGE, SDK_EXCHANGE])
 @pytest.mark.parametrize("vhost", ["/", NEVER], ids=["events", "no events"])
 async def test_a_client_that_was_cut_off_is_notified_once_it_is_bound_again(
-    rig: Rig, feed: Running, vhost: str
+    rig: Rig, feed: Running, vhost: str, exchange: str
 ) -> None:
     tenant, url = await rig.tenant()
     match = await rig.match()
     async with feed(alive_seconds=ALIVE, event_vhost=vhost) as session:
-        async with connected_then_cut(rig, tenant.slug, url, match) as first:
+        async with connected_then_cut(rig, tenant.slug, url, match, exchange) as first:
             [publisher] = session.relay.publishers.values()
             await until("seen", lambda: not publisher.notice.bindings.live)
             missed = set(await rig.write_changes(match, 5))
             await passed_over(rig, tenant.slug, max(missed))
-        async with consuming(url, rig.settings.exchange) as second:
+        async with consuming(url, exchange) as second:
             await until("notified", lambda: second.downs)
             new = set(await rig.write_changes(match, 3))
             await until("new changes are published", lambda: second.seqs >= new)

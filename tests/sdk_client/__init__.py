@@ -1,0 +1,5 @@
+"""A client that behaves as the SDKs of the established feed do: what they are configured with, and nothing of
+ours.
+
+`broker` is their connection to the broker.
+"""
