@@ -9,7 +9,7 @@ from app.access import admin
 from app.access.properties import KeyAlteration, KeyProperties
 from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings, print_json
 from app.domain.scopes import BUNDLES
-from app.domain.tenant import RATE_LIMIT_RPM
+from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds, system_clock
 from app.kit.control_characters import contains_control_characters
 from app.store import audit, keys, tenants
@@ -120,7 +120,12 @@ def key() -> None:
 @click.option("--scope", "scopes", multiple=True, help="A single scope, e.g. cs2:matches:list.")
 @click.option("--sport", "sports", multiple=True, default=("cs2",), show_default=True)
 @click.option("--network", "networks", multiple=True, help="Where the key may be used from (CIDR).")
-@click.option("--rpm", default=RATE_LIMIT_RPM, show_default=True, help="Requests a minute.")
+@click.option(
+    "--rpm",
+    default=RATE_LIMIT_RPM,
+    show_default=True,
+    help=f"Requests a minute; {SDK_RATE_LIMIT_RPM} for an unmodified SDK that starts with 200 matches.",
+)
 @click.option("--label", default="", help="What the key is for.")
 @click.option("--finished-only", is_flag=True, help="Sees finished matches only.")
 @async_command

@@ -8,7 +8,7 @@ from app.access import admin
 from app.access.admin import BrokerConfig
 from app.access.properties import KeyProperties
 from app.domain.scopes import OPERATOR_BUNDLE
-from app.domain.tenant import RATE_LIMIT_RPM
+from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM
 from app.kit.clock import system_clock
 from app.store import keys
 from app.store.connections import Store
@@ -34,7 +34,7 @@ DEMO_TENANTS = (
         ("cs2", "soccer"),
         amqp=True,
     ),
-    DemoTenant("beta", "Beta Bets", ("cs2.odds.basic",), amqp=True),
+    DemoTenant("beta", "Beta Bets", ("cs2.odds.basic",), amqp=True, rpm=SDK_RATE_LIMIT_RPM),
     DemoTenant("statsco", "Stats Company", ("cs2.stats",)),
     DemoTenant("scoreline", "Scoreline", ("cs2.scoretock",)),
     DemoTenant("newco", "New Company", ("cs2.odds.basic",)),
