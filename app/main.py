@@ -17,6 +17,7 @@ from app.access.admin import BrokerConfig
 from app.access.grants import Grants
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
+from app.access.refused_recoveries import RefusedRecoveries
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.board.routes import ROUTES as BOARD
@@ -93,6 +94,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
                 lambda: parts.counters,
                 lambda: parts.response_cache,
                 parts.unauthenticated_limiter,
+                lambda: parts.refused_recoveries,
             )
         ],
         request_class=StrictRequest,
@@ -125,6 +127,7 @@ class Parts:
         self.rest: RestDependencies
         self.sink: LogSink
         self.recoveries: RecoveryService
+        self.refused_recoveries: RefusedRecoveries
         self.facades: dict[Listener, FacadeDependencies]
         self.operators: OperatorDependencies
         self.stream_server: StreamServer
@@ -160,6 +163,7 @@ class Parts:
             access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
             self.operators = self._operators(store, broker)
             self.sink = LogSink(queues, self._clock, settings.secret_key)
+            self.refused_recoveries = RefusedRecoveries(store)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.facades = facades(settings, store, self._clock)
             self.rest = RestDependencies(

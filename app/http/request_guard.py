@@ -23,15 +23,17 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
 from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
+from app.access.refused_recoveries import RefusedRecoveries
 from app.domain.tenant import Grant
 from app.http import rate_limit, request_id
 from app.http.auth import authorize, client_address, read_api_key
 from app.http.concurrency_limit import ConcurrencyLimiter
 from app.http.content_negotiation import Format, negotiate, response_format, set_response_format
-from app.http.listeners import listener_of
+from app.http.listeners import Listener, listener_of
 from app.http.query import refuse_long, refuse_misread, refuse_nul, refuse_unknown
 from app.http.response_body import ResponseBody, send_body
 from app.http.response_cache import CachedPer, ResponseCache
+from app.kit.errors import TooManyRequests
 from app.kit.logging import bind
 from app.store.counters import Counters
 
@@ -51,8 +53,10 @@ class RequestGuard(ASGIMiddleware):
         counters: Callable[[], Counters],
         cache: Callable[[], ResponseCache],
         limiter: UnauthenticatedLimiter,
+        refused_recoveries: Callable[[], RefusedRecoveries],
     ) -> None:
         self._concurrency = ConcurrencyLimiter()
+        self._refused_recoveries = refused_recoveries
         self._grants, self._counters, self._cache, self._limiter = grants, counters, cache, limiter
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
@@ -63,7 +67,7 @@ class RequestGuard(ASGIMiddleware):
         grant = await self._authenticate(scope)
         scope["auth"] = grant
         with bind(request_id=request_id.of(scope), tenant=grant.tenant.slug):
-            await rate_limit.spend(scope, self._counters(), grant)
+            await self._spend(scope, grant)
             authorize(grant, opt)
             check_format_and_query(scope, opt)
             if opt.get("concurrency_limited"):
@@ -73,6 +77,17 @@ class RequestGuard(ASGIMiddleware):
                 await send_body(scope, send, body)
             else:
                 await next_app(scope, receive, send)
+
+    async def _spend(self, scope: Scope, grant: Grant) -> None:
+        """Count the request against its key. A recovery that is refused is remembered for clients that do not
+        heed `Retry-After`."""
+        try:
+            await rate_limit.spend(scope, self._counters(), grant)
+        except TooManyRequests as refusal:
+            remembered = scope["route_handler"].opt.get("remembered_when_refused")
+            if remembered and listener_of(scope) is Listener.SDK:
+                await self._refused_recoveries().record(grant, refusal.retry_after or 0)
+            raise
 
     def _cached(self, scope: Scope, grant: Grant, cached_per: CachedPer) -> ResponseBody | None:
         """The cached body of this request; without one, the handler's response is going to be stored."""

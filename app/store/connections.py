@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import asyncpg
 
+from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store.transaction import Tx, call_translated, translate_errors
 
@@ -133,16 +134,20 @@ class Store:
 
 
 async def open_store(database_url: str, pool_size: int) -> Store:
-    """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down."""
-    async with translate_errors():
-        pool = await asyncpg.create_pool(
-            database_url,
-            min_size=1,
-            max_size=pool_size,
-            timeout=_ACQUIRE_SECONDS,
-            command_timeout=60,
-            init=prepare,
-            connection_class=_Session,
-            server_settings=_SESSION,
-        )
+    """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down or
+    does not exist yet."""
+    try:
+        async with translate_errors():
+            pool = await asyncpg.create_pool(
+                database_url,
+                min_size=1,
+                max_size=pool_size,
+                timeout=_ACQUIRE_SECONDS,
+                command_timeout=60,
+                init=prepare,
+                connection_class=_Session,
+                server_settings=_SESSION,
+            )
+    except asyncpg.InvalidCatalogNameError as error:
+        raise Unavailable(f"{error}: run `matchfeed migrate` first.", retry_after=1) from error
     return Store(database_url, pool)

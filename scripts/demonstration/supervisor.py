@@ -25,6 +25,7 @@ from app.settings import Settings
 from app.store.migrations import migrate
 from scripts import services
 from scripts.local_services import ports
+from scripts.local_services.certificates import ensure_certificate
 from scripts.local_services.processes import ServiceError
 from scripts.services import KeyStore, Services
 
@@ -66,7 +67,7 @@ def run(
             if reset:
                 shared_servers.remove(found)
             shared_servers.claim(found)
-            settings = _settings(found, port, *ports.free_ports([port + 1]))
+            settings = _settings(found, port, *ports.free_ports([port + 1, port + 2]))
             environment = os.environ | settings
             description = _prepare(found, environment, port, notify)
             # By the environment, which other users cannot read, unlike a command line.
@@ -117,8 +118,9 @@ def _secret() -> str:
     return secret.read_text()
 
 
-def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
+def _settings(found: Services, port: int, operator_port: int, sdk_port: int) -> dict[str, str]:
     """Settings of the demo's processes."""
+    certificate = ensure_certificate(Path(found.tls_directory))
     own = {
         "DATABASE_URL": shared_servers.database_url(found),
         "RABBITMQ_INTERNAL_VHOST": INTERNAL_VHOST,
@@ -126,6 +128,10 @@ def _settings(found: Services, port: int, operator_port: int) -> dict[str, str]:
         "PRODUCER_ID": str(_PRODUCER),
         "PUBLIC_URL": f"http://{ports.LOOPBACK}:{port}",
         "OPERATOR_PORT": str(operator_port),
+        "SDK_PORT": str(sdk_port),
+        "SDK_PUBLIC_URL": f"https://{ports.LOOPBACK}:{sdk_port}",
+        "SDK_CERTIFICATE_FILE": str(certificate.certificate),
+        "SDK_PRIVATE_KEY_FILE": str(certificate.key),
         "SANDBOX": "true",
         "SECRET_KEY": _secret(),
         "BOARD_REPORT": str(BOOKMAKER),
@@ -158,7 +164,7 @@ def _prepare(found: Services, environment: dict[str, str], port: int, notify: No
         "ws_url": f"ws://{ports.LOOPBACK}:{port}",
         "exchange": _EXCHANGE,
         "producer_id": _PRODUCER,
-        "sdk": _sdk(found),
+        "sdk": _sdk(found, environment["SDK_PUBLIC_URL"]),
         "operator_key": made["operator_key"],
         "log_sink_url": f"http://{ports.LOOPBACK}:{port}/ops/v1/matches/{{match_id}}/log?token={{token}}",
         "rabbitmq_api": found.rabbitmq_api_url,
@@ -168,13 +174,14 @@ def _prepare(found: Services, environment: dict[str, str], port: int, notify: No
     }
 
 
-def _sdk(found: Services) -> dict[str, Any] | None:
+def _sdk(found: Services, public_url: str) -> dict[str, Any] | None:
     """What existing odds-feed clients are configured with (docs/compatibility.md), beside a tenant's key;
     None where the broker is not ours."""
     if not found.amqps_url:
         return None
     broker = urlsplit(found.amqps_url)
     return {
+        "api_url": f"{public_url}/v1",
         "mq_host": broker.hostname,
         "mq_port": broker.port,
         "ca_file": str(Path(found.tls_directory) / "ca.pem"),

@@ -37,7 +37,7 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
 @post(
     "/v1/{product:str}/recovery/initiate_request",
     status_code=SPECIFICATION.accepted_status,
-    opt=_OPT | {"required": ("request_id",)},
+    opt=_OPT | {"required": ("request_id",), "remembered_when_refused": True},
 )
 async def full_recovery(
     request: Caller,

@@ -42,7 +42,7 @@ from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
 from app.kit.retry import retry_while_unavailable
 from app.recovery.runner import RecoveryRunner
-from app.store import cursors, heartbeats, tenants
+from app.store import cursors, heartbeats, refused_recoveries, tenants
 from app.store.connections import Store
 from app.store.cursors import LeasedTenant, TenantReport
 from app.store.transaction import Tx
@@ -216,14 +216,21 @@ class Session:
             share = await self._share(tx)
             free = max(0, share - len(held) + len(unserved))
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
+            refused = await refused_recoveries.take_due(tx, mine, list(relay.publishers))
             relay.unbooked = await tenants.unbooked(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)
+        self._notify_refused(refused)
         for tenant_id in set(self._tasks) - set(held):
             self._drop(tenant_id)
         self._release_surplus(share)
         feed_tenants.set(len(held) - len(unserved) + len(acquired))
         return acquired
+
+    def _notify_refused(self, tenants: set[UUID]) -> None:
+        """Have the clients of these tenants request the recovery again that their key's rate refused."""
+        for tenant_id in tenants & self.relay.publishers.keys():
+            self.relay.publishers[tenant_id].notice.record_loss()
 
     def _reports(self) -> dict[UUID, TenantReport]:
         return {tenant_id: publisher.report for tenant_id, publisher in self.relay.publishers.items()}

@@ -25,6 +25,14 @@ class Unbooked(Table, tablename="unbooked", db=DIALECT):
     match_id = UUID()
 
 
+class RefusedRecovery(Table, tablename="refused_recovery", db=DIALECT):
+    """A recovery that was refused because its key's rate was exceeded; at `due_at` the key has room again."""
+
+    key_id = UUID(primary_key=True)
+    tenant_id = UUID()
+    due_at = BigInt()
+
+
 class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     """A tenant's cursor in the change log (`seq`), and the lease of the feed process that publishes to it.
 

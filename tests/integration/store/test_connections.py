@@ -6,6 +6,8 @@ import pytest
 from app.kit.errors import Unavailable
 from app.store.connections import Store, open_store
 from app.store.transaction import Write
+from scripts.services import Services
+from tests.support import databases
 
 pytestmark = pytest.mark.anyio
 
@@ -14,6 +16,11 @@ async def test_no_database_is_unavailable() -> None:
     with pytest.raises(Unavailable) as refusal:
         await open_store("postgresql://postgres@127.0.0.1:1/nothing", 1)
     assert refusal.value.retry_after == 1
+
+
+async def test_a_database_that_does_not_exist_yet_is_unavailable(services: Services) -> None:
+    with pytest.raises(Unavailable, match="matchfeed migrate"):
+        await open_store(databases.named(services.database_url, "never_migrated"), 1)
 
 
 async def test_an_error_rolls_back_and_passes(store: Store) -> None:

@@ -1,0 +1,79 @@
+"""A recovery that an SDK's key had no room for is requested again: its tenant is notified once the key has
+room."""
+
+from uuid import UUID, uuid4
+
+import pytest
+from msgspec.structs import replace
+
+from app.access import admin
+from app.access.properties import KeyProperties
+from app.settings import Settings
+from app.store import refused_recoveries
+from app.store.connections import Store
+from tests.faults.rig import Rig, consuming, until
+from tests.integration.channels.feed.conftest import Running
+from tests.support.facade import SDK, SDK_PORT
+from tests.support.web import serving
+
+pytestmark = pytest.mark.anyio
+ALIVE = 0.5
+RECOVERY = "/v1/live/recovery/initiate_request?request_id=7"
+
+
+async def recorded(store: Store) -> list[tuple[UUID, int]]:
+    """The keys whose recovery was refused, and in how many ms they have room."""
+    async with store.autocommit() as tx:
+        rows = await tx.fetch(
+            "SELECT key_id, due_at - (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS left"
+            " FROM refused_recovery"
+        )
+    return [(row["key_id"], row["left"]) for row in rows]
+
+
+async def test_only_a_full_recovery_that_an_sdk_s_rate_refuses_is_recorded(
+    rig: Rig, settings: Settings
+) -> None:
+    tenant, _ = await rig.tenant()
+    rights = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1)
+    async with rig.store.transaction() as tx:
+        issued = await admin.issue_key(
+            tx, tenant.slug, rights, secret=settings.secret_key, by="tester", now=1000
+        )
+    headers = {"x-access-token": issued.raw}
+    async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
+        assert (await client.get("/v1/whoami", headers=headers)).status_code == 200
+        assert (await client.post(RECOVERY, headers=headers)).status_code == 429
+        assert (await client.get(f"{SDK}/v1/users/whoami", headers=headers)).status_code == 429
+        odds = f"{SDK}/v1/live/odds/events/od:match:1/initiate_request"
+        assert (await client.post(odds, headers=headers)).status_code == 429
+        assert await recorded(rig.store) == []
+        for _ in range(2):
+            refused = await client.post(SDK + RECOVERY, headers=headers)
+            assert refused.status_code == 429
+        [(key_id, left)] = await recorded(rig.store)
+    assert key_id == issued.key.id
+    assert left <= int(refused.headers["Retry-After"]) * 1000 + 1000
+
+
+async def test_the_tenant_is_notified_once_and_not_before(rig: Rig, feed: Running) -> None:
+    tenant, url = await rig.tenant()
+    other, other_url = await rig.tenant()
+    async with (
+        feed(alive_seconds=ALIVE),
+        consuming(url, "oddinfeed") as consumer,
+        consuming(other_url, "oddinfeed") as untouched,
+    ):
+        await until("alive", lambda: consumer.alives and untouched.alives)
+        async with rig.store.transaction() as tx:
+            await refused_recoveries.record(tx, uuid4(), tenant.id, 3_600_000)
+            await refused_recoveries.record(tx, uuid4(), tenant.id, 1000)
+        before = len(consumer.alives)
+        await until("it is alive meanwhile", lambda: len(consumer.alives) > before)
+        assert consumer.downs == 0
+        await until("notified", lambda: consumer.downs)
+        after = len(consumer.alives)
+        await until("and again alive", lambda: len(consumer.alives) > after + 5)
+        assert (consumer.downs, untouched.downs) == (1, 0)
+        [(_, left)] = await recorded(rig.store)
+        assert left > 3_500_000
