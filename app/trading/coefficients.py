@@ -102,6 +102,25 @@ class PlayerCoefficients(msgspec.Struct, frozen=True):
     dispersion: float
 
 
+class KillCoefficients(msgspec.Struct, frozen=True):
+    """The kills of a round (`kill_model`, `round_markets`). In logits of CT making the next kill: `ct`;
+    `round`, for each logit of the round before it began; `player`, for each player alive that T has less;
+    `plant`, what a planted bomb takes from it.
+
+    Shares of kills: `headshot`, in pistol rounds `pistol_headshot`. Shares of rounds with a kill by the AWP:
+    `awp`, and in pistol rounds and those after them `poor_awp`.
+    """
+
+    ct: float
+    round: float
+    player: float
+    plant: float
+    headshot: float
+    pistol_headshot: float
+    awp: float
+    poor_awp: float
+
+
 class MapCoefficients(msgspec.Struct, frozen=True):
     """How a map's rounds go on: both sides' means in few levels (`economy`).
 
@@ -129,6 +148,7 @@ class Coefficients(msgspec.Struct, frozen=True):
     """Everything that was fitted."""
 
     data: tuple[DataSet, ...]
+    kills: KillCoefficients
     maps: MapCoefficients
     players: PlayerCoefficients
     rounds: RoundCoefficients

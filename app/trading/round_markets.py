@@ -5,6 +5,7 @@ from functools import lru_cache, partial
 
 from app.domain.match import TimelineEvent, WinReason
 from app.trading import kill_model, model
+from app.trading.coefficients import load
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution
@@ -15,9 +16,6 @@ from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
-#: Shares of rounds (`docs/pricing.md`). Poor rounds: pistol rounds and those after them.
-_HEADSHOT, _PISTOL_HEADSHOT = 0.405, 0.48
-_AWP, _POOR_AWP = 0.455, 0.02
 
 Where = Callable[[MatchFacts], RoundKey | None]
 Price = Callable[[Forecast, Specifiers], float]
@@ -107,11 +105,13 @@ def _rounds_since_pistol(forecast: Forecast, specifiers: Specifiers) -> int | No
 
 
 def _headshot_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return _PISTOL_HEADSHOT if _rounds_since_pistol(forecast, specifiers) == 0 else _HEADSHOT
+    fitted = load().kills
+    return fitted.pistol_headshot if _rounds_since_pistol(forecast, specifiers) == 0 else fitted.headshot
 
 
 def _awp_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return _POOR_AWP if _rounds_since_pistol(forecast, specifiers) in (0, 1) else _AWP
+    fitted = load().kills
+    return fitted.poor_awp if _rounds_since_pistol(forecast, specifiers) in (0, 1) else fitted.awp
 
 
 def _probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from app.trading.coefficients import DataSet
+from app.trading.coefficients import DataSet, load
 from scripts.reality.place import ROOT, real_data
 
 FILE = ROOT / "app" / "trading" / "coefficients.json"
 #: In the order in which they build on each other.
-SECTIONS = ("rounds", "maps", "ratings", "players")
+SECTIONS = ("rounds", "maps", "ratings", "players", "kills")
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def main() -> None:
         if section in chosen:
             known = with_section(known, section, real_data())
             FILE.write_bytes(written(known))
+            load.cache_clear()
             print(f"{section}: fitted")
 
 

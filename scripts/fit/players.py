@@ -11,10 +11,12 @@ import gzip
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from random import Random
 from uuid import UUID
 
+from app.domain.changes import Change
 from app.domain.match import Match, Round
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -30,15 +32,9 @@ Kills = list[int]  #: of one player on one map, by round
 
 def fit(data: Path) -> tuple[PlayerCoefficients, list[DataSet]]:
     path = data.parent / LOG
-    text = gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
-    real = _of_map(text, *_teams(text))
-    simulated, digest = [], hashlib.sha256()
-    for seed in range(MAPS):
-        home, away = fictional_world().pair(Random(seed))
-        lines, _ = simulate(MatchPlan(home, away, seed, _BEGIN, brief=True, knife=False))
-        log = "".join(f"{line.text}\n" for line in lines)
-        digest.update(log.encode())
-        simulated += _of_map(log, home.name, away.name)
+    text = text_of(path)
+    real = _kills(followed(text, *teams(text))[0])
+    simulated = [kills for log in simulated_maps() for kills in _kills(followed(*log)[0])]
     rate, dispersion = _moments(real)
     of_simulator, spread = _moments(simulated)
     between = sum(
@@ -49,22 +45,46 @@ def fit(data: Path) -> tuple[PlayerCoefficients, list[DataSet]]:
         rounds=round(of_simulator / (between / len(simulated)), _DIGITS),
         dispersion=round(dispersion, _DIGITS),
     )
-    rows = sum(len(one) for one in simulated)
     return found, [
-        data_set(path, sum(len(one) for one in real), "one map"),
-        DataSet("simulator", rows, f"seeds 0 to {MAPS - 1}", digest.hexdigest()),
+        data_set(path, text.count("\n"), "one map"),
+        simulated_set(),
     ]
 
 
-def _teams(text: str) -> tuple[str, str]:
+@cache
+def simulated_maps() -> tuple[tuple[str, str, str], ...]:
+    """Logs of simulated maps, each with the names of its teams."""
+    found = []
+    for seed in range(MAPS):
+        home, away = fictional_world().pair(Random(seed))
+        lines, _ = simulate(MatchPlan(home, away, seed, _BEGIN, brief=True, knife=False))
+        found.append(("".join(f"{line.text}\n" for line in lines), home.name, away.name))
+    return tuple(found)
+
+
+def simulated_set() -> DataSet:
+    """What coefficients say of the simulated maps that they were fitted to; rows are lines."""
+    text = "".join(log for log, _, _ in simulated_maps()).encode()
+    return DataSet("simulator", text.count(b"\n"), f"seeds 0 to {MAPS - 1}", hashlib.sha256(text).hexdigest())
+
+
+def text_of(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
+
+
+def teams(log: str) -> tuple[str, str]:
     """The teams that a log names last."""
-    home, away = re.findall(r'Team playing "(?:CT|TERRORIST)": ?(.+)', text)[-2:]
+    home, away = re.findall(r'Team playing "(?:CT|TERRORIST)": ?(.+)', log)[-2:]
     return home.strip(), away.strip()
 
 
-def _of_map(text: str, home: str, away: str) -> list[Kills]:
+def followed(log: str, home: str, away: str) -> tuple[Match, tuple[Change, ...]]:
+    """The match of a log, and all that changed in it."""
     match = Match(id=UUID(int=1), number=1, home=home, away=away, event="")
-    match, _ = fold(match, read(text, _BEGIN).facts)
+    return fold(match, read(log, _BEGIN).facts)
+
+
+def _kills(match: Match) -> list[Kills]:
     return [kills for play in match.maps for kills in _by_player(play.counted)]
 
 
