@@ -21,7 +21,7 @@ from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operators.source_view import source_view
 from app.store import audit, history, markets, matches
-from app.store import match_sources as senders
+from app.store import log_senders as senders
 from app.trading.settlement_check import SettlementDifference
 from app.trading.settlement_check import check_settlements as differences
 

@@ -10,9 +10,9 @@ from app.domain.facts import RivalSourcesGone, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.kit.errors import Conflict, Field, Invalid
-from app.store import alerts, log_state, match_sources
+from app.store import alerts, log_senders, log_state
 from app.store.alerts import AlertKind
-from app.store.match_sources import OTHERS, MatchSource
+from app.store.log_senders import OTHERS, LogSender
 from app.store.transaction import Tx, Write
 
 
@@ -24,7 +24,7 @@ async def follow(tx: Tx, match: Match, name: str, now: int) -> tuple[Match, Sequ
     """
     if match.over:
         raise Conflict(f"The match is {match.status}: no log is followed any more.")
-    known = await match_sources.listing(tx, match.id)
+    known = await log_senders.listing(tx, match.id)
     chosen = next((each for each in known if each.source == name), None)
     if chosen is None or name == OTHERS:
         raise Invalid(
@@ -48,19 +48,19 @@ async def end_rival_alerts(tx: Tx, match_id: UUID, now: int) -> None:
         await alerts.end(tx, alert.about, now)
 
 
-def _senders(match_id: UUID, known: Sequence[MatchSource], chosen: MatchSource) -> list[Write]:
+def _senders(match_id: UUID, known: Sequence[LogSender], chosen: LogSender) -> list[Write]:
     others = [
         replace(each, state="dismissed", claims=False, why="an operator decided for another source")
         for each in known
         if each.source != chosen.source and each.state in ("followed", "refused")
     ]
     followed = replace(chosen, state="followed", claims=False, why="")
-    return match_sources.save_statements(match_id, [followed, *others])
+    return log_senders.save_statements(match_id, [followed, *others])
 
 
-async def _next_byte_of(tx: Tx, match: Match, chosen: MatchSource) -> list[Write]:
+async def _next_byte_of(tx: Tx, match: Match, chosen: LogSender) -> list[Write]:
     """Accept the chosen sender's log from its next byte, whatever its offset."""
     source = await log_state.get(tx, match.id)
     return [
-        log_state.save_statement(replace(source, instance=chosen.instance, next_offset=None, broken=True))
+        log_state.save_statement(replace(source, instance=chosen.instance, next_offset=None, has_gap=True))
     ]

@@ -10,7 +10,7 @@ from app.ingest.config import IngestConfig
 from app.ingest.log_update import LogUpdate
 from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
-from app.store import log_state, match_sources, matches
+from app.store import log_senders, log_state, matches
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx
@@ -29,8 +29,8 @@ async def apply(store: Store, batch: Batch, now: int, config: IngestConfig) -> s
     async with store.transaction() as tx:
         match = await matches.lock(tx, batch.match_id)
         state = await log_state.get(tx, match.id)
-        chunk = offsets.chunk_of(batch)
-        if offsets.is_repeat(state, batch.id, chunk):
+        log_range = offsets.range_of(batch)
+        if offsets.is_repeat(state, batch.id, log_range):
             return "repeat"
         decision = source_selection.decide(state.known, batch, config.takeover_millis)
         if decision.verdict == "refused":
@@ -49,17 +49,17 @@ async def _follow(
     config: IngestConfig,
 ) -> str:
     """Apply a batch whose sender is followed, perhaps from this batch on."""
-    chunk = offsets.chunk_of(batch)
+    log_range = offsets.range_of(batch)
     if decision.verdict == "taken_over":
-        state = replace(state, instance=batch.instance, next_offset=None, broken=True)
-    state = offsets.follow(state, chunk) if chunk else state
-    senders = match_sources.save_statements(match.id, decision.changed)
-    if chunk is not None and offsets.is_early(state, chunk):
+        state = replace(state, instance=batch.instance, next_offset=None, has_gap=True)
+    state = offsets.begin_run(state, log_range) if log_range else state
+    senders = log_senders.save_statements(match.id, decision.changed)
+    if log_range is not None and offsets.is_early(state, log_range):
         await tx.write([log_state.save_statement(state), *senders])
-        if not await log_state.has_room_for(tx, match.id, chunk):
+        if not await log_state.has_room_for(tx, match.id, log_range):
             log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))
             return "overflow"
-        await log_state.save_pending(tx, match.id, chunk, now)
+        await log_state.save_pending(tx, match.id, log_range, now)
         return "early"
     update = LogUpdate(tx, match, state)
     if decision.verdict == "taken_over":
@@ -68,8 +68,8 @@ async def _follow(
         )
         update.facts.append(SourceChanged(at=batch.arrived_at))
     whole = LogRange("", 0, 0, batch.body, batch.arrived_at)
-    await update.add(chunk or whole, has_offsets=chunk is not None)
+    await update.add(log_range or whole, has_offsets=log_range is not None)
     await update.add_pending()
-    update.state = replace(update.state, last_message=batch.id)
+    update.state = replace(update.state, last_message_id=batch.id)
     await update.finish(now, config, extra_writes=senders)
     return "applied"

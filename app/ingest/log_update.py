@@ -29,17 +29,17 @@ class LogUpdate:
         self.facts: list[Fact] = []
         self.arrived_at = 0
 
-    async def add(self, pending: LogRange, *, has_offsets: bool = True) -> None:
+    async def add(self, log_range: LogRange, *, has_offsets: bool = True) -> None:
         """Parse the next range; `has_offsets` when its sender sends them."""
-        body = pending.body
+        body = log_range.body
         if has_offsets:
-            self.state, body = offsets.advance(self.state, pending)
-        reading = cs2log.read(body, pending.arrived_at)
+            self.state, body = offsets.advance(self.state, log_range)
+        reading = cs2log.read(body, log_range.arrived_at)
         metrics.log_lines.labels("known").inc(reading.known)
         metrics.log_lines.labels("unknown").inc(reading.unknown)
         before = max(self.arrived_at, self.state.last_batch_at)
-        self.facts += fact_times.fit_between(reading.facts, before, pending.arrived_at)
-        self.arrived_at = max(self.arrived_at, pending.arrived_at)
+        self.facts += fact_times.fit_between(reading.facts, before, log_range.arrived_at)
+        self.arrived_at = max(self.arrived_at, log_range.arrived_at)
 
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
@@ -47,7 +47,7 @@ class LogUpdate:
             return
         waiting = await log_state.pending(self.tx, self.match.id)
         for lost in offsets.obsolete(self.state, waiting):
-            self.state = replace(self.state, broken=True)
+            self.state = replace(self.state, has_gap=True)
             self.facts.insert(0, SourceLost(at=lost.arrived_at, reason=GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
         while (pending := offsets.next_pending(self.state, waiting)) is not None:
@@ -75,12 +75,12 @@ class LogUpdate:
         )
 
     def _end_doubts(self) -> None:
-        """Clear doubts about the source: a silence ends with its first line, a gap with the first round begun
-        since. Nothing of that round is missing, so the gap ends before it, not after the last line."""
+        """Clear doubts about the source. A gap's doubt ends before the first complete round after it, a
+        silence's doubt with the first line."""
         doubted = {doubt.kind for doubt in self.match.doubts}
-        round_begin = first_complete_round(self.facts) if self.state.broken else 0
-        if round_begin is not None and (self.state.broken or SOURCE in doubted):
-            self.state = replace(self.state, broken=False)
+        round_begin = first_complete_round(self.facts) if self.state.has_gap else 0
+        if round_begin is not None and (self.state.has_gap or SOURCE in doubted):
+            self.state = replace(self.state, has_gap=False)
             self.facts.insert(round_begin, SourceRestored(at=self._time_at(round_begin)))
         if SILENT in doubted:
             self.facts.insert(0, SourceResumed(at=self._time_at(0)))

@@ -38,7 +38,7 @@ async def _close_gap(tx: Tx, match: Match, now: int, config: IngestConfig) -> No
     else:
         missing = (state.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
-        update = LogUpdate(tx, match, replace(state, broken=True, next_offset=first.begin))
+        update = LogUpdate(tx, match, replace(state, has_gap=True, next_offset=first.begin))
         update.facts.append(SourceLost(at=first.arrived_at, reason=GAP))
     await update.add_pending()
     await update.finish(now, config)

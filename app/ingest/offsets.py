@@ -14,58 +14,65 @@ from app.ingest.batch import Batch
 from app.store.log_state import LogRange, LogState
 
 
-def chunk_of(batch: Batch) -> LogRange | None:
+def range_of(batch: Batch) -> LogRange | None:
     """The batch as a range, or None when its sender sends no offsets (or impossible ones)."""
     if not batch.instance or batch.begin is None or batch.end is None or not 0 <= batch.begin <= batch.end:
         return None
     return LogRange(batch.instance, batch.begin, batch.end, batch.body, batch.arrived_at)
 
 
-def is_repeat(state: LogState, message: str, chunk: LogRange | None) -> bool:
-    """Whether the whole batch with that id has been applied already; `chunk` is its range of bytes."""
-    return message == state.last_message or (chunk is not None and _is_behind(state, chunk))
+def is_repeat(state: LogState, message: str, log_range: LogRange | None) -> bool:
+    """Whether the whole batch with that id has been applied already; `log_range` is its range of bytes."""
+    return message == state.last_message_id or (log_range is not None and _is_behind(state, log_range))
 
 
-def follow(state: LogState, chunk: LogRange) -> LogState:
+def begin_run(state: LogState, log_range: LogRange) -> LogState:
     """The state; if the range belongs to a new run, it now waits for that run's first byte."""
-    if _same_run(state, chunk) or not chunk.begin:
+    if _same_run(state, log_range) or not log_range.begin:
         return state
-    return replace(state, instance=chunk.instance, next_offset=0)
+    return replace(state, instance=log_range.instance, next_offset=0)
 
 
-def is_early(state: LogState, chunk: LogRange) -> bool:
+def is_early(state: LogState, log_range: LogRange) -> bool:
     """Whether bytes before it are still missing."""
-    return _same_run(state, chunk) and state.next_offset is not None and chunk.begin > state.next_offset
+    next_offset = _next_offset(state, log_range)
+    return next_offset is not None and log_range.begin > next_offset
 
 
-def advance(state: LogState, chunk: LogRange) -> tuple[LogState, bytes]:
+def advance(state: LogState, log_range: LogRange) -> tuple[LogState, bytes]:
     """The state after this range, and the bytes of the range that are new."""
-    new = chunk.body
-    if _same_run(state, chunk) and state.next_offset is not None and chunk.begin < state.next_offset:
-        new = chunk.body[-(chunk.end - state.next_offset) :] if chunk.end > state.next_offset else b""
-    return replace(state, instance=chunk.instance, next_offset=chunk.end), new
+    next_offset, new = _next_offset(state, log_range), log_range.body
+    if next_offset is not None and log_range.begin < next_offset:
+        new = new[-(log_range.end - next_offset) :] if log_range.end > next_offset else b""
+    return replace(state, instance=log_range.instance, next_offset=log_range.end), new
 
 
 def next_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
     """The pending range that is next, or None."""
-    ready = (chunk for chunk in pending if _same_run(state, chunk) and not is_early(state, chunk))
-    return min(ready, key=lambda chunk: chunk.begin, default=None)
+    ready = (each for each in pending if _same_run(state, each) and not is_early(state, each))
+    return min(ready, key=lambda each: each.begin, default=None)
 
 
 def first_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
     """The earliest pending range of the present run: where to continue after a gap."""
-    present = (chunk for chunk in pending if _same_run(state, chunk))
-    return min(present, key=lambda chunk: chunk.begin, default=None)
+    present = (each for each in pending if _same_run(state, each))
+    return min(present, key=lambda each: each.begin, default=None)
 
 
 def obsolete(state: LogState, pending: Sequence[LogRange]) -> list[LogRange]:
     """Pending ranges of an earlier run, which will never be applied."""
-    return [chunk for chunk in pending if not _same_run(state, chunk)]
+    return [each for each in pending if not _same_run(state, each)]
 
 
-def _same_run(state: LogState, chunk: LogRange) -> bool:
-    return state.instance == chunk.instance
+def _same_run(state: LogState, log_range: LogRange) -> bool:
+    return state.instance == log_range.instance
 
 
-def _is_behind(state: LogState, chunk: LogRange) -> bool:
-    return _same_run(state, chunk) and state.next_offset is not None and chunk.end <= state.next_offset
+def _next_offset(state: LogState, log_range: LogRange) -> int | None:
+    """The first byte not yet applied of the range's run; None where that is not known."""
+    return state.next_offset if _same_run(state, log_range) else None
+
+
+def _is_behind(state: LogState, log_range: LogRange) -> bool:
+    next_offset = _next_offset(state, log_range)
+    return next_offset is not None and log_range.end <= next_offset

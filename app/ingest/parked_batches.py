@@ -44,7 +44,7 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
 async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
     """Continue after the batch as if it had been parsed."""
     state = await log_state.get(tx, match_id)
-    chunk = offsets.chunk_of(batch)
-    if chunk is not None:
-        state, _ = offsets.advance(state, chunk)
-    await tx.write([log_state.save_statement(replace(state, broken=True, last_message=batch.id))])
+    log_range = offsets.range_of(batch)
+    if log_range is not None:
+        state, _ = offsets.advance(state, log_range)
+    await tx.write([log_state.save_statement(replace(state, has_gap=True, last_message_id=batch.id))])

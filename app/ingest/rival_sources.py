@@ -16,10 +16,10 @@ from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_match
 from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
-from app.store import alerts, match_sources
+from app.store import alerts, log_senders
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.match_sources import MatchSource
+from app.store.log_senders import LogSender
 from app.store.transaction import Tx
 
 log = get_logger(__name__)
@@ -30,7 +30,7 @@ async def refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, n
     sender = decision.sender
     new = sender.state == "refused" and not sender.claims and not match.over and _claims(batch)
     sender = replace(sender, claims=sender.claims or new)
-    await tx.write(match_sources.save_statements(match.id, [sender]))
+    await tx.write(log_senders.save_statements(match.id, [sender]))
     if not new:
         return
     detail = f"{source_selection.display_name(sender)} sends play and changes nothing: {sender.why}"
@@ -43,7 +43,7 @@ def _claims(batch: Batch) -> bool:
     return source_selection.sends_play(cs2log.read(batch.body, batch.arrived_at).facts)
 
 
-def _rival(match_id: UUID, sender: MatchSource) -> AlertSubject:
+def _rival(match_id: UUID, sender: LogSender) -> AlertSubject:
     return AlertSubject(AlertKind.RIVAL_SOURCE, match_id=match_id, subject=sender.source)
 
 
@@ -51,7 +51,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     """End the suspension of matches whose rival sources have been silent for long; how many."""
     before = now - config.takeover_millis
     async with store.autocommit() as tx:
-        waiting = await match_sources.rival_sources_gone(tx, before)
+        waiting = await log_senders.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
         after, changes = await _without_claims(tx, match, before, now)
@@ -64,8 +64,8 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
 
 async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[Change]]:
     """The match without the claims of senders that have been silent since `before` (ms)."""
-    known = await match_sources.listing(tx, match.id)
+    known = await log_senders.listing(tx, match.id)
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
-    await tx.write(match_sources.save_statements(match.id, [replace(each, claims=False) for each in gone]))
+    await tx.write(log_senders.save_statements(match.id, [replace(each, claims=False) for each in gone]))
     await source_switch.end_rival_alerts(tx, match.id, now)
     return fold(match, [RivalSourcesGone(at=now)])

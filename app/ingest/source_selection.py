@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.ingest.batch import Batch
-from app.store.match_sources import OTHERS, MatchSource
+from app.store.log_senders import OTHERS, LogSender
 
 RESTART_MILLIS = 5_000  #: the least silence of a server that restarts
 MAX_SENDERS = 20  #: senders recorded for a match
@@ -32,15 +32,15 @@ class SourceDecision(msgspec.Struct, frozen=True):
     that it replaces, if any."""
 
     verdict: Verdict
-    sender: MatchSource
-    former: MatchSource | None = None
+    sender: LogSender
+    former: LogSender | None = None
 
     @property
-    def changed(self) -> tuple[MatchSource, ...]:
+    def changed(self) -> tuple[LogSender, ...]:
         return (self.sender, self.former) if self.former else (self.sender,)
 
 
-def decide(known: tuple[MatchSource, ...], batch: Batch, takeover_millis: int) -> SourceDecision:
+def decide(known: tuple[LogSender, ...], batch: Batch, takeover_millis: int) -> SourceDecision:
     """Decide on a batch. The followed source can be replaced after `takeover_millis` of silence."""
     sender = _sender(known, batch)
     former = followed(known)
@@ -61,11 +61,11 @@ def decide(known: tuple[MatchSource, ...], batch: Batch, takeover_millis: int) -
     return SourceDecision("refused", _refused(sender, f"{display_name(former)} is followed"))
 
 
-def followed(known: tuple[MatchSource, ...]) -> MatchSource | None:
+def followed(known: tuple[LogSender, ...]) -> LogSender | None:
     return next((each for each in known if each.state == "followed"), None)
 
 
-def display_name(sender: MatchSource) -> str:
+def display_name(sender: LogSender) -> str:
     """A sender's name for operators."""
     return f"{sender.source} ({sender.server})" if sender.server not in ("", sender.source) else sender.source
 
@@ -89,7 +89,7 @@ def _is_certain(batch: Batch) -> bool:
     return bool(batch.address or batch.unique or not batch.peer)
 
 
-def _sender(known: tuple[MatchSource, ...], batch: Batch) -> MatchSource:
+def _sender(known: tuple[LogSender, ...], batch: Batch) -> LogSender:
     """The batch's sender with what the batch shows of it; a new one is refused until it is decided."""
     server = server_of(batch)
     name = batch.instance or server or UNNAMED
@@ -99,7 +99,7 @@ def _sender(known: tuple[MatchSource, ...], batch: Batch) -> MatchSource:
         found = next((each for each in known if each.source == name), None)
     at = batch.arrived_at
     if found is None:
-        found = MatchSource(source=name, state="refused", first_seen=at, last_seen=at)
+        found = LogSender(source=name, state="refused", first_seen=at, last_seen=at)
     return replace(
         found,
         server=server,
@@ -112,12 +112,12 @@ def _sender(known: tuple[MatchSource, ...], batch: Batch) -> MatchSource:
     )
 
 
-def _replacing(sender: MatchSource, former: MatchSource, verdict: Verdict, why: str) -> SourceDecision:
+def _replacing(sender: LogSender, former: LogSender, verdict: Verdict, why: str) -> SourceDecision:
     sender = replace(sender, state="followed", why="", claims=False)
     return SourceDecision(verdict, sender, replace(former, state="ended", why=why))
 
 
-def _refused(sender: MatchSource, why: str) -> MatchSource:
+def _refused(sender: LogSender, why: str) -> LogSender:
     """A sender that an operator dismissed stays dismissed."""
     return sender if sender.state == "dismissed" else replace(sender, state="refused", why=why)
 

@@ -12,7 +12,7 @@ from app.ingest import silence
 from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_match
 from app.kit.logging import get_logger
-from app.store import log_state, markets, matches
+from app.store import markets, matches
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -50,7 +50,7 @@ async def suspend_everything(store: Store, now: int) -> int:
 async def end_after_restart(store: Store, now: int, config: IngestConfig) -> int:
     """Offer matches that have not begun again after `suspend_everything`; how many."""
     async with store.autocommit() as tx:
-        waiting = await log_state.suspended_before_play(tx, PROCESSING_STOPPED)
+        waiting = await matches.suspended_before_play(tx, PROCESSING_STOPPED)
 
     async def resume(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])

@@ -18,7 +18,7 @@ from app.kit.errors import Field, Forbidden, Invalid
 from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR
 from app.operators.source_view import SourceView, source_view
-from app.store import audit, match_sources, matches
+from app.store import audit, log_senders, matches
 from app.store.audit import AuditRecord
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
@@ -177,7 +177,7 @@ async def show_sources(
     """The senders of the match's log, in order of their first request; at most one is followed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        known = await match_sources.listing(tx, match.id)
+        known = await log_senders.listing(tx, match.id)
     return Single([source_view(match, each) for each in known])
 
 

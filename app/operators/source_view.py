@@ -4,7 +4,7 @@ import msgspec
 
 from app.domain.match import Match
 from app.kit.clock import iso_millis
-from app.store.match_sources import MatchSource
+from app.store.log_senders import LogSender
 
 
 class SourceView(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class SourceView(msgspec.Struct, frozen=True):
     last_line: str
 
 
-def source_view(match: Match, source: MatchSource) -> SourceView:
+def source_view(match: Match, source: LogSender) -> SourceView:
     followed = source.state == "followed"
     return SourceView(
         source=source.source,

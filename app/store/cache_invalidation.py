@@ -16,7 +16,9 @@ from app.domain.match import Match
 from app.store import notifications
 from app.store.transaction import Tx
 
-CHANNEL = "shown"  #: the payload is a match's id and row digest, or empty: anything may have changed
+#: NOTIFY channel of every version: what responses show has changed. The payload is a match's id and row
+#: digest, or empty: anything may have changed.
+CHANNEL = "shown"
 
 
 class MatchInvalidation(msgspec.Struct, frozen=True):

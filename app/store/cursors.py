@@ -209,12 +209,6 @@ async def silent_count(tx: Tx, millis: int) -> tuple[int, int]:
     return row["silent"], row["all"]
 
 
-async def holder_count(tx: Tx, kind: str, since: int) -> int:
-    """How many workers of `kind` have sent a heartbeat since then (ms)."""
-    count: int = await tx.value("SELECT count(*) FROM worker_beat WHERE kind = $1 AND at >= $2", kind, since)
-    return count
-
-
 async def tenant_count(tx: Tx) -> int:
     """How many tenants the feed has."""
     count: int = await tx.value("SELECT count(*) FROM tenant WHERE amqp AND active")

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import msgspec
 
-from app.store import match_sources
+from app.store import log_senders
 from app.store.alerts import AlertKind
-from app.store.match_sources import MatchSource
+from app.store.log_senders import LogSender
 from app.store.transaction import Row, Tx, Write
 
 _MAX_PENDING, _MAX_PENDING_BYTES = 256, 8 * 1024 * 1024
@@ -16,8 +16,8 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one match's log.
 
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
-    sender sends no offsets. `last_message` is the batch applied last, `last_batch_at` its arrival (ms).
-    `broken`: bytes are missing, and the next round with a complete start is the first to be trusted again.
+    sender sends no offsets. `last_message_id` is the batch applied last, `last_batch_at` its arrival (ms).
+    `has_gap`: bytes are missing, and the next round with a complete start is the first to be trusted again.
     `has_pending`: there were pending ranges when this was read; `known`: the senders of this match's log.
     """
 
@@ -25,10 +25,10 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     instance: str = ""
     next_offset: int | None = None
     last_batch_at: int = 0
-    last_message: str = ""
-    broken: bool = False
+    last_message_id: str = ""
+    has_gap: bool = False
     has_pending: bool = False
-    known: tuple[MatchSource, ...] = ()
+    known: tuple[LogSender, ...] = ()
 
 
 class LogRange(msgspec.Struct, frozen=True):
@@ -60,9 +60,9 @@ async def get(tx: Tx, match_id: UUID) -> LogState:
     """The log state of a match; an empty one before its first batch. Lock the match first."""
     row = await tx.row(
         f"""
-        SELECT instance, next_offset, last_batch_at, last_message, broken,
+        SELECT instance, next_offset, last_batch_at, last_message AS last_message_id, broken AS has_gap,
             EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
-            {match_sources.ALL} AS known
+            {log_senders.ALL} AS known
         FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id
         """,
         match_id,
@@ -85,8 +85,8 @@ def save_statement(state: LogState) -> Write:
             state.instance,
             -1 if state.next_offset is None else state.next_offset,
             state.last_batch_at,
-            state.last_message,
-            state.broken,
+            state.last_message_id,
+            state.has_gap,
         ),
     )
 
@@ -175,16 +175,8 @@ async def parked_and_recovered(tx: Tx) -> list[UUID]:
     return [row["match_id"] for row in rows]
 
 
-async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
-    """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
-    rows = await tx.fetch(
-        "SELECT id FROM match WHERE status IN ('discovered', 'upcoming') AND suspended = $1", reason
-    )
-    return [row["id"] for row in rows]
-
-
 def _log_state(match_id: UUID, row: Row) -> LogState:
-    known = match_sources.decoded(row["known"]) if row else ()
+    known = log_senders.decoded(row["known"]) if row else ()
     if not row or row["instance"] is None:
         return LogState(match_id=match_id, known=known)
     fields = dict(row) | {"known": known}

@@ -14,7 +14,9 @@ async def record_once(tx: Tx, reference: str, match_id: UUID, request: bytes) ->
         match_id,
         request,
     )
-    row = await tx.row("SELECT match_id, asked FROM match_reference WHERE reference = $1", reference)
+    row = await tx.row(
+        "SELECT match_id, asked AS request FROM match_reference WHERE reference = $1", reference
+    )
     if row is None:
         return match_id, request
-    return row["match_id"], row["asked"]
+    return row["match_id"], row["request"]

@@ -212,6 +212,14 @@ async def quiet(tx: Tx, before: int) -> list[Match]:
     return [_match(row) for row in rows]
 
 
+async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
+    """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
+    rows = await tx.fetch(
+        "SELECT id FROM match WHERE status IN ('discovered', 'upcoming') AND suspended = $1", reason
+    )
+    return [row["id"] for row in rows]
+
+
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
     markets, history, ledger, change log; their ids. The match of the change log's last row stays, so that the

@@ -35,6 +35,8 @@ async def record_once(
     if inserted:
         return None
     row = await tx.row(
-        "SELECT match_id, asked FROM operator_command WHERE actor = $1 AND reference = $2", owner, reference
+        "SELECT match_id, asked AS request FROM operator_command WHERE actor = $1 AND reference = $2",
+        owner,
+        reference,
     )
-    return RecordedCommand(row["match_id"], row["asked"]) if row else None
+    return RecordedCommand(row["match_id"], row["request"]) if row else None

@@ -237,8 +237,8 @@ class Session:
 
     async def _share(self, tx: Tx) -> int:
         """How many tenants are ours to serve, by the number of feed processes."""
-        others = await cursors.holder_count(tx, heartbeats.FEED, self._clock() - self._lease.millis)
-        return math.ceil(await cursors.tenant_count(tx) / max(1, others))
+        holders = await heartbeats.alive_since(tx, heartbeats.FEED, self._clock() - self._lease.millis)
+        return math.ceil(await cursors.tenant_count(tx) / max(1, len(holders)))
 
     def _release_surplus(self, share: int) -> None:
         """Stop publishing to what is more than our share; it is released once it is drained."""

@@ -5,8 +5,8 @@ from app.store.tables.dialect import DIALECT
 
 
 class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
-    """A command that an operator sent with an id of their own, as JSON in `asked`; the key is (actor,
-    reference)."""
+    """A command that an operator sent with an id of their own; `asked` is the JSON of the request. The key is
+    (actor, reference)."""
 
     actor = Text(primary_key=True)
     reference = Text()

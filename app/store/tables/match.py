@@ -13,7 +13,8 @@ class Match(Table, tablename="match", db=DIALECT):
     `closed_at`, which only `changes.append` writes, is the timestamp at which the feed published that the
     match is over.
     `reprice_at` is when (Unix ms) its prices may next change because time passes, NULL if not before
-    something happens. The database computes `place` and `listed` from the other columns.
+    something happens. The database computes two columns from the others: `place`, the time (Unix ms) by which
+    lists are sorted, and `listed`, whether the match is in lists.
     """
 
     id = UUID(primary_key=True)
@@ -50,3 +51,11 @@ class MatchCount(Table, tablename="match_count", db=DIALECT):
     status = Text(primary_key=True)
     shard = SmallInt()
     matches = BigInt()
+
+
+class MatchReference(Table, tablename="match_reference", db=DIALECT):
+    """An operator's own id of a match; `asked` is the JSON of the request that bound it."""
+
+    reference = Text(primary_key=True)
+    match_id = UUID()
+    asked = JSON()

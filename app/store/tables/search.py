@@ -4,9 +4,9 @@ from piccolo.table import Table
 from app.store.tables.dialect import DIALECT
 
 
-class NamePiece(Table, tablename="name_piece", db=DIALECT):
-    """A trigram (`piece`) of a name in the entrants' table `shelf`; the name has `pieces` of them. The key is
-    (shelf, piece, id)."""
+class NameTrigram(Table, tablename="name_piece", db=DIALECT):
+    """A trigram (`piece`) of the name of an entrant: `shelf` is the entrant's table, `id` its number there;
+    the name has `pieces` trigrams. The key is (shelf, piece, id)."""
 
     shelf = Text(primary_key=True)
     piece = Text()

@@ -1,12 +1,12 @@
-from piccolo.columns import JSON, UUID, BigInt, Boolean, Bytea, Text
+from piccolo.columns import UUID, BigInt, Boolean, Bytea, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT
 
 
-class LogSource(Table, tablename="log_source", db=DIALECT):
-    """The state of a match's log: `next_offset` is the first byte not yet applied, -1 while the sender sends
-    no offsets."""
+class LogOffset(Table, tablename="log_source", db=DIALECT):
+    """`store.log_state.LogState`, but for what other tables hold: `next_offset` is -1 while the sender sends
+    no offsets, `last_message` is the id of the batch applied last, `broken` is `has_gap`."""
 
     match_id = UUID(primary_key=True)
     instance = Text()
@@ -42,16 +42,9 @@ class LogParked(Table, tablename="log_parked", db=DIALECT):
     error = Text()
 
 
-class MatchReference(Table, tablename="match_reference", db=DIALECT):
-    """An operator's own id of a match, and the JSON of the request that bound it in `asked`."""
-
-    reference = Text(primary_key=True)
-    match_id = UUID()
-    asked = JSON()
-
-
-class MatchSource(Table, tablename="match_source", db=DIALECT):
-    """`store.match_sources.MatchSource`, one column per field; the key is (match_id, source)."""
+class LogSender(Table, tablename="match_source", db=DIALECT):
+    """`store.log_senders.LogSender`, one column per field; the key is (match_id, source), the sender's
+    name."""
 
     match_id = UUID(primary_key=True)
     source = Text()

@@ -40,15 +40,15 @@ def deliveries(draw: st.DrawFn) -> list[Batch]:
 def receive(batches: list[Batch]) -> tuple[bytes, list[LogRange]]:
     state, pending, read = LogState(match_id=MATCH), [], b""
     for batch in batches:
-        arrived = offsets.chunk_of(batch)
+        arrived = offsets.range_of(batch)
         assert arrived is not None
         if offsets.is_repeat(state, batch.id, arrived):
             continue
         pending.append(arrived)
         while (next_one := offsets.next_pending(state, pending)) is not None or not state.instance:
-            chunk = next_one or arrived
-            pending.remove(chunk)
-            state, new = offsets.advance(state, chunk)
+            log_range = next_one or arrived
+            pending.remove(log_range)
+            state, new = offsets.advance(state, log_range)
             read += new
     return read, pending
 
@@ -74,20 +74,20 @@ def test_overlapping_ranges_give_their_new_part() -> None:
 
 def test_the_same_message_is_a_repeat_even_without_offsets() -> None:
     bare = a_batch(None, None, instance="", name="m1")
-    assert offsets.chunk_of(bare) is None
+    assert offsets.range_of(bare) is None
     assert not offsets.is_repeat(LogState(match_id=MATCH), bare.id, None)
-    assert offsets.is_repeat(LogState(match_id=MATCH, last_message="m1"), bare.id, None)
+    assert offsets.is_repeat(LogState(match_id=MATCH, last_message_id="m1"), bare.id, None)
 
 
 def test_impossible_offsets_count_as_none() -> None:
-    assert offsets.chunk_of(a_batch(9, 3)) is None
-    assert offsets.chunk_of(a_batch(0, 3, instance="")) is None
+    assert offsets.range_of(a_batch(9, 3)) is None
+    assert offsets.range_of(a_batch(0, 3, instance="")) is None
 
 
 def test_another_run_begins_anywhere_and_makes_the_old_one_obsolete() -> None:
     state = LogState(match_id=MATCH, instance="old", next_offset=50)
-    fresh = offsets.chunk_of(a_batch(0, 10, instance="new"))
-    late = offsets.chunk_of(a_batch(60, 70, instance="old"))
+    fresh = offsets.range_of(a_batch(0, 10, instance="new"))
+    late = offsets.range_of(a_batch(60, 70, instance="old"))
     assert fresh and late
     assert not offsets.is_early(state, fresh)
     after, new = offsets.advance(state, fresh)

@@ -15,7 +15,7 @@ _FIELDS = (
 )
 
 
-class MatchSource(msgspec.Struct, frozen=True, kw_only=True):
+class LogSender(msgspec.Struct, frozen=True, kw_only=True):
     """A sender of a match's log. Times in Unix ms, `end_offset` in bytes of its run (None: not known).
 
     `source` names it within the match: the run's instance token, or the server where it has none.
@@ -38,24 +38,24 @@ class MatchSource(msgspec.Struct, frozen=True, kw_only=True):
     last_line: str = ""
 
 
-_decode = msgspec.json.Decoder(tuple[MatchSource, ...]).decode
+_decode = msgspec.json.Decoder(tuple[LogSender, ...]).decode
 #: For a query in which $1 is the match: all its senders as one JSON value.
 ALL = f"""coalesce((SELECT json_agg(t) FROM (
     SELECT {_FIELDS} FROM match_source WHERE match_id = $1 ORDER BY first_seen, source
 ) AS t), '[]')"""
 
 
-def decoded(rows: bytes) -> tuple[MatchSource, ...]:
+def decoded(rows: bytes) -> tuple[LogSender, ...]:
     """The result of `ALL`."""
     return _decode(rows)
 
 
-async def listing(tx: Tx, match_id: UUID) -> tuple[MatchSource, ...]:
+async def listing(tx: Tx, match_id: UUID) -> tuple[LogSender, ...]:
     """The senders of a match's log, by the time when each was first seen."""
     return decoded(await tx.value(f"SELECT {ALL}", match_id))
 
 
-def save_statements(match_id: UUID, changed: Sequence[MatchSource]) -> list[Write]:
+def save_statements(match_id: UUID, changed: Sequence[LogSender]) -> list[Write]:
     """The statement that writes these senders."""
     if not changed:
         return []
