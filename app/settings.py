@@ -88,7 +88,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     alive_seconds: Positive = 10
     #: A tenant's lease lives this long without renewal, in milliseconds; a stand-by acquires it within 5 s.
     feed_lease_millis: Positive = 3000
-    #: Envelopes that may be repeated to a tenant after a crash.
+    #: Envelopes published to a tenant whose cursor is not stored yet: so many may be repeated to it after a
+    #: crash.
     feed_window: Annotated[int, Meta(ge=1, le=64)] = 64
     #: A tenant that could not be published to for so long is moved to the present, with a loss notice.
     feed_lag_minutes: Positive = 10
@@ -116,8 +117,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: A match's log source that is silent for so long (seconds) is replaced by another; until then others are
     #: refused.
     source_takeover_seconds: Positive = 120
-    #: Facts applied later than this after their arrival (milliseconds) suspend every market of their
-    #: match, until newer ones are applied in time.
+    #: For so long after its arrival (milliseconds) a log batch may set prices. One applied later suspends
+    #: every market of its match, until a newer one is applied in time.
     fresh_millis: Positive = 2000
     #: Without a heartbeat of any ingest worker for so long (seconds), the feed process suspends every active
     #: market.
@@ -127,8 +128,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The delay in seconds after which bookmakers accept a bet, if its price still stands unchanged: our
     #: prices assume it, and a market whose result would be certain within it is closed before.
     bet_delay_seconds: Annotated[int, Meta(ge=0, le=60)] = 5
-    #: From a round's freeze time to its result, prices are published when the odds of one have moved by this
-    #: fraction or more: less than the margin, so that a price that waits is never worth a bet.
+    #: From a round's freeze time to its result, prices are published only when the odds of one have moved by
+    #: this fraction or more. Keep it below the margin, or a stale price has value.
     price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.05
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
@@ -137,7 +138,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
     #: The file to which a demonstration's client reports; the page at / shows it. Empty: none.
     board_report: str = ""
-    #: Bytes of rendered bodies that a web process caches; 0: no cache.
+    #: The size of a web process's response cache, in bytes of rendered bodies; 0: no cache.
     kept_bytes: Annotated[int, Meta(ge=0)] = 64 * 1024 * 1024
     #: Log level of our own loggers.
     log_level: str = "INFO"

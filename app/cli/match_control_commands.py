@@ -1,7 +1,7 @@
 """Commands of operators on a match, its audit log, its log sources, and the check of its settlements.
 
-The published names differ: `match order` gives a command, `match record` prints the audit log, `audit` checks
-settlements.
+The names of functions are those of operators' API; the words on the command line differ: `match order` is
+`match_command`, `match record` is `match_audit`, and `audit` is `settlement_check`.
 """
 
 import json
@@ -20,8 +20,7 @@ from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operators.source_view import source_view
-from app.store import audit, history, markets, matches
-from app.store import log_senders as senders
+from app.store import audit, history, log_senders, markets, matches
 from app.trading.settlement_check import SettlementDifference
 from app.trading.settlement_check import check_settlements as differences
 
@@ -117,7 +116,7 @@ async def match_sources(match: str) -> None:
     """
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, match)
-        known = await senders.listing(tx, found.id)
+        known = await log_senders.listing(tx, found.id)
     print_json([msgspec.to_builtins(source_view(found, each)) for each in known])
 
 

@@ -127,7 +127,9 @@ async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> 
 @click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, help="Days since the end.")
 @async_command
 async def match_forget(days: float) -> None:
-    """Remove matches that ended more than so many days ago, for good: history, ledger, statistics and all.
+    """Delete matches that ended more than so many days ago, with history, ledger, statistics and all.
+
+    In a sandbox `POST /ops/v1/trim` deletes all but the newest, by number.
 
     A match that a recovery may still replay is not removed.
     """

@@ -34,8 +34,8 @@ async def react_and_write(
     action: ManualMarketAction = no_action,
     extra_writes: Sequence[Write] = (),
 ) -> Match:
-    """Take an operator's `action`, offer, reprice, suspend and settle what the changes require, then write
-    everything, `extra_writes` included.
+    """Execute the operator's `action`; then open, reprice, suspend and settle markets as the changes require,
+    and write everything, `extra_writes` included.
 
     The match must be locked in `tx`, and this must be the last thing the transaction does; `before` is None
     for a new match. `quoting` False suspends every active market, and opens and reprices none. Returns the

@@ -17,7 +17,7 @@ from app.store.counters import Counters
 _KEY = "matchfeed.allowance"
 
 
-async def spend(scope: Scope, counters: Counters, grant: Grant) -> None:
+async def count_request(scope: Scope, counters: Counters, grant: Grant) -> None:
     """Count the request against its key; raises `TooManyRequests` above the limit."""
     allowance = await rates.count_request(counters, grant)
     scope["state"][_KEY] = allowance

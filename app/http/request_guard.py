@@ -37,7 +37,7 @@ from app.kit.errors import TooManyRequests
 from app.kit.logging import bind
 from app.store.counters import Counters
 
-SIBLING = ".xml"  #: the suffix of the path that always answers XML, where a route has one
+XML_SUFFIX = ".xml"  #: the suffix of the path that always answers XML, where a route has one
 
 _UNAUTHENTICATED = (400, 401, 403)  #: how an open route refuses a client that it does not know
 
@@ -67,7 +67,7 @@ class RequestGuard(ASGIMiddleware):
         grant = await self._authenticate(scope)
         scope["auth"] = grant
         with bind(request_id=request_id.of(scope), tenant=grant.tenant.slug):
-            await self._spend(scope, grant)
+            await self._count(scope, grant)
             authorize(grant, opt)
             check_format_and_query(scope, opt)
             if opt.get("concurrency_limited"):
@@ -78,11 +78,11 @@ class RequestGuard(ASGIMiddleware):
             else:
                 await next_app(scope, receive, send)
 
-    async def _spend(self, scope: Scope, grant: Grant) -> None:
+    async def _count(self, scope: Scope, grant: Grant) -> None:
         """Count the request against its key. A recovery that is refused is remembered for clients that do not
         heed `Retry-After`."""
         try:
-            await rate_limit.spend(scope, self._counters(), grant)
+            await rate_limit.count_request(scope, self._counters(), grant)
         except TooManyRequests as refusal:
             remembered = scope["route_handler"].opt.get("remembered_when_refused")
             if remembered and listener_of(scope) is Listener.SDK:
@@ -127,7 +127,7 @@ def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
     fixed = opt.get("format")
     if fixed:
         set_response_format(scope, fixed)
-    elif opt.get("sibling") and scope["path"].endswith(SIBLING):
+    elif opt.get("sibling") and scope["path"].endswith(XML_SUFFIX):
         set_response_format(scope, Format.XML)
     elif not opt.get("open"):
         set_response_format(scope, negotiate(scope["headers"]))
@@ -141,4 +141,4 @@ def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
 
 def siblings(path: str) -> list[str]:
     """A path and its `.xml` sibling, for routes with `sibling` in their `opt`."""
-    return [path, path + SIBLING]
+    return [path, path + XML_SUFFIX]

@@ -3,9 +3,9 @@
 A slot is a lock with an expiry and a rising token: it is acquired when it has expired, and released only by
 the holder of its present token. A request may also be queued: full ones then wait for the slot, which they
 acquire when they are run, and event-level ones, which need none, for each other; both in the order of
-acceptance. Expiries and due times use the database's clock, so that processes on
-machines with different clocks agree; `now` (ms) is what clients see. A job is run by the feed process that
-holds its tenant's lease (see `cursors`); `attempts` invalidates what another process writes for a lost run.
+acceptance. Expiries and due times use the database's clock, so that processes on machines with different
+clocks agree; `now` (ms) is what clients see. A job is run by the feed process that holds its tenant's lease
+(see `cursors`). Writes of a superseded run are rejected by comparing `attempts`.
 """
 
 from collections.abc import Collection

@@ -65,8 +65,10 @@ async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_ev
             return None
         (who,) = await match_entrants.of_matches(tx, [match])
         booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
-    opened = groups(grant.scopes)
-    return sport_events.event(match, who.tournament, who.home, who.away, opened=opened, booked=booked)
+    field_groups = groups(grant.scopes)
+    return sport_events.event(
+        match, who.tournament, who.home, who.away, field_groups=field_groups, booked=booked
+    )
 
 
 HANDLERS = (summary, fixture)

@@ -33,7 +33,7 @@ _FINISHED = (Status.FINISHED,)
 _RECENT_MILLIS = 86_400_000
 _FAR = 2**62
 #: Lists show only the fields of a match that every key with the list scope may see.
-_OPENED = frozenset({Group.BASIC})
+_FIELD_GROUPS = frozenset({Group.BASIC})
 
 
 def _cached_per(grant: Grant) -> Hashable:
@@ -104,7 +104,7 @@ def _rendered(
 ) -> bytes:
     return sport_events.schedule(
         [
-            sport_events.event(match, who.tournament, who.home, who.away, opened=_OPENED)
+            sport_events.event(match, who.tournament, who.home, who.away, field_groups=_FIELD_GROUPS)
             for match, who in zip(found, entered, strict=True)
         ],
         locale,

@@ -11,7 +11,7 @@ from app.broker.violations import TenantLimits, Violation
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.metrics import feed_offences
+from app.kit.metrics import feed_violations
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -57,7 +57,7 @@ class Enforcement:
         found = violations.find_violations(now, before, tenants, self._exchange, own_user, self._limits)
         for violation in found:
             log.error("a tenant has what it may not have", tenant=violation.tenant, detail=violation.detail)
-            feed_offences.labels(violation.tenant, violation.rule).inc()
+            feed_violations.labels(violation.tenant, violation.rule).inc()
             clients = violations.client_connections(now, violation.tenant, own_user)
             await self._remove(violation, {tenant_user(violation.tenant), *(each.user for each in clients)})
         await self._alert(found, tenants)

@@ -17,14 +17,14 @@ async def visible_match(tx: Tx, grant: Grant, ref: str) -> Match:
 
 
 async def visible_sport_events(
-    tx: Tx, grant: Grant, found: Sequence[Match], opened: Groups
+    tx: Tx, grant: Grant, found: Sequence[Match], field_groups: Groups
 ) -> list[SportEvent]:
     """The matches as XML shows them to a key that opens these field groups."""
     entrants = await match_entrants.of_matches(tx, found)
     booked = await tenants.booked(tx, grant.tenant.id, [match.id for match in found])
     return [
         sport_events.event(
-            match, who.tournament, who.home, who.away, opened=opened, booked=match.id in booked
+            match, who.tournament, who.home, who.away, field_groups=field_groups, booked=match.id in booked
         )
         for match, who in zip(found, entrants, strict=True)
     ]

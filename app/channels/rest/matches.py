@@ -17,7 +17,7 @@ from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import Caller
 from app.http.content_negotiation import Format, response_format
-from app.http.request_guard import SIBLING, siblings
+from app.http.request_guard import XML_SUFFIX, siblings
 from app.http.response import RenderedResponse
 from app.store import history, markets, tenants
 from app.store.transaction import Tx
@@ -42,14 +42,14 @@ async def detail(
     request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
-    opened = groups(request.auth.scopes)
+    field_groups = groups(request.auth.scopes)
     async with rest.store.snapshot() as tx:
-        match = await visible_match(tx, request.auth, match_id.removesuffix(SIBLING))
+        match = await visible_match(tx, request.auth, match_id.removesuffix(XML_SUFFIX))
         if response_format(request.scope) is Format.XML:
-            (event,) = await visible_sport_events(tx, request.auth, [match], opened)
+            (event,) = await visible_sport_events(tx, request.auth, [match], field_groups)
             return response.as_xml(sport_events.fixtures_fixture(event), invalidated_by=match.id)
-        parts = await _parts(tx, request.auth, match, opened)
-    return response.as_json(Single(match_view(parts, opened)), invalidated_by=match.id)
+        parts = await _parts(tx, request.auth, match, field_groups)
+    return response.as_json(Single(match_view(parts, field_groups)), invalidated_by=match.id)
 
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
@@ -65,10 +65,10 @@ async def summary(
     return response.as_json(Single(summary_view(match)), invalidated_by=match.id)
 
 
-async def _parts(tx: Tx, grant: Grant, match: Match, opened: Groups) -> MatchParts:
+async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> MatchParts:
     """The match with the parts that its view shows."""
-    detailed, offered = Group.DETAIL in opened, Group.MARKETS in opened
-    internal = Group.INTERNALS in opened
+    detailed, offered = Group.DETAIL in field_groups, Group.MARKETS in field_groups
+    internal = Group.INTERNALS in field_groups
     booked = not internal or match.id in await tenants.booked(tx, grant.tenant.id, [match.id])
     return MatchParts(
         match,

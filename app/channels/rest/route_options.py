@@ -15,9 +15,9 @@ def options(*scopes: str, query: tuple[str, ...] = ()) -> dict[str, Any]:
 
 def _cached_per(grant: Grant, form: Format) -> Hashable:
     """What of a grant a response depends on. Bookings are part of XML and of the internal fields."""
-    opened = groups(grant.scopes)
-    booked = form is Format.XML or Group.INTERNALS in opened
-    return opened, grant.finished_only, grant.tenant.id if booked else None, grant.tenant.probabilities
+    field_groups = groups(grant.scopes)
+    booked = form is Format.XML or Group.INTERNALS in field_groups
+    return field_groups, grant.finished_only, grant.tenant.id if booked else None, grant.tenant.probabilities
 
 
 #: Routes whose responses are cached.

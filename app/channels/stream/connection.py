@@ -112,7 +112,7 @@ class StreamConnection:
 
     def _enqueue(self, frames: Iterable[Frame]) -> None:
         for frame in frames:
-            name = frame.entity or frame.seq
+            name = frame.conflation_key or frame.seq
             # The newer state goes to the end of the queue, and so does `alive`, whose seq covers the older.
             replaced = self._queue.pop(name, None)
             self._queue[name] = frame

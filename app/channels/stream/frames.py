@@ -25,11 +25,11 @@ _WHOLE_MATCH = (frame_types.CREATED, frame_types.UPDATED, frame_types.FINISHED)
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """An encoded frame; `entity` names the state that a newer frame replaces, None when none may."""
+    """An encoded frame. A newer one with the same `conflation_key` replaces it; None: none does."""
 
     seq: int
     wire: bytes
-    entity: str | None = None
+    conflation_key: str | None = None
 
 
 class FrameBatch(msgspec.Struct, frozen=True):
@@ -99,7 +99,7 @@ def render(
                 continue
         if one.data is not None:
             one.wire = one.wire or encode_frame(kind, one.data, one.at, one.seq)
-            rendered.append(Frame(one.seq, one.wire, one.entity))
+            rendered.append(Frame(one.seq, one.wire, one.conflation_key))
     return rendered
 
 

@@ -166,8 +166,8 @@ class Poller:
     def _record_hashes(self, entitlements: Entitlements) -> None:
         """For a connection that joins, record how matches look that were never sent with its entitlements.
 
-        For a match with a pending update a hash stands only if the match looks so now: otherwise, if it came
-        to look as recorded again before the update is sent, this connection would not be sent that.
+        The hash of a match whose pending update changes it is dropped; else a change back would not be sent
+        to this connection.
         """
         hashes, lookup = self._sent_hashes.setdefault(entitlements, {}), self._lookup(entitlements)
         pending = {one.match_id for one in self._pending}

@@ -20,9 +20,9 @@ def snapshot_frames(
     """Matches as `match.updated` (only live ones, with `all_live`) and their open markets as
     `market.updated`, in order of seq.
 
-    A frame's seq is that of the newest change that it shows and no other frame of the snapshot does; where
-    that change has been pruned, that of the match's newest envelope, which is as new or newer. A client that
-    has received everything up to some seq learns nothing new from frames with that seq or a lower one.
+    A frame's seq is that of the newest change shown by this frame alone; if that is pruned, the seq of the
+    match's last envelope, which is as new or newer. A client that has received everything up to some seq
+    learns nothing new from frames with that seq or a lower one.
     """
     found: list[Frame] = []
     for state in states:

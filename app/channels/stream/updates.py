@@ -31,8 +31,8 @@ class Update(msgspec.Struct):
     """One change, as far as it is the same for every client: `kind` of entity and its own `frame` ("": none).
 
     `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
-    `entity` names the state that a newer update replaces; None: never replaced. `wire` caches the encoded
-    frame.
+    A state is replaced by a newer one with the same `conflation_key`; None: never replaced. `wire` caches the
+    encoded frame.
     """
 
     seq: int
@@ -41,7 +41,7 @@ class Update(msgspec.Struct):
     kind: str
     frame: str
     data: bytes | None = None
-    entity: str | None = None
+    conflation_key: str | None = None
     wire: bytes = b""
 
 
@@ -74,14 +74,14 @@ def past_updates(rows: Sequence[ChangeRow], states: MatchStates) -> list[Update]
 
 
 def conflate(updates: Sequence[Update]) -> list[Update]:
-    """Without the states that a later update of the same entity replaces."""
-    last = {one.entity: one.seq for one in updates}
+    """Without the states that a later update with the same key replaces."""
+    last = {one.conflation_key: one.seq for one in updates}
     return [one for one in updates if not _replaced(one, last)]
 
 
 def _replaced(update: Update, last: Mapping[str | None, int]) -> bool:
     replaceable = update.frame in (frame_types.MARKET_UPDATED, frame_types.SCOREBOARD)
-    return replaceable and last[update.entity] != update.seq
+    return replaceable and last[update.conflation_key] != update.seq
 
 
 def _nothing_new(row: ChangeRow, before: Market | None) -> bool:
@@ -96,9 +96,9 @@ def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
         return None
     update = Update(row.seq, row.at, row.match_id, row.entity, row.frame)
     if row.entity == "market":
-        update.entity = f"{row.match_id}:{row.key}"
+        update.conflation_key = f"{row.match_id}:{row.key}"
     if row.entity == "scoreboard":
-        update.entity = f"{row.match_id}:scoreboard"
+        update.conflation_key = f"{row.match_id}:scoreboard"
         update.data = _encode(scoreboard_frame(state.match)) if state else None
     elif row.frame and row.entity != "match":
         update.data = _encode(_VIEWS[row.entity](row))

@@ -12,7 +12,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import Empty
 
 from app.http.openapi.schemas import Json
-from app.http.request_guard import SIBLING
+from app.http.request_guard import XML_SUFFIX
 
 JSON, XML = "application/json", "application/xml"
 _NOTHING = (Any, bytes, None, type(None), Empty)
@@ -42,7 +42,7 @@ class Route(msgspec.Struct, frozen=True):
         kind = self.handler.media_type
         if kind not in ("", JSON):
             return (kind.value if isinstance(kind, MediaType) else str(kind),)
-        if self.response is None or self.path.endswith(SIBLING):
+        if self.response is None or self.path.endswith(XML_SUFFIX):
             return (XML,)
         return (JSON,) if self.opt.get("open") else (JSON, XML)
 
@@ -110,7 +110,7 @@ def _routes(app: Litestar, drafts: dict[str, Any]) -> Iterator[Route]:
 def _paths(path: str, opt: dict[str, Any]) -> tuple[str, ...]:
     """The path, and its sibling where that is no route of its own: a path parameter at the end includes
     `.xml`."""
-    return (path, path + SIBLING) if opt.get("sibling") and path.endswith("}") else (path,)
+    return (path, path + XML_SUFFIX) if opt.get("sibling") and path.endswith("}") else (path,)
 
 
 def _set_bounds(draft: Json, handler: HTTPRouteHandler) -> None:

@@ -59,11 +59,11 @@ def event(
     home: Competitor,
     away: Competitor,
     *,
-    opened: Groups,
+    field_groups: Groups,
     booked: bool = True,
 ) -> SportEvent:
     """`match` with its entrants, as XML shows it to a key that opens these field groups."""
-    read = Group.READ in opened
+    read = Group.READ in field_groups
     head = summarize(match)
     return SportEvent(
         id=match.id,
@@ -75,7 +75,7 @@ def event(
         scheduled_at=match.scheduled_at,
         started_at=match.started_at if read else None,
         booked=booked,
-        streams=match.about.streams if Group.DETAIL in opened else (),
+        streams=match.about.streams if Group.DETAIL in field_groups else (),
     )
 
 

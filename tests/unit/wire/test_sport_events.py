@@ -80,7 +80,7 @@ def test_live_odds_are_to_be_had_while_a_booked_match_is_not_over(status: Status
 
 def test_an_event_is_made_of_a_match_and_its_entrants() -> None:
     match = Match(id=LIVE_EVENT.id, number=9, home="A", away="B", event="E", best_of=5, scheduled_at=1000)
-    event = sport_events.event(match, TOURNAMENT, HOME, AWAY, opened=EVERY, booked=False)
+    event = sport_events.event(match, TOURNAMENT, HOME, AWAY, field_groups=EVERY, booked=False)
     assert event.summary.number == 9
     assert (event.best_of, event.scheduled_at, event.started_at, event.booked) == (5, 1000, None, False)
 
@@ -93,7 +93,7 @@ def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
     )
 
     def seen(*opened: Group) -> sport_events.SportEvent:
-        return sport_events.event(match, TOURNAMENT, HOME, AWAY, opened=frozenset(opened))
+        return sport_events.event(match, TOURNAMENT, HOME, AWAY, field_groups=frozenset(opened))
 
     basic, read, detail = seen(Group.BASIC), seen(Group.BASIC, Group.READ), seen(Group.BASIC, Group.DETAIL)
     assert (basic.started_at, basic.summary.maps, basic.streams) == (None, (), ())
