@@ -94,6 +94,12 @@ def soak(session: nox.Session) -> None:
 
 
 @nox.session
+def sdk(session: nox.Session) -> None:
+    """A client as existing ones are against a demo: every fault of the menu, cut connections; 13 minutes."""
+    session.run("python", "-m", "tests.sdk_client", *session.posargs)
+
+
+@nox.session
 def golden(session: nox.Session) -> None:
     """Write the golden files again; read the difference before you commit it."""
     session.run("python", "-m", "tests.golden")

@@ -70,13 +70,15 @@ class AlivePublisher:
         """Wait for the next interval, or until there is a notice to publish."""
         notice = self._notice
         until = time.monotonic() + notice.alive_seconds - 0.01
-        while not self._notice_is_due() and (left := until - time.monotonic()) > 0:
+        while not self._is_due() and (left := until - time.monotonic()) > 0:
             notice.wake.clear()
             await wait_for_event(notice.wake, notice.pause(left))
 
-    def _notice_is_due(self) -> bool:
-        """Whether there is a notice to publish now, and a queue that receives anything."""
-        return self._notice.bindings.any and self._notice.is_due(self._status.dead())
+    def _is_due(self) -> bool:
+        """Whether there is a notice to publish now and a queue that receives anything, or an SDK that waits
+        for its first `alive`."""
+        bindings = self._notice.bindings
+        return bindings.alive_wait == 0 or (bindings.any and self._notice.is_due(self._status.dead()))
 
     async def _beat(self) -> bool:
         """Publish what is true; False when that is not possible now."""
@@ -130,6 +132,7 @@ class AlivePublisher:
         unbound_losses = notice.unbound_losses if notice.bindings.complete else 0
         vhost = await self._connected()
         await vhost.publish(self._renderer.alive(now, subscribed=subscribed))
+        notice.bindings.alive_published()
         notice.alive_published(subscribed=subscribed, lost=lost, dead=dead, unbound_losses=unbound_losses)
 
     async def _connected(self) -> VhostPublisher:

@@ -77,6 +77,8 @@ class LossNotice:
         """For how many seconds of those `left` nothing more is to be published, as far as can be seen."""
         if self._unbound_loss_pending and (grace := self.bindings.grace):
             left = min(left, grace)
+        if (wait := self.bindings.alive_wait) is not None:
+            left = min(left, wait)
         return min(left, self.holdoff) if self.losses_pending else left
 
     @property

@@ -8,6 +8,7 @@ import msgspec
 
 from app.amqp import routing
 from app.broker.management import ExchangeBinding
+from app.broker.permissions import SDK_EXCHANGE
 
 DETECTION_MILLIS = 3_000  #: a change of the bindings is known after so long at most; see `binding_tracker`
 _GRACE_SECONDS = 1.0  #: a client that binds several keys has bound all of them within so long
@@ -18,7 +19,11 @@ _queues = msgspec.json.Decoder(list[str])
 class TenantBindings:
     """The bindings of one tenant. Until `replace` they are not known, and everything counts as bound: in
     doubt a message is published. `recorded` is what the store has, or will have, of the queues of live
-    messages, as JSON: "" before any queue was ever bound."""
+    messages, as JSON: "" before any queue was ever bound.
+
+    SDKs, which bind to an exchange of their own, obey `alive` in another queue than that of live messages,
+    and request their first recovery when it comes.
+    """
 
     def __init__(self, recorded: str = "") -> None:
         self.recorded = recorded
@@ -26,6 +31,7 @@ class TenantBindings:
         self.any = self.live = self.alive = self._one_queue = True
         self._bindings: frozenset[ExchangeBinding] = frozenset()
         self._live_since = float("-inf")
+        self._alive_due_at: float | None = None
 
     @property
     def current(self) -> frozenset[ExchangeBinding]:
@@ -49,6 +55,16 @@ class TenantBindings:
         return self.live and self.alive and (self._one_queue or not self.grace)
 
     @property
+    def alive_wait(self) -> float | None:
+        """In how many seconds `alive` is due for an SDK that has just bound its queues; None for nobody."""
+        return None if self._alive_due_at is None else max(0.0, self._alive_due_at - time.monotonic())
+
+    def alive_published(self) -> None:
+        """`alive` reached all present queues."""
+        if self.alive_wait == 0:
+            self._alive_due_at = None
+
+    @property
     def grace(self) -> float:
         """For how many seconds a client may still be binding its queues, one key after the other."""
         if self._one_queue or not self.live:
@@ -57,14 +73,19 @@ class TenantBindings:
 
     def replace(self, bindings: Iterable[ExchangeBinding]) -> None:
         """Set the present bindings."""
-        was_live = self.known and self.live
+        was_live, was_known, before = self.known and self.live, self.known, self._bindings
         self._bindings, self.known = frozenset(bindings), True
+        of_sdks = {each for each in self._bindings if each.source == SDK_EXCHANGE}
         live = {each.queue for each in self._bindings if receives_live(each.key)}
         self.any, self.live = bool(self._bindings), bool(live)
         alive = {each.queue for each in self._bindings if receives_alive(each.key)}
-        self.alive, self._one_queue = bool(alive), bool(live & alive)
-        if self.live and not was_live:
+        self.alive, self._one_queue = bool(alive), bool(live & alive) and not of_sdks
+        if self.live and (not was_live or of_sdks - before):
             self._live_since = time.monotonic()
+        if not of_sdks:
+            self._alive_due_at = None
+        elif was_known and any(receives_alive(each.key) for each in of_sdks - before):
+            self._alive_due_at = time.monotonic() + _GRACE_SECONDS
         if live or self.recorded:
             self.recorded = msgspec.json.encode(sorted(live)).decode()
 

@@ -247,6 +247,7 @@ async def _publish_envelope(exchange: AbstractExchange, envelope: Envelope) -> N
         message.body,
         content_type="application/xml",
         message_id=message.message_id,
+        timestamp=message.timestamp,
         headers=dict(message.headers),
     )
     await exchange.publish(published, message.routing_key, mandatory=False)

@@ -1,0 +1,117 @@
+"""A client that behaves as the established feed's SDKs do starts, recovers, is cut off, and recovers."""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.access import admin
+from app.domain.match import Match
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import Store
+from scripts.local_services.certificates import Certificate
+from tests.faults.broker import PrivateBroker
+from tests.faults.rig import Rig, rigged, until
+from tests.faults.test_key_logins import BY, issue
+from tests.sdk_client.api import Api
+from tests.sdk_client.feed import FeedClient, following
+from tests.sdk_client.names import Names
+from tests.support.ports import spare
+from tests.support.queues import private_vhost
+from tests.support.wire import listening
+
+pytestmark = pytest.mark.anyio
+ALIVE_SECONDS = "10"  #: as in production: the client waits for no regular one
+EVENT_RECOVERIES = ("odds", "stateful_messages")
+
+
+@pytest.fixture
+def certificate(broker: PrivateBroker) -> Certificate:
+    """That of the broker: one for both hosts."""
+    place = Path(broker.tls.ca_file).parent
+    return Certificate(*(place / name for name in ("ca.pem", "server.pem", "server.key")))
+
+
+@pytest.fixture
+async def rig(
+    settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker, certificate: Certificate
+) -> AsyncIterator[Rig]:
+    """A service with a web process over TLS, and a broker that keys log in to."""
+    public, sdk = spare(2)
+    ours = replace(
+        broker.used_by(settings),
+        sdk_port=sdk,
+        sdk_public_url=f"https://127.0.0.1:{sdk}",
+        sdk_certificate_file=str(certificate.certificate),
+        sdk_private_key_file=str(certificate.key),
+    )
+    with broker.admitting_keys(settings):
+        async with (
+            private_vhost(ours) as private,
+            listening(create_app(private), private, public),
+            rigged(private, store, tmp_path) as rig,
+        ):
+            yield rig
+
+
+@asynccontextmanager
+async def started(rig: Rig, broker: PrivateBroker, key: str) -> AsyncIterator[tuple[Api, FeedClient]]:
+    """A client with what an SDK is configured with: two hosts, the authority, and its key."""
+    trusted = ssl.create_default_context(cafile=broker.tls.ca_file)
+    async with httpx.AsyncClient(base_url=rig.settings.sdk_public_url, verify=trusted) as http:
+        api = Api(http, key)
+        client = FeedClient(
+            api, broker.tls, await api.identity(), [Names(api, locale) for locale in ("en", "ru")]
+        )
+        async with following(client):
+            yield api, client
+        assert (client.failed, client.unresolved) == ({}, {})
+
+
+async def change(rig: Rig, match: Match, client: FeedClient) -> None:
+    """Something changes, and the client receives it."""
+    [seq] = await rig.write_changes(match)
+    await until("the change", lambda: client.book.seqs.get(f"od:match:{match.number}") == seq)
+
+
+async def test_it_starts_is_cut_off_for_four_seconds_and_recovers(rig: Rig, broker: PrivateBroker) -> None:
+    tenant, _ = await rig.tenant()
+    key = (await issue(rig, tenant.slug)).raw
+    match = await rig.match()
+    await rig.write_changes(match, 3)
+    await rig.feed(ALIVE_SECONDS=ALIVE_SECONDS)
+    async with started(rig, broker, key) as (api, client):
+        assert await client.until("up", lambda: client.producer.up, 10) < 10
+        await change(rig, match, client)
+        for what in EVENT_RECOVERIES:
+            await api.recover_event("live", what, f"od:match:{match.number}", 7, node_id=1)
+        began = len(client.log)
+        client.cut(4)
+        await until("cut off", lambda: not client.connected)
+        missed = await rig.write_changes(match, 3)
+        await client.until("connected again", lambda: client.connected, 20)
+        await client.until("recovered", lambda: client.producer.up and client.count("up", began), 20)
+        assert client.count("down: alive with subscribed=0", began) == 1
+        assert client.count("recovery", began) == 1
+        await change(rig, match, client)
+        assert client.book.open == 1 and client.book.seqs[f"od:match:{match.number}"] > max(missed)
+        await client.until("named", lambda: client.named >= 4, 20)
+
+
+async def test_a_key_that_is_rotated_is_replaced_without_a_pause(rig: Rig, broker: PrivateBroker) -> None:
+    tenant, _ = await rig.tenant()
+    old = await issue(rig, tenant.slug)
+    await rig.feed(ALIVE_SECONDS=ALIVE_SECONDS)
+    async with started(rig, broker, old.raw) as (_, before):
+        await before.until("up", lambda: before.producer.up, 20)
+        async with rig.store.transaction() as tx:
+            new = await admin.rotate_key(tx, old.key.id, secret=rig.settings.secret_key, **BY)
+        await before.until("the old key is out", lambda: not before.connected, 1)
+        async with started(rig, broker, new.raw) as (_, after):
+            await after.until("the new one is up", lambda: after.producer.up, 10)
+        assert not before.connected

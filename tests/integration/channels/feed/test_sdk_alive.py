@@ -1,0 +1,78 @@
+"""`alive` for SDKs: soon after they have bound their queues, and notices when all of them are bound."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aio_pika
+import pytest
+
+from app.amqp import relay
+from app.amqp.tenant_publisher import TenantPublisher
+from app.broker.permissions import tenant_user
+from app.channels.feed.session import Session
+from tests.faults.rig import Consumer, Rig, consuming, until
+from tests.integration.channels.feed.conftest import Running
+from tests.integration.channels.feed.test_unbound_losses import SDK_EXCHANGE, passed_over
+
+pytestmark = pytest.mark.anyio
+HOUR = 3600.0
+
+
+async def published_to(session: Session) -> list[TenantPublisher]:
+    """The publishers of a session that has connected to its tenants."""
+    publishers = session.relay.publishers
+    await until("it publishes", lambda: any(each.healthy for each in publishers.values()))
+    return list(publishers.values())
+
+
+@asynccontextmanager
+async def sdk(url: str) -> AsyncIterator[tuple[Consumer, Consumer]]:
+    """A client's queue of everything, and the one of `alive` that it obeys, bound after it."""
+    session, hidden = Consumer(url, SDK_EXCHANGE), Consumer(url, SDK_EXCHANGE)
+    async with await aio_pika.connect(url) as connection:
+        channel = await connection.channel()
+        for consumer, keys in (
+            (session, ("*.*.*.*.*.*.*.-.#", "-.-.-.alive.#")),
+            (hidden, ("-.-.-.alive.#",)),
+        ):
+            queue = await channel.declare_queue(exclusive=True)
+            for key in keys:
+                await queue.bind(SDK_EXCHANGE, key)
+            await queue.consume(consumer.take, no_ack=True)
+        yield session, hidden
+
+
+async def test_an_sdk_need_not_wait_for_the_next_interval(rig: Rig, feed: Running) -> None:
+    _, url = await rig.tenant()
+    async with feed(alive_seconds=HOUR) as session, consuming(url, rig.settings.exchange) as other:
+        [publisher] = await published_to(session)
+        await until("bound", lambda: publisher.notice.bindings.alive)
+        assert publisher.notice.bindings.alive_wait is None, "others wait for the next interval"
+        async with sdk(url) as (_, hidden):
+            await until("alive", lambda: hidden.alives, 5)
+            assert hidden.downs == 0
+            assert publisher.notice.bindings.alive_wait is None, "once"
+        assert (len(other.alives), len(hidden.alives)) == (2, 1), "the first one, and one for the SDK"
+
+
+async def test_a_notice_waits_for_the_queue_that_obeys_it(
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "DETECTION_MILLIS", 0)
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    async with feed(alive_seconds=HOUR) as session:
+        async with sdk(url) as (first, hidden):
+            [publisher] = await published_to(session)
+            await until("alive", lambda: hidden.alives)
+            [seq] = await rig.write_changes(match)
+            await until("published", lambda: seq in first.seqs)
+            await rig.management.ensure_disconnected(tenant_user(tenant.slug), "cut")
+        await until("seen", lambda: not publisher.notice.bindings.live)
+        missed = set(await rig.write_changes(match, 3))
+        await passed_over(rig, tenant.slug, max(missed))
+        async with sdk(url) as (second, hidden):
+            await until("notified", lambda: hidden.downs)
+            await until("and again alive", lambda: len(hidden.alives) > 1)
+            assert (second.downs, hidden.downs) == (1, 1)
+            assert b'subscribed="0"' in second.got[0].body
