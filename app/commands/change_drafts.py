@@ -124,7 +124,7 @@ def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]
 def _beyond_summary(match: Match) -> tuple[object, ...]:
     """The fields of the match resource that its summary lacks."""
     times = (match.scheduled_at, match.started_at, match.finished_at)
-    return match.suspended, times, match.best_of, match.event, match.about, match.other_deaths
+    return match.suspended, times, match.best_of, match.event, match.info, match.other_deaths
 
 
 def _market_frame(old: Market | None, new: Market) -> str:

@@ -102,5 +102,5 @@ def _rated(match: Match, team: Team, current: TeamRating | None, known: Competit
     follows = {*match.follows_ratings, team} if strength else {*match.follows_ratings} - {team}
     match = replace(match, follows_ratings=tuple(sorted(follows)))
     if team == "home":
-        return replace(match, home_strength=strength, home_spread=spread)
-    return replace(match, away_strength=strength, away_spread=spread)
+        return replace(match, home_strength=strength, home_strength_sd=spread)
+    return replace(match, away_strength=strength, away_strength_sd=spread)

@@ -230,7 +230,7 @@ def _openings(events: Iterable[TimelineEvent]) -> dict[int, TimelineEvent]:
     """The first kill that counts of each round."""
     found: dict[int, TimelineEvent] = {}
     for event in events:
-        if event.counts and event.actor_team is not None:
+        if event.counts_for_markets and event.actor_team is not None:
             found.setdefault(event.round, event)
     return found
 
@@ -245,7 +245,7 @@ def _plants(team: Team, played: list[Round], events: list[TimelineEvent]) -> Ite
 def _kills(team: Team, events: list[TimelineEvent]) -> Iterable[TeamLine]:
     for event in events:
         if event.type == "kill":
-            mine = event.scores and event.actor_team == team
+            mine = event.on_scoreboard and event.actor_team == team
             yield TeamLine(kills=mine, deaths=event.target_team == team, headshots=mine and event.headshot)
 
 
@@ -307,7 +307,7 @@ def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Te
         first = event.id in openings
         if event.target and event.target_team:
             yield event.target, event.target_team, PlayerTally(deaths=1, first_deaths=first)
-        if event.scores and event.actor and event.actor_team:
+        if event.on_scoreboard and event.actor and event.actor_team:
             yield (
                 event.actor,
                 event.actor_team,

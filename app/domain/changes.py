@@ -49,7 +49,7 @@ class RoundFinished(Change, frozen=True):
 
 
 class RoundsVoided(Change, frozen=True):
-    """Rounds, and events by fact number, that no longer count: restart, restore, a map played again.
+    """Rounds, and events by history id, that no longer count: restart, restore, a map played again.
 
     `rounds` may be empty, when only events of an unfinished round are void. `replayed_from`: when the play
     began that is void and is played again (Unix ms); None where nothing is played again.

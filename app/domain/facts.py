@@ -2,7 +2,7 @@
 
 `ingest` parses log lines into these; nothing here depends on a log's spelling. A fact may change nothing (a
 repeated line, play in warm-up). Some become a timeline event, a round or the end of a map, which has a fact
-number within the match (`Match.next_fact`): on these settlements rest (`rests_on`).
+number within the match (`Match.next_history_id`): on these settlements rest (`rests_on`).
 `at` is when it happened, in Unix ms on our own clock (arrival time, spread by the source's seconds).
 """
 

@@ -44,8 +44,8 @@ def set_teams(
         away_strength=away_strength,
         home_id=home_id,
         away_id=away_id,
-        home_spread=0.0,
-        away_spread=0.0,
+        home_strength_sd=0.0,
+        away_strength_sd=0.0,
         follows_ratings=(),
     )
     return require_strengths(match, allow_unrated=allow_unrated), (MatchChanged(),)
@@ -101,9 +101,9 @@ def _require_undecided(before: Match, after: Match) -> None:
         raise Conflict(f"map {new.number} stands {score}, decided in a format of {new.max_rounds}")
 
 
-def set_info(match: Match, about: MatchInfo) -> MatchAndChanges:
+def set_info(match: Match, info: MatchInfo) -> MatchAndChanges:
     """Set streams, demo and source; possible in every state. Vetoes stay as they are."""
-    return replace(match, about=replace(about, vetoes=match.about.vetoes)), (MatchChanged(),)
+    return replace(match, info=replace(info, vetoes=match.info.vetoes)), (MatchChanged(),)
 
 
 def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchAndChanges:
@@ -122,7 +122,7 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchAndChanges:
         for number, step in enumerate(chosen, start=1)
     )
     maps += tuple(play for play in played if play.number > len(chosen))
-    match = replace(match, maps=maps, about=replace(match.about, vetoes=tuple(vetoes)))
+    match = replace(match, maps=maps, info=replace(match.info, vetoes=tuple(vetoes)))
     after = formats.apply_format(match)
     _require_undecided(match, after)
     return after, (MatchChanged(),)

@@ -144,9 +144,9 @@ def after_death(loadouts: Loadouts, player: MatchPlayer) -> Loadouts:
     return updated(loadouts, player, known.side, health=0, **lost)
 
 
-def for_new_round(loadouts: Loadouts, *, bare: bool) -> Loadouts:
-    """All players are alive again; `bare` at the start of a half, when all equipment is reset."""
-    if bare:
+def for_new_round(loadouts: Loadouts, *, begins_half: bool) -> Loadouts:
+    """All players are alive again; when a half begins, all equipment is reset."""
+    if begins_half:
         return tuple(Loadout(known.account, known.name, known.side) for known in loadouts)
     return tuple(replace(known, health=FULL_HEALTH) for known in loadouts)
 

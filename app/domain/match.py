@@ -1,10 +1,10 @@
 """The state of one match: lifecycle, maps, rounds, and the current round.
 
 Every fact that something can rest on (a finished round, a kill, a bomb event, a map end) carries a
-running number `id`, unique within the match and never used again, so that a settlement can name it
-and can be recomputed. Rounds voided by a restart or a restore keep their ids and leave the score.
+running number `id` (its history id), unique within the match and never used again, so that a settlement
+can name it and can be recomputed. Rounds voided by a restart or a restore keep their ids and leave the score.
 
-The structs are stored as JSON by field name: fields are never renamed.
+The structs are stored as JSON by field name: a field that is renamed is stored under its old name.
 """
 
 from typing import Literal
@@ -22,7 +22,7 @@ from app.domain.player import Team as Team
 from app.domain.player import other_side as other_side
 from app.domain.player import other_team as other_team
 from app.domain.score_rules import is_decided
-from app.domain.shown import ClockRules, ShownOfRound
+from app.domain.shown import ClockRules, RoundKnowledge
 from app.domain.status import Status as Status
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
@@ -55,12 +55,12 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     void: bool = False
 
     @property
-    def counts(self) -> bool:
+    def counts_for_markets(self) -> bool:
         """A kill that markets count: not of a team mate, not after the decision."""
-        return self.scores and not self.late
+        return self.on_scoreboard and not self.late
 
     @property
-    def scores(self) -> bool:
+    def on_scoreboard(self) -> bool:
         """A kill on the server's scoreboard: not of a team mate. It goes on until the next freeze."""
         return self.type == "kill" and self.actor_team != self.target_team and not self.void
 
@@ -68,7 +68,7 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """A finished round. `home_score`/`away_score` are rounds won after it, on this map.
 
-    `events` are the fact numbers of its timeline. `gap`: data was missing while it was played, so
+    `events` are the history ids of its timeline. `gap`: data was missing while it was played, so
     its timeline may lack something; winner, side and reason are as reported. `worth` is the equipment
     value of home and away in it, None where the log did not show it for all five players. `kills` are
     those of each player who killed or was killed, by account; None in rounds that were stored without.
@@ -104,7 +104,7 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
-    that home plays now (None while unknown). `end_id` is the fact number of the map's end.
+    that home plays now (None while unknown). `end_id` is the history id of the map's end.
 
     `side_before_break` is home's side before a break at which sides may change, until the first
     round after it is won: the server's team lines still name the old sides during that break.
@@ -142,10 +142,12 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def decided(self) -> bool:
         """One side has won by the rules, or the map ended level; it stays so when play goes on."""
-        return self.decides(self.home_score, self.away_score) or len(self.undecided) < len(self.counted)
+        return self.decides(self.home_score, self.away_score) or len(self.rounds_until_decision) < len(
+            self.counted
+        )
 
     @property
-    def undecided(self) -> tuple[Round, ...]:
+    def rounds_until_decision(self) -> tuple[Round, ...]:
         """The rounds that are not void, in order, up to the one that decided the map by the rules.
 
         Servers may play on after that. Only the map's end shows whether those rounds count.
@@ -157,10 +159,10 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
         return counted
 
     @property
-    def begun_undecided(self) -> tuple[Round, ...]:
-        """`undecided`, and the round that decided the map, if it was seen: what was played before the map was
-        decided by the rules."""
-        counted, known = self.counted, len(self.undecided)
+    def rounds_through_decision(self) -> tuple[Round, ...]:
+        """`rounds_until_decision`, and the round that decided the map, if it was seen: what was played before
+        the map was decided by the rules."""
+        counted, known = self.counted, len(self.rounds_until_decision)
         deciding = counted[known : known + 1]
         return counted[: known + sum(not self.decides(*one.score_before) for one in deciding)]
 
@@ -253,7 +255,8 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The map's players who left the server, and the bots that replace them. `unseen`: how many of home's and
+    """The map's players who left the server (stored as `away`, which is not the team), and the bots that
+    replace them. `unseen`: how many of home's and
     away's players are neither, and not on the server's list either: they never connected."""
 
     absent: tuple[TeamPlayer, ...] = msgspec.field(default=(), name="away")
@@ -296,7 +299,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     home_id: int | None = None
     away_id: int | None = None
     tournament_id: int | None = None
-    next_fact: int = 1  #: the next unused number of a timeline event, a round or the end of a map
+    #: The next unused `id` of a timeline event, a round or the end of a map.
+    next_history_id: int = msgspec.field(default=1, name="next_fact")
     last_stamp: int = 0  #: the newest envelope timestamp of this match (docs/decisions/0009)
     last_seq: int = 0  #: the change-log number of its newest feed envelope (docs/decisions/0008)
     last_fact_at: int = 0
@@ -310,25 +314,26 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     max_rounds: int = 24
     overtime_rounds: int = 6
     awarded: bool = False  #: an operator named the winner
-    about: MatchInfo = MatchInfo()
+    info: MatchInfo = msgspec.field(default=MatchInfo(), name="about")
     loadouts: tuple[Loadout, ...] = ()  #: the scoreboard: what each player carries in the current round
     #: Rounds last won in a row that could not be counted.
     uncounted_rounds: int = msgspec.field(default=0, name="unfollowed")
     format_status: FormatStatus = FormatStatus()
     handed_over: bool = False  #: another log source is followed now, and has not reported its score yet
     named_side: Side | None = None  #: the side that home begins the next map on, where an operator named it
-    behind: bool = False  #: the newest facts were applied too late to price by
+    #: The newest facts were applied too late to price by.
+    applied_late: bool = msgspec.field(default=False, name="behind")
     presence: Presence = Presence()
     other_deaths: tuple[OtherDeath, ...] = ()  #: deaths without a kill
     #: The standard deviation of the strength, in points; 0: that of a strength from outside.
-    home_spread: float = 0.0
-    away_spread: float = 0.0
+    home_strength_sd: float = msgspec.field(default=0.0, name="home_spread")
+    away_strength_sd: float = msgspec.field(default=0.0, name="away_spread")
     #: The teams whose strength is their rating, or was imported; no operator has set it.
     follows_ratings: tuple[Team, ...] = ()
     ratings_version: int = 0  #: of its teams' ratings when strengths were last taken from them
     open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
     clock_rules: ClockRules = ClockRules()
-    shown: ShownOfRound = ShownOfRound()  #: what is known of the current round beyond its events
+    shown: RoundKnowledge = RoundKnowledge()  #: what is known of the current round beyond its events
 
     @property
     def over(self) -> bool:

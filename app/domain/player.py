@@ -17,7 +17,7 @@ def other_team(team: Team) -> Team:
 
 
 class PlayerKills(msgspec.Struct, frozen=True, array_like=True):
-    """The fact numbers of a player's kills in one round, as on the server's scoreboard: kills of team mates
+    """The history ids of a player's kills in one round, as on the server's scoreboard: kills of team mates
     do not count, those after the round's decision do. Empty for a player who only died."""
 
     account: int
@@ -30,3 +30,8 @@ class MatchPlayer(msgspec.Struct, frozen=True):
 
     account: int
     name: str
+
+    @property
+    def key(self) -> int | str:
+        """What identifies the player within the match: the account, or the name of a bot."""
+        return self.account or self.name

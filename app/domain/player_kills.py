@@ -14,6 +14,6 @@ def player_kills(events: Iterable[TimelineEvent]) -> tuple[PlayerKills, ...]:
         for player in (event.actor, event.target):
             if player is not None and player.account:
                 found.setdefault(player.account, ())
-        if event.scores and event.actor is not None and event.actor.account:
+        if event.on_scoreboard and event.actor is not None and event.actor.account:
             found[event.actor.account] += (event.id,)
     return tuple(PlayerKills(account, ids) for account, ids in sorted(found.items()))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Changes
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import CurrentRound, Match, MatchPlayer, Presence, Team, TeamPlayer
+from app.domain.match import CurrentRound, Match, Presence, Team, TeamPlayer
 from app.domain.sides import team_of
 from app.domain.timeline import mark_dead
 
@@ -34,11 +34,11 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
     if not fact.player.account:
         bots = tuple(one for one in presence.bots if one.player != fact.player)
         match = replace(match, presence=replace(presence, bots=bots))
-    elif not any(_same(one.player, fact.player) for one in presence.absent):
+    elif not any(one.player.key == fact.player.key for one in presence.absent):
         match = replace(match, presence=replace(presence, absent=(*presence.absent, member)))
     current = match.current
     if current is not None and current.phase == "live":
-        dead = any(_same(one, fact.player) for one in current.dead)
+        dead = any(one.key == fact.player.key for one in current.dead)
         return match if dead else mark_dead(match, fact.player, fact.side or "CT")
     return _update_alive(match)
 
@@ -48,7 +48,7 @@ def player_joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match
     if match.map is None or match.warmup or team is None:
         return match
     presence = match.presence
-    absent = tuple(one for one in presence.absent if not _same(one.player, fact.player))
+    absent = tuple(one for one in presence.absent if one.player.key != fact.player.key)
     if len(absent) == len(presence.absent):
         presence = replace(presence, unseen=_less_one(presence.unseen, team))
     if fact.player.account or any(one.player == fact.player for one in presence.bots):
@@ -122,7 +122,3 @@ def check_presence(match: Match) -> Match:
         return clear_doubt(match, PLAYERS)
     team = match.home if empty == "home" else match.away
     return raise_doubt(match, PLAYERS, f"nobody of {team} is on the server")
-
-
-def _same(one: MatchPlayer, other: MatchPlayer) -> bool:
-    return one.account == other.account if one.account or other.account else one.name == other.name

@@ -30,13 +30,13 @@ def open_round(match: Match, at: int, changes: Changes) -> Match:
         return match
     number = play.rounds_won + 1
     current = with_available_players(match, new_round(match, play, number, at))
-    loadouts = for_new_round(match.loadouts, bare=begins_bare(play))
+    loadouts = for_new_round(match.loadouts, begins_half=begins_half(play))
     match = replace(match, current=current, loadouts=loadouts)
     changes.append(RoundOpened(map=play.number, round=number))
     return match
 
 
-def begins_bare(play: MapPlay) -> bool:
+def begins_half(play: MapPlay) -> bool:
     """Whether the next round begins a half: nobody has equipment then."""
     return not play.rounds_won or is_side_break(play)
 
@@ -105,7 +105,7 @@ def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
         return match
     home_score, away_score = _score_after(play, won)
     finished = Round(
-        id=match.next_fact,
+        id=match.next_history_id,
         map=play.number,
         number=current.number,
         winner=winner,
@@ -123,7 +123,9 @@ def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
     )
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_side_break(play) else None)
-    match = replace(match, next_fact=match.next_fact + 1, current=replace(current, phase="over", won=None))
+    match = replace(
+        match, next_history_id=match.next_history_id + 1, current=replace(current, phase="over", won=None)
+    )
     changes.append(RoundFinished(round=finished, timeline=current.events))
     return clear_doubt(update_map(match, play), "score", "sides", "restart")
 

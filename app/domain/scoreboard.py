@@ -33,7 +33,7 @@ def equipped(match: Match, fact: f.Equipped, changes: Changes) -> Match:
 
 def _with_carried_value(match: Match, fact: f.Equipped) -> Match:
     """The log shows a player's equipment for the round when they first leave the buy zone."""
-    current, who = match.current, fact.player.account or fact.player.name
+    current, who = match.current, fact.player.key
     if current is None or current.phase == "over" or any(carried[0] == who for carried in current.carried):
         return match
     carried = (*current.carried, (who, fact.side, equipment_value(fact.items)))

@@ -6,7 +6,7 @@ from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, 
 from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
-from app.domain.shown import ShownOfRound
+from app.domain.shown import RoundKnowledge
 from app.domain.sides import apply_named_side, apply_team_line
 
 
@@ -75,12 +75,14 @@ def finish_map(match: Match, home_score: int, away_score: int, at: int, changes:
 
 def close_map(match: Match, play: MapPlay, at: int, changes: Changes) -> Match:
     """Finish the match's map `play`, whose winner is set; it may be one that never began."""
-    play = replace(play, status="finished", finished_at=at, end_id=match.next_fact)
-    match = replace(put_map(match, play), next_fact=match.next_fact + 1, current=None, pause="", loadouts=())
+    play = replace(play, status="finished", finished_at=at, end_id=match.next_history_id)
+    match = replace(
+        put_map(match, play), next_history_id=match.next_history_id + 1, current=None, pause="", loadouts=()
+    )
     match = replace(
         match,
         presence=Presence(),
-        shown=ShownOfRound(),
+        shown=RoundKnowledge(),
         score_home=match.score_home + (play.winner == "home"),
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,

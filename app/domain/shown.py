@@ -45,17 +45,18 @@ class BombWork(msgspec.Struct, frozen=True, omit_defaults=True):
     kit: bool = False
 
 
-class ShownOfRound(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`hits` and `items`: such lines have come on this map. `whole`: the equipment of all players has been
-    followed since a half began, in which nobody has any; else `players` are those whose equipment is known
-    (accounts, or names of bots). `froze_at` and `live_at`: when the freeze time's clock and the round's began
-    (Unix ms), None where the line was not seen. `plant` and `defuse`: begun, and not known to have ended.
-    `listed`: home's and away's players in the statistics block that is being read.
+class RoundKnowledge(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of the round in play. `hits` and `items`: such lines have come on this map.
+    `all_equipment_known`: that of all players has been followed since a half began, at which nobody has any;
+    else `players` are those whose equipment is known (accounts, or names of bots). `froze_at` and `live_at`:
+    when the freeze time's clock and the round's began (Unix ms), None where the line was not seen. `plant`
+    and `defuse`: begun, and not known to have ended. `listed`: home's and away's players in the statistics
+    block that is being read.
     """
 
     hits: bool = False
     items: bool = False
-    whole: bool = False
+    all_equipment_known: bool = msgspec.field(default=False, name="whole")
     players: tuple[int | str, ...] = ()
     froze_at: int | None = None
     live_at: int | None = None

@@ -1,4 +1,4 @@
-"""How facts change what is known of the round in play (`shown.ShownOfRound`).
+"""How facts change what is known of the round in play (`shown.RoundKnowledge`).
 
 After missing data nothing is known but what is shown again.
 """
@@ -8,28 +8,28 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import Changes
 from app.domain.match import Match, MatchPlayer
-from app.domain.shown import BombWork, ShownOfRound
+from app.domain.shown import BombWork, RoundKnowledge
 
 
 def forget(match: Match) -> Match:
     """Data is missing, another source is followed, or the map begins anew."""
     rows = tuple(replace(row, money=None) if row.money is not None else row for row in match.loadouts)
-    return replace(match, shown=ShownOfRound(), loadouts=rows)
+    return replace(match, shown=RoundKnowledge(), loadouts=rows)
 
 
 def forget_equipment(match: Match) -> Match:
     """The round is played again from a backup: players have what they had then."""
-    return replace(match, shown=replace(match.shown, whole=False, players=()))
+    return replace(match, shown=replace(match.shown, all_equipment_known=False, players=()))
 
 
-def begin_freeze(match: Match, at: int, *, bare: bool) -> Match:
-    """A freeze time begins. `bare`: all equipment is reset, so that everybody's is known from now on."""
-    shown = match.shown
-    whole = bare or shown.whole
-    return replace(
-        match,
-        shown=replace(shown, whole=whole, froze_at=at, live_at=None, plant=None, defuse=None),
+def begin_freeze(match: Match, at: int, *, begins_half: bool) -> Match:
+    """A freeze time begins. At the beginning of a half all equipment is reset: everybody's is known from then
+    on."""
+    known = begins_half or match.shown.all_equipment_known
+    shown = replace(
+        match.shown, all_equipment_known=known, froze_at=at, live_at=None, plant=None, defuse=None
     )
+    return replace(match, shown=shown)
 
 
 def begin_round(match: Match, at: int) -> Match:
@@ -54,8 +54,8 @@ def show_hits(match: Match) -> Match:
 
 def show_equipment(match: Match, player: MatchPlayer) -> Match:
     """All that the player carries is known: the log listed it, or they are dead."""
-    shown, who = match.shown, player.account or player.name
-    if shown.whole or who in shown.players:
+    shown, who = match.shown, player.key
+    if shown.all_equipment_known or who in shown.players:
         return match
     return replace(match, shown=replace(shown, players=(*shown.players, who)))
 
@@ -79,12 +79,8 @@ def end_bomb_work(match: Match) -> Match:
 def stop_bomb_work(match: Match, player: MatchPlayer) -> Match:
     """The player did what cannot be done while planting or defusing: shot, threw, or died."""
     shown = match.shown
-    if shown.plant is not None and _same(shown.plant.player, player):
+    if shown.plant is not None and shown.plant.player.key == player.key:
         shown = replace(shown, plant=None)
-    if shown.defuse is not None and _same(shown.defuse.player, player):
+    if shown.defuse is not None and shown.defuse.player.key == player.key:
         shown = replace(shown, defuse=None)
     return match if shown is match.shown else replace(match, shown=shown)
-
-
-def _same(one: MatchPlayer, other: MatchPlayer) -> bool:
-    return (one.account or one.name) == (other.account or other.name)

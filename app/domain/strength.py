@@ -26,9 +26,9 @@ def set_strengths(
     """Set strengths (None: unchanged), or allow prices without them."""
     require_not_over(match, "rated")
     if home is not None:
-        match = replace(match, home_strength=home, home_spread=0.0)
+        match = replace(match, home_strength=home, home_strength_sd=0.0)
     if away is not None:
-        match = replace(match, away_strength=away, away_spread=0.0)
+        match = replace(match, away_strength=away, away_strength_sd=0.0)
     set_now = {team for team, strength in (("home", home), ("away", away)) if strength is not None}
     match = replace(
         match, follows_ratings=tuple(team for team in match.follows_ratings if team not in set_now)

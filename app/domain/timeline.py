@@ -1,4 +1,4 @@
-"""What happens within a round: kills, assists, the bomb. Each becomes an event with a fact number.
+"""What happens within a round: kills, assists, the bomb. Each becomes an event with a history id.
 
 A player dies once in a round, so a repeated line adds nothing.
 """
@@ -137,7 +137,7 @@ def add_event(
     if current is None:
         return match
     event = TimelineEvent(
-        id=match.next_fact,
+        id=match.next_history_id,
         type=kind,
         map=current.map,
         round=current.number,
@@ -155,7 +155,7 @@ def add_event(
         site=site,
         late=current.phase == "over" if late is None else late,
     )
-    match = replace(match, next_fact=match.next_fact + 1)
+    match = replace(match, next_history_id=match.next_history_id + 1)
     if current.knife:
         return replace(match, current=replace(current, withheld=(*current.withheld, event)))
     changes.append(EventAdded(event=event))

@@ -18,7 +18,7 @@ from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.reported_score import score_reported
 from app.domain.rounds import (
-    begins_bare,
+    begins_half,
     count_result,
     drop_uncounted_result,
     go_live,
@@ -137,7 +137,7 @@ def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
     if unopened and match.map and not match.map.rounds_won:
         return match
     match = open_round(void_all(match, changes), fact.at, changes)
-    return shown_updates.begin_freeze(match, fact.at, bare=True)
+    return shown_updates.begin_freeze(match, fact.at, begins_half=True)
 
 
 def _untouched(current: CurrentRound | None) -> bool:
@@ -185,15 +185,15 @@ def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match
 
 def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
     after = _freeze(match, fact, changes)
-    return shown_updates.begin_freeze(after, fact.at, bare=_is_bare(after))
+    return shown_updates.begin_freeze(after, fact.at, begins_half=_begins_half(after))
 
 
-def _is_bare(match: Match) -> bool:
+def _begins_half(match: Match) -> bool:
     """Whether the round in its freeze time begins a half, as far as is known: a map may begin with it."""
     play, current = map_in_play(match), match.current
     if play is None:
         return not match.restarting
-    return current is not None and current.phase == "freeze" and begins_bare(play) and not current.gap
+    return current is not None and current.phase == "freeze" and begins_half(play) and not current.gap
 
 
 def _freeze(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
@@ -208,8 +208,8 @@ def _freeze(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
         # Where data is missing, the missing part may be its end.
         drop = void_current_round if current.gap else replay_current_round
         return open_round(drop(match, changes), fact.at, changes)
-    bare = match.map is not None and begins_bare(match.map)
-    loadouts = for_new_round(match.loadouts, bare=bare)
+    half = match.map is not None and begins_half(match.map)
+    loadouts = for_new_round(match.loadouts, begins_half=half)
     return replace(match, current=replace(current, opened_at=fact.at), loadouts=loadouts)
 
 

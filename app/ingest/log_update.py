@@ -62,7 +62,9 @@ class LogUpdate:
             self._end_doubts()
         self.state = replace(self.state, last_batch_at=max(self.arrived_at, self.state.last_batch_at))
         after, changes = fold(self.match, self.facts)
-        after = replace(after, last_fact_at=max(after.last_fact_at, self.arrived_at), behind=not quoting)
+        after = replace(
+            after, last_fact_at=max(after.last_fact_at, self.arrived_at), applied_late=not quoting
+        )
         await match_update.react_and_write(
             self.tx,
             self.match,

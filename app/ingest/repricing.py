@@ -30,7 +30,7 @@ async def reprice_due(store: Store, now: int, config: IngestConfig) -> int:
         return await matches.lock_due(tx, match_id, now)
 
     async def reprice(tx: Tx, match: Match) -> None:
-        if match.behind or silence.is_silent(match, now, config):
+        if match.applied_late or silence.is_silent(match, now, config):
             await matches.set_reprice_at(tx, match.id, None)
         else:
             await match_update.reprice_and_write(tx, match, now=now, pricing=config.pricing)

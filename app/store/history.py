@@ -1,6 +1,6 @@
 """The history of a match: finished rounds, timeline events, and the settlement ledger.
 
-Nothing is deleted: what no longer counts is marked void with its fact number unchanged.
+Nothing is deleted: what no longer counts is marked void with its history id unchanged.
 """
 
 from collections.abc import Collection, Iterable
@@ -56,7 +56,7 @@ def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[Tim
 
 
 async def void(tx: Tx, match_id: UUID, ids: Collection[int]) -> None:
-    """Mark as void the rounds and events with these fact numbers."""
+    """Mark as void the rounds and events with these history ids."""
     if ids:
         for table in ("round", "timeline_event"):
             await tx.execute(

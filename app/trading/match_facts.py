@@ -22,7 +22,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     """`live` is the map being played, unless it is decided. `counted_rounds` are the counted rounds by map,
     `rounds` the same by `RoundKey`. `confirmed` are those of them that the map's final score may rest on
     before the map's end is known. `events` are by `RoundKey`, in order; `complete` returns where none is
-    missing. `voided` are the fact numbers that the changes made void. `whole`: nothing is missing, gaps or
+    missing. `voided` are the history ids that the changes made void. `whole`: nothing is missing, gaps or
     not (for the audit).
     """
 
@@ -77,7 +77,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     def lasting_kills(self) -> dict[PlayerKey, tuple[int, ...]]:
         """Those of `kills` in rounds that began before their map was decided by the rules: they count however
         it ends."""
-        rounds = [played for play in self.plays.values() for played in play.begun_undecided]
+        rounds = [played for play in self.plays.values() for played in play.rounds_through_decision]
         current = self.match.current
         decided = current is not None and self.play(current.map).decided
         return self._kills(rounds, None if decided else current)
@@ -151,7 +151,7 @@ def _add(found: dict[PlayerKey, tuple[int, ...]], number: int, players: Iterable
 def _confirmed(play: MapPlay) -> tuple[Round, ...]:
     """The rounds before the one that decided the map, which settles nothing alone: the map's end confirms
     it, or the award of a map that was cut short."""
-    undecided = play.undecided
+    undecided = play.rounds_until_decision
     return play.counted[: len(undecided) + 1] if play.awarded else undecided
 
 

@@ -72,7 +72,7 @@ def _all_events(facts: MatchFacts, round_key: RoundKey) -> tuple[TimelineEvent, 
 
 
 def _kills(facts: MatchFacts, round_key: RoundKey) -> list[TimelineEvent]:
-    return [event for event in _all_events(facts, round_key) or () if event.counts]
+    return [event for event in _all_events(facts, round_key) or () if event.counts_for_markets]
 
 
 def _void_without_result(facts: MatchFacts, round_key: RoundKey, reason: str) -> Settlement | None:
@@ -164,7 +164,7 @@ def _kill_count(forecast: Forecast, specifiers: Specifiers) -> Distribution:
     home, away = (
         (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
     )
-    seen = sum(event.counts for event in forecast.events) if in_progress else 0
+    seen = sum(event.counts_for_markets for event in forecast.events) if in_progress else 0
     before, planter = round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
     state = forecast.state_of(specifiers.map, specifiers.round)
     left = seconds_of_play(state, _endings(forecast, specifiers))
@@ -211,7 +211,7 @@ def _ending(id: int, key: str, reason: WinReason) -> Rule:
 
 
 def _is_awp_kill(event: TimelineEvent) -> bool:
-    return event.counts and event.weapon == "awp"
+    return event.counts_for_markets and event.weapon == "awp"
 
 
 def _is_plant(event: TimelineEvent) -> bool:

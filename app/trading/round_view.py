@@ -163,7 +163,7 @@ def _equipment_known(match: Match, current: CurrentRound, players: _Players) -> 
     shown = match.shown
     if not shown.items or current.gap or len(players.living) != players.alive:
         return False
-    return shown.whole or all(row.key in shown.players for row in players.living)
+    return shown.all_equipment_known or all(row.key in shown.players for row in players.living)
 
 
 def _points_known(match: Match, current: CurrentRound) -> bool:

@@ -8,8 +8,8 @@ from app.trading.ratings import Normal, rating_model
 def skill_prior(match: Match) -> Normal:
     """How much better home is than away in a round, in logits. A team without a rating counts as one that the
     public ranking does not list."""
-    home = _rated(match.home_strength, match.home_spread)
-    away = _rated(match.away_strength, match.away_spread)
+    home = _rated(match.home_strength, match.home_strength_sd)
+    away = _rated(match.away_strength, match.away_strength_sd)
     return rating_model().skill(home, away, match.max_rounds)
 
 

@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def timeline(number: int) -> list[TimelineEvent]:
-    """The kills of a round; fact numbers leave room for the round itself."""
+    """The kills of a round; history ids leave room for the round itself."""
     first = (number - 1) * (KILLS + 1) + 1
     return [_kill(first + place, number, place) for place in range(KILLS)]
 

@@ -45,7 +45,7 @@ def fit(data: Path) -> tuple[KillCoefficients, list[DataSet]]:
     simulated = [one for each in simulated_maps() for one in _timelines(followed(*each)[1])]
     ct, before = _regressed(_first_kills(snapshots))
     _, player, plant = _regressed(row for _, timeline in simulated for row in _kills_of(timeline))
-    kills = [(place, [event for event in timeline if event.counts]) for place, timeline in rounds]
+    kills = [(place, [event for event in timeline if event.counts_for_markets]) for place, timeline in rounds]
     awp = _share(any(kill.weapon == "awp" for kill in each) for place, each in kills if place not in _POOR)
     found = KillCoefficients(
         ct=ct,
@@ -91,7 +91,7 @@ def _kills_of(timeline: Iterable[TimelineEvent]) -> Iterator[tuple[tuple[float, 
     for event in timeline:
         if event.type == "bomb_planted":
             plant = -1.0
-        elif event.counts and event.target_side:
+        elif event.counts_for_markets and event.target_side:
             yield (1.0, float(alive["CT"] - alive["T"]), plant), event.target_side == "T"
         if event.type == "kill" and event.target_side:
             alive[event.target_side] -= 1

@@ -145,7 +145,7 @@ def _match(
         home_id=home.id if linked else None,
         away_id=away.id if linked else None,
         tournament_id=tournament.id if linked else None,
-        about=MatchInfo(streams=STREAMS),
+        info=MatchInfo(streams=STREAMS),
     )
 
 

@@ -5,7 +5,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class Round(Table, tablename="round", db=DIALECT):
-    """A finished round; `id` is its fact number within the match."""
+    """A finished round; `id` is its history id within the match."""
 
     match_id = UUID(primary_key=True)
     id = Integer()
@@ -16,7 +16,7 @@ class Round(Table, tablename="round", db=DIALECT):
 
 
 class TimelineEvent(Table, tablename="timeline_event", db=DIALECT):
-    """A kill or bomb event; `id` is its fact number within the match."""
+    """A kill or bomb event; `id` is its history id within the match."""
 
     match_id = UUID(primary_key=True)
     id = Integer()

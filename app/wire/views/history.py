@@ -12,7 +12,7 @@ from app.wire.views.scalars import TeamName, iso_time, team_name
 
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     """A finished round that counts. Scores are rounds won after it on this map; `bomb_site` only when
-    the bomb was planted. `id` is the fact number that settlements rest on."""
+    the bomb was planted. Settlements name its `id` in `rests_on`."""
 
     id: int
     map: int

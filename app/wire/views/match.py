@@ -189,8 +189,8 @@ def _detail(parts: MatchParts) -> dict[str, Any]:
     return {
         "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
         "events": tuple(event_view(event) for event in parts.events if not event.void),
-        "streams": tuple(map(stream_view, parts.match.about.streams)),
-        "demo_url": parts.match.about.demo_url or None,
+        "streams": tuple(map(stream_view, parts.match.info.streams)),
+        "demo_url": parts.match.info.demo_url or None,
         "player_stats": player_stats(parts.events, parts.match.other_deaths),
     }
 
@@ -202,12 +202,12 @@ def _markets(parts: MatchParts) -> dict[str, Any]:
 def _internals(parts: MatchParts) -> dict[str, Any]:
     reason = parts.match.suspended
     return {
-        "external_match_id": parts.match.about.external_id or None,
-        "data_delay_seconds": parts.match.about.data_delay_seconds,
+        "external_match_id": parts.match.info.external_id or None,
+        "data_delay_seconds": parts.match.info.data_delay_seconds,
         "suspended": bool(reason),
         "suspended_reason": reason or None,
         "booking_status": "booked" if parts.booked else "unbooked",
-        "source_url": parts.match.about.source_url or None,
+        "source_url": parts.match.info.source_url or None,
     }
 
 

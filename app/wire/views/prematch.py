@@ -79,7 +79,7 @@ def prematch_view(
         match=basic_view(match),
         team_a=team_view(home.team),
         team_b=team_view(away.team),
-        veto=tuple(VetoView(step.action, step.map, team_name(step.by)) for step in match.about.vetoes),
+        veto=tuple(VetoView(step.action, step.map, team_name(step.by)) for step in match.info.vetoes),
         picked_maps=picked(match),
         global_map_stats=tuple(global_stats),
         team_a_map_stats=_rows(home, maps),

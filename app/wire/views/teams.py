@@ -188,11 +188,11 @@ def _economy(line: TeamLine) -> EconomyView:
 
 
 def veto_rates(team_id: int, played: Iterable[Match]) -> VetoRatesView:
-    with_veto = [match for match in played if match.about.vetoes]
+    with_veto = [match for match in played if match.info.vetoes]
     counts = Counter(
         (step.map, step.action)
         for match in with_veto
-        for step in match.about.vetoes
+        for step in match.info.vetoes
         if step.by == ("home" if match.home_id == team_id else "away")
     )
     maps = tuple(_vetoes(name, counts, len(with_veto)) for name in sorted({name for name, _ in counts}))

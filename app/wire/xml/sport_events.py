@@ -75,7 +75,7 @@ def event(
         scheduled_at=match.scheduled_at,
         started_at=match.started_at if read else None,
         booked=booked,
-        streams=match.about.streams if Group.DETAIL in field_groups else (),
+        streams=match.info.streams if Group.DETAIL in field_groups else (),
     )
 
 

@@ -223,7 +223,7 @@ async def test_a_match_before_play_follows_the_ratings(store: Store) -> None:
     after = await refreshed(store, match)
     current = await rated(store)
     assert after.home_strength == pytest.approx(current[NORTH].points, abs=0.1)
-    assert after.home_spread >= round(current[NORTH].spread, 1) and after.away_spread == 0
+    assert after.home_strength_sd >= round(current[NORTH].spread, 1) and after.away_strength_sd == 0
     assert await chance(store, match) > before
     async with store.autocommit() as tx:
         assert await ratings.matches_to_refresh(tx, 10) == []
@@ -244,7 +244,7 @@ async def test_an_operators_strength_stays(store: Store) -> None:
     )
     await do_import(store, *(result(str(at), NOW + at, NORTH, HARBOUR) for at in range(3)))
     after = await refreshed(store, match)
-    assert (after.home_strength, after.home_spread) == (1900.0, 0.0)
+    assert (after.home_strength, after.home_strength_sd) == (1900.0, 0.0)
     assert after.away_strength < 1500 and after.follows_ratings == ("away",)
 
 
@@ -252,7 +252,7 @@ async def test_a_match_begins_with_the_ratings_of_that_moment_and_keeps_them(sto
     match = await new_match(store)
     await do_import(store, *(result(str(at), NOW - 9 + at, NORTH, OWLS) for at in range(3)))
     begun = await write(store, match, status=Status.LIVE, started_at=NOW)
-    assert begun.home_strength > 1500 and begun.home_spread > 0
+    assert begun.home_strength > 1500 and begun.home_strength_sd > 0
     played = await play(store, match, "away", "home")
     await do_import(store, result("more", NOW, NORTH, OWLS))
     kept = await refreshed(store, match)

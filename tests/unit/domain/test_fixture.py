@@ -72,7 +72,7 @@ def test_vetoes_name_the_maps_to_come() -> None:
         ("de_dust2", "home", "upcoming"),
         ("de_inferno", None, "upcoming"),
     ]
-    assert match.about.vetoes == CHOSEN
+    assert match.info.vetoes == CHOSEN
     with pytest.raises(Conflict, match="best of 1"):
         fixture.set_maps(new_match(1), CHOSEN)
 
@@ -88,7 +88,7 @@ def test_setting_match_info_leaves_the_vetoes() -> None:
         streams=(VideoStream("https://example.test/one"),), demo_url="https://example.test/demo"
     )
     match, _ = fixture.set_info(match, about)
-    assert match.about.demo_url and match.about.vetoes == CHOSEN
+    assert match.info.demo_url and match.info.vetoes == CHOSEN
 
 
 def test_a_cancelled_match_takes_no_format() -> None:

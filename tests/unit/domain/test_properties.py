@@ -185,7 +185,7 @@ def coherent(match: Match) -> None:
             assert won.count("home") <= play.home_score and won.count("away") <= play.away_score
         assert sorted([*seen, *play.unseen]) == list(range(1, len(won) + len(play.unseen) + 1))
         assert seen == sorted(seen)
-        assert all(one.id < match.next_fact for one in play.rounds)
+        assert all(one.id < match.next_history_id for one in play.rounds)
     assert sum(play.status == "live" for play in match.maps) <= 1
     assert match.score_home + match.score_away <= match.best_of
     assert bool(match.suspended) == bool(match.doubts)
@@ -208,14 +208,14 @@ def test_numbers_are_unique_and_rise(account: list[f.Fact]) -> None:
     match = new_match(best_of=3)
     last, seen = 0, set()
     for fact in account:
-        before = match.next_fact
+        before = match.next_history_id
         match, changes = fold(match, (fact,))
-        assert match.next_fact >= before
+        assert match.next_history_id >= before
         for number in numbers(changes):
             assert number not in seen
             seen.add(number)
         last = max([last, *seen])
-        assert last < match.next_fact
+        assert last < match.next_history_id
 
 
 def numbers(changes: tuple[Change, ...]) -> list[int]:

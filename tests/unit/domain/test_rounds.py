@@ -202,7 +202,7 @@ def test_kills_after_the_decision_are_late() -> None:
     server.win("home")
     server.kill("away", 1, 1)
     late = server.changes_of(EventAdded)[-1].event
-    assert late.late and not late.counts and late.round == 1
+    assert late.late and not late.counts_for_markets and late.round == 1
     play = server.match.map
     assert play and play.rounds[0].events[-1] == late.id
 
@@ -214,7 +214,7 @@ def test_team_kills_are_reported_and_do_not_count() -> None:
     server.report(fact)
     event = server.changes_of(EventAdded)[0].event
     assert event.actor_team == event.target_team == "home"
-    assert not event.counts
+    assert not event.counts_for_markets
     assert server.match.current and server.match.current.alive_home == 4
 
 

@@ -1,6 +1,7 @@
 """Fields that the code calls otherwise are stored under the names that earlier versions read and write."""
 
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from app.domain.market import Result
 from app.domain.match import (
     CurrentRound,
+    Match,
     MatchPlayer,
     OtherDeath,
     Presence,
@@ -15,7 +17,9 @@ from app.domain.match import (
     TeamPlayer,
     TimelineEvent,
 )
+from app.domain.match_info import MatchInfo
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.shown import RoundKnowledge
 
 PLAYER = MatchPlayer(7, "quill")
 
@@ -30,6 +34,22 @@ PLAYER = MatchPlayer(7, "quill")
         (
             TimelineEvent(1, "kill", 1, 1, 0, 0, actor_team="home", target_team="away"),
             {"actor_slot", "target_slot"},
+        ),
+        (RoundKnowledge(all_equipment_known=True), {"whole"}),
+        (
+            Match(
+                UUID(int=1),
+                1,
+                "A",
+                "B",
+                "Cup",
+                info=MatchInfo(external_id="7"),
+                next_history_id=2,
+                applied_late=True,
+                home_strength_sd=1.0,
+                away_strength_sd=2.0,
+            ),
+            {"about", "next_fact", "behind", "home_spread", "away_spread"},
         ),
         (
             CurrentRound(1, 1, withheld=(TimelineEvent(1, "kill", 1, 1, 0, 0),)),

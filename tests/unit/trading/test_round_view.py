@@ -247,7 +247,7 @@ def test_what_a_restored_backup_gives_back_is_unknown() -> None:
     server.freeze()
     server.go_live()
     server.win("home")
-    assert server.match.shown.whole
+    assert server.match.shown.all_equipment_known
     server.score["home"] = 1
     server.freeze()
     assert state_of(server).number == 2

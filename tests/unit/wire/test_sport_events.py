@@ -88,9 +88,7 @@ def test_an_event_is_made_of_a_match_and_its_entrants() -> None:
 def test_a_key_sees_of_a_match_what_its_groups_open() -> None:
     about = MatchInfo(streams=(VideoStream("https://live.example/a"),))
     play = MapPlay(1, "de_inferno", "live")
-    match = Match(
-        UUID(int=1), 9, "A", "B", "E", started_at=5000, scheduled_at=1000, maps=(play,), about=about
-    )
+    match = Match(UUID(int=1), 9, "A", "B", "E", started_at=5000, scheduled_at=1000, maps=(play,), info=about)
 
     def seen(*opened: Group) -> sport_events.SportEvent:
         return sport_events.event(match, TOURNAMENT, HOME, AWAY, field_groups=frozenset(opened))

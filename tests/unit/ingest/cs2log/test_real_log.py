@@ -97,7 +97,7 @@ def told_kill(event: TimelineEvent) -> tuple[object, ...]:
 
 def test_first_kills_that_count(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
     timelines = [change.timeline for change in played[1] if isinstance(change, RoundFinished)]
-    first = [next(event for event in timeline if event.counts) for timeline in timelines]
+    first = [next(event for event in timeline if event.counts_for_markets) for timeline in timelines]
     assert [(event.actor.name if event.actor else "", event.weapon) for event in first] == [
         (one.counting_kills[0].killer, one.counting_kills[0].weapon) for one in truth
     ]
@@ -107,7 +107,7 @@ def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[Chang
     ids = [change.event.id for change in played[1] if isinstance(change, EventAdded)]
     ids += [change.round.id for change in played[1] if isinstance(change, RoundFinished)]
     assert len(ids) == len(set(ids))
-    assert max(ids) < played[0].next_fact
+    assert max(ids) < played[0].next_history_id
 
 
 def test_any_split_at_line_ends_gives_the_same_match(real_log: str) -> None:

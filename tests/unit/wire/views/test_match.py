@@ -167,7 +167,7 @@ def test_streams_have_their_language_where_it_is_known() -> None:
     about = MatchInfo(
         streams=(VideoStream("https://live.example/a", "en", "Main"), VideoStream("https://live.example/b"))
     )
-    view = match_view(MatchParts(match=replace(MATCH, about=about)), frozenset({Group.DETAIL}))
+    view = match_view(MatchParts(match=replace(MATCH, info=about)), frozenset({Group.DETAIL}))
     assert list(msgspec.to_builtins(view)["streams"]) == [
         {"url": "https://live.example/a", "language": "en", "name": "Main"},
         {"url": "https://live.example/b", "language": None, "name": None},

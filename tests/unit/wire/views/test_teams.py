@@ -14,8 +14,8 @@ def test_vetoes_count_for_the_team_that_made_them() -> None:
         Veto("pick", "de_mirage", "away"),
         Veto("decider", "de_inferno"),
     )
-    vetoed = Match(UUID(int=1), 1, "A", "B", "Cup", home_id=1, away_id=2, about=MatchInfo(vetoes=steps))
-    back = Match(UUID(int=2), 2, "B", "A", "Cup", home_id=2, away_id=1, about=MatchInfo(vetoes=steps[:1]))
+    vetoed = Match(UUID(int=1), 1, "A", "B", "Cup", home_id=1, away_id=2, info=MatchInfo(vetoes=steps))
+    back = Match(UUID(int=2), 2, "B", "A", "Cup", home_id=2, away_id=1, info=MatchInfo(vetoes=steps[:1]))
     silent = Match(UUID(int=3), 3, "A", "B", "Cup", home_id=1, away_id=2)
     seen = veto_rates(2, [vetoed, back, silent])
     assert seen.sample_matches == 2
