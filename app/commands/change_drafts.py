@@ -23,7 +23,7 @@ _encode = msgspec.json.Encoder().encode
 def compose(
     before: Match | None,
     after: Match,
-    changes: Sequence[c.Change],
+    changes: Sequence[c.MatchChange],
     book: Book,
     markets: Sequence[Market],
     entries: Sequence[LedgerEntry],
@@ -39,7 +39,7 @@ def compose(
     ]
 
 
-def _event_or_round(change: c.Change) -> Iterable[ChangeDraft]:
+def _event_or_round(change: c.MatchChange) -> Iterable[ChangeDraft]:
     match change:
         case c.EventAdded(event):
             yield ChangeDraft("event", str(event.id), f"event.{event.type}", "", _encode(event))
@@ -55,7 +55,7 @@ def _event_or_round(change: c.Change) -> Iterable[ChangeDraft]:
                 yield ChangeDraft("round", str(played.id), "", "", _encode(void))
 
 
-def _fixture_changes(match: Match, changes: Sequence[c.Change]) -> Iterable[ChangeDraft]:
+def _fixture_changes(match: Match, changes: Sequence[c.MatchChange]) -> Iterable[ChangeDraft]:
     for change in changes:
         if isinstance(change, c.MatchStarted | c.MatchCancelled):
             kind = KICK_OFF if isinstance(change, c.MatchStarted) else CANCELLATION
@@ -95,7 +95,7 @@ def _board(match: Match) -> tuple[object, ...] | None:
 def _odds(
     before: Match | None,
     after: Match,
-    changes: Sequence[c.Change],
+    changes: Sequence[c.MatchChange],
     book: Book,
     markets: Sequence[Market],
 ) -> Iterable[ChangeDraft]:
@@ -110,7 +110,7 @@ def _odds(
         yield ChangeDraft("market", offer_name(*market.key), frame, "odds_change", _encode(market))
 
 
-def _match_frame(before: Match | None, after: Match, changes: Sequence[c.Change]) -> str:
+def _match_frame(before: Match | None, after: Match, changes: Sequence[c.MatchChange]) -> str:
     if before is None:
         return "match.created"
     if after.status is Status.FINISHED and before.status is not Status.FINISHED:

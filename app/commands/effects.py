@@ -9,7 +9,7 @@ from app.commands import market_actions
 from app.commands import match_commands as c
 from app.commands.market_actions import ManualMarketAction
 from app.domain import awards, fixture, lifecycle, strength
-from app.domain.changes import Change, MatchChanged
+from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.market import Result
 from app.domain.match import Match
 from app.domain.match_info import MatchInfo
@@ -21,7 +21,7 @@ class Effect(msgspec.Struct, frozen=True):
     """The match after a command, its changes, and the manual action on its markets."""
 
     after: Match
-    changes: tuple[Change, ...] = (MatchChanged(),)
+    changes: tuple[MatchChange, ...] = (DetailsChanged(),)
     action: ManualMarketAction = market_actions.no_action
 
 

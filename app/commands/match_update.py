@@ -26,7 +26,7 @@ async def react_and_write(
     tx: Tx,
     before: Match | None,
     after: Match,
-    changes: Sequence[c.Change],
+    changes: Sequence[c.MatchChange],
     *,
     now: int,
     quoting: bool,
@@ -47,7 +47,7 @@ async def react_and_write(
     reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
-        after, changes = doubted, (*changes, c.MatchChanged())
+        after, changes = doubted, (*changes, c.DetailsChanged())
         reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
     return await _write(tx, before, after, changes, book, reaction, now, extra_writes)
 
@@ -63,13 +63,13 @@ async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingC
     if doubted is match:
         await _write(tx, match, match, (), book, reaction, now)
     else:
-        await suspend_and_write(tx, match, doubted, (c.MatchChanged(),), reason=doubted.suspended, now=now)
+        await suspend_and_write(tx, match, doubted, (c.DetailsChanged(),), reason=doubted.suspended, now=now)
 
 
 def decide(
     action: ManualMarketAction,
     after: Match,
-    changes: Sequence[c.Change],
+    changes: Sequence[c.MatchChange],
     book: Book,
     *,
     now: int,
@@ -87,7 +87,12 @@ def decide(
 
 
 def _doubt_price(
-    before: Match | None, after: Match, changes: Sequence[c.Change], book: Book, reaction: Reaction, now: int
+    before: Match | None,
+    after: Match,
+    changes: Sequence[c.MatchChange],
+    book: Book,
+    reaction: Reaction,
+    now: int,
 ) -> Match:
     """`after`, suspended if a price would move without a cause: the next round's beginning ends that, or an
     operator."""
@@ -100,7 +105,7 @@ def _doubt_price(
 
 
 async def suspend_and_write(
-    tx: Tx, before: Match | None, after: Match, changes: Sequence[c.Change], *, reason: str, now: int
+    tx: Tx, before: Match | None, after: Match, changes: Sequence[c.MatchChange], *, reason: str, now: int
 ) -> Match:
     """Suspend all markets for `reason` and write everything; otherwise as `react_and_write`."""
     book = await markets.book(tx, after.id)
@@ -112,7 +117,7 @@ async def _write(
     tx: Tx,
     before: Match | None,
     after: Match,
-    changes: Sequence[c.Change],
+    changes: Sequence[c.MatchChange],
     book: Book,
     reaction: Reaction,
     now: int,
@@ -146,11 +151,11 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
         await entrant_links.record_players(tx, players)
 
 
-def _rounds(changes: Iterable[c.Change]) -> list[Round]:
+def _rounds(changes: Iterable[c.MatchChange]) -> list[Round]:
     return [change.round for change in changes if isinstance(change, c.RoundFinished)]
 
 
-def _events(changes: Iterable[c.Change]) -> list[TimelineEvent]:
+def _events(changes: Iterable[c.MatchChange]) -> list[TimelineEvent]:
     """The latest version of each event."""
     latest = {
         change.event.id: change.event
@@ -160,7 +165,7 @@ def _events(changes: Iterable[c.Change]) -> list[TimelineEvent]:
     return list(latest.values())
 
 
-def _voided(changes: Iterable[c.Change]) -> list[int]:
+def _voided(changes: Iterable[c.MatchChange]) -> list[int]:
     ids: list[int] = []
     for change in changes:
         if isinstance(change, c.RoundsVoided):

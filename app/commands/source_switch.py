@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.domain.changes import Change
+from app.domain.changes import MatchChange
 from app.domain.facts import RivalSourcesGone, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -16,7 +16,9 @@ from app.store.log_senders import OTHERS, LogSender
 from app.store.transaction import Tx, Write
 
 
-async def follow(tx: Tx, match: Match, name: str, now: int) -> tuple[Match, Sequence[Change], list[Write]]:
+async def follow(
+    tx: Tx, match: Match, name: str, now: int
+) -> tuple[Match, Sequence[MatchChange], list[Write]]:
     """Follow the sender `name` from here on and dismiss the others.
 
     Returns the match, its changes and what must be written with them. Raises `Invalid` for an unknown

@@ -6,7 +6,7 @@ names the winner.
 
 from msgspec.structs import replace
 
-from app.domain.changes import Change
+from app.domain.changes import MatchChange
 from app.domain.lifecycle import MatchAndChanges, require_not_over
 from app.domain.match import Match, Status, Team
 from app.domain.series import close_map, finish_match, next_map
@@ -15,7 +15,7 @@ from app.domain.series import close_map, finish_match, next_map
 def award_map(match: Match, winner: Team, at: int) -> MatchAndChanges:
     """Award the map in play, else the next one, to `winner`; with enough maps won, the match too."""
     require_not_over(match, "awarded a map")
-    changes: list[Change] = []
+    changes: list[MatchChange] = []
     match = _close(match, winner, at, changes)
     return match, tuple(changes)
 
@@ -23,7 +23,7 @@ def award_map(match: Match, winner: Team, at: int) -> MatchAndChanges:
 def award_match(match: Match, winner: Team, at: int) -> MatchAndChanges:
     """Award the match to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
     require_not_over(match, "awarded")
-    changes: list[Change] = []
+    changes: list[MatchChange] = []
     if match.map is not None:
         match = _close(match, winner, at, changes)
     if match.status is not Status.FINISHED:
@@ -34,6 +34,6 @@ def award_match(match: Match, winner: Team, at: int) -> MatchAndChanges:
     return replace(match, awarded=True), tuple(changes)
 
 
-def _close(match: Match, winner: Team, at: int, changes: list[Change]) -> Match:
+def _close(match: Match, winner: Team, at: int, changes: list[MatchChange]) -> Match:
     play = match.map or next_map(match)
     return close_map(match, replace(play, winner=winner, awarded=True), at, changes)

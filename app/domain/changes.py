@@ -7,48 +7,48 @@ import msgspec
 from app.domain.match import MapPlay, Round, Team, TimelineEvent
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    pass
+class MatchChange(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What has changed in a match; a row of the change log is what clients receive of it."""
 
 
-class MatchStarted(Change, frozen=True):
+class MatchStarted(MatchChange, frozen=True):
     """First counted play: the kick-off."""
 
 
-class MapStarted(Change, frozen=True):
+class MapStarted(MatchChange, frozen=True):
     map: int
 
 
-class RoundOpened(Change, frozen=True):
+class RoundOpened(MatchChange, frozen=True):
     """Freeze time of a round began."""
 
     map: int
     round: int
 
 
-class RoundLive(Change, frozen=True):
+class RoundLive(MatchChange, frozen=True):
     map: int
     round: int
 
 
-class EventAdded(Change, frozen=True):
+class EventAdded(MatchChange, frozen=True):
     event: TimelineEvent
 
 
-class EventAmended(Change, frozen=True):
+class EventAmended(MatchChange, frozen=True):
     """An event reported before, now with more data (an assist that arrived later); same id."""
 
     event: TimelineEvent
 
 
-class RoundFinished(Change, frozen=True):
+class RoundFinished(MatchChange, frozen=True):
     """`timeline` holds all events of the round, in order, those of earlier batches too."""
 
     round: Round
     timeline: tuple[TimelineEvent, ...] = ()
 
 
-class RoundsVoided(Change, frozen=True):
+class RoundsVoided(MatchChange, frozen=True):
     """Rounds, and events by history id, that no longer count: restart, restore, a map played again.
 
     `rounds` may be empty, when only events of an unfinished round are void. `replayed_from`: when the play
@@ -61,19 +61,19 @@ class RoundsVoided(Change, frozen=True):
     replayed_from: int | None = None
 
 
-class MapFinished(Change, frozen=True):
+class MapFinished(MatchChange, frozen=True):
     map: MapPlay
 
 
-class MatchFinished(Change, frozen=True):
+class MatchFinished(MatchChange, frozen=True):
     winner: Team | None
 
 
-class MatchCancelled(Change, frozen=True):
+class MatchCancelled(MatchChange, frozen=True):
     pass
 
 
-class FormatChanged(Change, frozen=True):
+class FormatChanged(MatchChange, frozen=True):
     """The format of the series or its maps changed; these are the values before."""
 
     best_of: int
@@ -81,9 +81,9 @@ class FormatChanged(Change, frozen=True):
     overtime_rounds: int
 
 
-class MatchChanged(Change, frozen=True):
+class DetailsChanged(MatchChange, frozen=True):
     """Anything else that clients see or settlements rest on: pause, suspension, sides, names, schedule,
     format, unseen rounds."""
 
 
-Changes = list[Change]  #: what has changed so far; each step appends to it
+MatchChanges = list[MatchChange]  #: what has changed so far; each step appends to it

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from app.domain import formats
-from app.domain.changes import Changes, MatchChanged
+from app.domain.changes import DetailsChanged, MatchChanges
 from app.domain.doubts import clear_doubt, reset_uncounted_rounds
 from app.domain.lifecycle import MatchAndChanges, require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
@@ -48,7 +48,7 @@ def set_teams(
         away_strength_sd=0.0,
         follows_ratings=(),
     )
-    return require_strengths(match, allow_unrated=allow_unrated), (MatchChanged(),)
+    return require_strengths(match, allow_unrated=allow_unrated), (DetailsChanged(),)
 
 
 def rename_team(match: Match, team: Team, name: str) -> MatchAndChanges:
@@ -60,7 +60,7 @@ def rename_team(match: Match, team: Team, name: str) -> MatchAndChanges:
     if not match.over:
         match = apply_team_line(match, "CT", match.team_ct)
         match = apply_team_line(match, "T", match.team_t)
-    return match, (MatchChanged(),)
+    return match, (DetailsChanged(),)
 
 
 def set_format(
@@ -90,7 +90,7 @@ def set_format(
     if not before.format_status.open_maps:
         _require_undecided(before, match)
     changed = formats.format_of(before) != formats.format_of(match)
-    return match, (formats.format_of(before), MatchChanged()) if changed else (MatchChanged(),)
+    return match, (formats.format_of(before), DetailsChanged()) if changed else (DetailsChanged(),)
 
 
 def _require_undecided(before: Match, after: Match) -> None:
@@ -103,7 +103,7 @@ def _require_undecided(before: Match, after: Match) -> None:
 
 def set_info(match: Match, info: MatchInfo) -> MatchAndChanges:
     """Set streams, demo and source; possible in every state. Vetoes stay as they are."""
-    return replace(match, info=replace(info, vetoes=match.info.vetoes)), (MatchChanged(),)
+    return replace(match, info=replace(info, vetoes=match.info.vetoes)), (DetailsChanged(),)
 
 
 def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchAndChanges:
@@ -125,7 +125,7 @@ def set_maps(match: Match, vetoes: Sequence[Veto]) -> MatchAndChanges:
     match = replace(match, maps=maps, info=replace(match.info, vetoes=tuple(vetoes)))
     after = formats.apply_format(match)
     _require_undecided(match, after)
-    return after, (MatchChanged(),)
+    return after, (DetailsChanged(),)
 
 
 def set_sides(match: Match, ct: Team, at: int) -> MatchAndChanges:
@@ -138,8 +138,8 @@ def set_sides(match: Match, ct: Team, at: int) -> MatchAndChanges:
     if any(doubt.kind in _SIDES_UNKNOWN for doubt in match.doubts):
         match = reset_uncounted_rounds(clear_doubt(match, *_SIDES_UNKNOWN))
     if match.map is None:
-        return replace(match, named_side=side), (MatchChanged(),)
-    changes: Changes = []
+        return replace(match, named_side=side), (DetailsChanged(),)
+    changes: MatchChanges = []
     match = count_result(set_home_side(match, side), changes)
     match = end_map_at_pending_score(match, at, changes)
-    return match, (*changes, MatchChanged())
+    return match, (*changes, DetailsChanged())

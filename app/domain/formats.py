@@ -6,7 +6,7 @@ played in another format than the match has, and what depends on the format wait
 
 from msgspec.structs import replace
 
-from app.domain.changes import Changes, FormatChanged
+from app.domain.changes import FormatChanged, MatchChanges
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.facts import FormatSet
 from app.domain.match import FormatStatus, MapPlay, Match
@@ -22,7 +22,7 @@ def format_of(match: Match) -> FormatChanged:
     )
 
 
-def format_set(match: Match, fact: FormatSet, changes: Changes) -> Match:
+def format_set(match: Match, fact: FormatSet, changes: MatchChanges) -> Match:
     """Apply the log's number of rounds, unless an operator set another one or it would end the map."""
     rounds = fact.max_rounds or match.max_rounds
     overtime = fact.overtime_rounds or match.overtime_rounds

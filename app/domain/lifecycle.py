@@ -2,18 +2,18 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Change, MatchCancelled, MatchChanged
+from app.domain.changes import DetailsChanged, MatchCancelled, MatchChange
 from app.domain.doubts import BY_OPERATOR, OPERATOR, PRICE, clear_doubt, raise_doubt, retain_doubts
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
-MatchAndChanges = tuple[Match, tuple[Change, ...]]
+MatchAndChanges = tuple[Match, tuple[MatchChange, ...]]
 
 
 def schedule(match: Match, at: int) -> MatchAndChanges:
     """Set the planned start (Unix ms); a discovered match becomes an upcoming one."""
     require(match, "scheduled", Status.DISCOVERED, Status.UPCOMING)
-    return replace(match, status=Status.UPCOMING, scheduled_at=at), (MatchChanged(),)
+    return replace(match, status=Status.UPCOMING, scheduled_at=at), (DetailsChanged(),)
 
 
 def cancel(match: Match, at: int) -> MatchAndChanges:
@@ -26,7 +26,7 @@ def cancel(match: Match, at: int) -> MatchAndChanges:
 def suspend(match: Match, reason: str) -> MatchAndChanges:
     """Suspend all offers until `unsuspend`, whatever the log reports."""
     require_not_over(match, "suspended")
-    return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (MatchChanged(),)
+    return raise_doubt(match, OPERATOR, reason or BY_OPERATOR), (DetailsChanged(),)
 
 
 def unsuspend(match: Match) -> MatchAndChanges:
@@ -35,7 +35,7 @@ def unsuspend(match: Match) -> MatchAndChanges:
     require_not_over(match, "unsuspended")
     if not any(doubt.kind in (OPERATOR, PRICE) for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
-    return clear_doubt(match, OPERATOR, PRICE), (MatchChanged(),)
+    return clear_doubt(match, OPERATOR, PRICE), (DetailsChanged(),)
 
 
 def require(match: Match, verb: str, *allowed: Status) -> None:

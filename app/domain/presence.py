@@ -7,7 +7,7 @@ freeze time shows who never connected; without one, both teams are assumed compl
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Changes
+from app.domain.changes import MatchChanges
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import CurrentRound, Match, Presence, Team, TeamPlayer
 from app.domain.sides import team_of
@@ -25,7 +25,7 @@ def available_players(match: Match, team: Team) -> int:
     return min(TEAM, max(0, TEAM - absent + bots - unseen))
 
 
-def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
+def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Match:
     """The player is missing from now on; in a round in play they count as dead."""
     team = team_of(match, fact.player, fact.side) if fact.side else None
     if match.map is None or match.warmup or team is None:
@@ -43,7 +43,7 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: Changes) -> Match:
     return _update_alive(match)
 
 
-def player_joined(match: Match, fact: f.PlayerJoined, changes: Changes) -> Match:
+def player_joined(match: Match, fact: f.PlayerJoined, changes: MatchChanges) -> Match:
     team = team_of(match, fact.player, fact.side)
     if match.map is None or match.warmup or team is None:
         return match
@@ -63,7 +63,7 @@ def _less_one(unseen: tuple[int, int], team: Team) -> tuple[int, int]:
     return max(0, home - (team == "home")), max(0, away - (team == "away"))
 
 
-def list_begun(match: Match, fact: f.ListBegun, changes: Changes) -> Match:
+def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
     return replace(match, shown=replace(match.shown, listed=(0, 0)))
 
 
@@ -77,7 +77,7 @@ def count_listed(match: Match, fact: f.PlayerListed) -> Match:
     return replace(match, shown=replace(match.shown, listed=count))
 
 
-def list_ended(match: Match, fact: f.ListEnded, changes: Changes) -> Match:
+def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
     """The list is complete: a team of which it has some but not all players begins the round without them."""
     listed = match.shown.listed
     if listed is None:

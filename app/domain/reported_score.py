@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Changes
+from app.domain.changes import MatchChanges
 from app.domain.doubts import clear_doubt, log_is_doubted
 from app.domain.match import Match
 from app.domain.rounds import (
@@ -20,7 +20,7 @@ from app.domain.series import can_start, map_in_play, set_map_name, start_map, w
 from app.domain.sides import infer_sides_from_score
 
 
-def score_reported(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
+def score_reported(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
     if fact.rounds_played < 0:
         return _out_of_play(match, changes)
     if was_played(match, fact.map_name):
@@ -35,14 +35,14 @@ def score_reported(match: Match, fact: f.ScoreReported, changes: Changes) -> Mat
     return _compare(count_result(match, changes), fact, changes)
 
 
-def _out_of_play(match: Match, changes: Changes) -> Match:
+def _out_of_play(match: Match, changes: MatchChanges) -> Match:
     """`RoundsPlayed: -1`: play does not count."""
     if match.map is None or match.restarting:
         return replace(match, warmup=True)
     return replace(replay_current_round(match, changes), warmup=True)
 
 
-def _after_knives(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
+def _after_knives(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
     """The score in the next freeze shows whether a first round with knife kills only counted."""
     current = match.current
     if current is None or current.won is None or not (current.knife and current.break_over):
@@ -52,12 +52,12 @@ def _after_knives(match: Match, fact: f.ScoreReported, changes: Changes) -> Matc
     return _then_open(count_result(match, changes), fact.at, changes)
 
 
-def _then_open(match: Match, at: int, changes: Changes) -> Match:
+def _then_open(match: Match, at: int, changes: MatchChanges) -> Match:
     judged = match.current is not None and match.current.won is None
     return open_round(match, at, changes) if judged else match
 
 
-def _compare(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
+def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
     """Compare the reported score with the rounds counted; a lower one means a restored backup."""
     match = infer_sides_from_score(match, fact.ct_score, fact.t_score)
     play, current = match.map, match.current
@@ -79,7 +79,7 @@ def _compare(match: Match, fact: f.ScoreReported, changes: Changes) -> Match:
     return replace(restore_score(match, fact.ct_score, fact.t_score, fact.at, changes), restarting=False)
 
 
-def _confirm_score(match: Match, at: int, changes: Changes) -> Match:
+def _confirm_score(match: Match, at: int, changes: MatchChanges) -> Match:
     """The scores are equal; after a server restart the current round begins again."""
     current = match.current
     anew = match.restarting and current is not None and current.phase != "freeze"

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Changes, RoundFinished, RoundLive, RoundOpened, RoundsVoided
+from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened, RoundsVoided
 from app.domain.doubts import PRICE, SOURCE, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.loadout import for_new_round
@@ -21,7 +21,7 @@ from app.domain.sides import (
 from app.domain.timeline import add_bomb_event, bomb_site, release_withheld_events
 
 
-def open_round(match: Match, at: int, changes: Changes) -> Match:
+def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
     """The freeze time of the next round; the current round is over or void. Prices start anew: a doubt about
     them ends."""
     match = clear_doubt(clear_sides_after_break(match), PRICE)
@@ -46,7 +46,7 @@ def new_round(match: Match, play: MapPlay, number: int, at: int) -> CurrentRound
     return CurrentRound(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
 
 
-def go_live(match: Match, at: int, changes: Changes) -> Match:
+def go_live(match: Match, at: int, changes: MatchChanges) -> Match:
     current = match.current
     if current is None:
         return match
@@ -54,7 +54,7 @@ def go_live(match: Match, at: int, changes: Changes) -> Match:
     return replace(match, pause="", current=replace(current, phase="live", started_at=at))
 
 
-def count_result(match: Match, changes: Changes) -> Match:
+def count_result(match: Match, changes: MatchChanges) -> Match:
     """Count the waiting result once its team is known and the score reported with it equals ours."""
     current, play = match.current, match.map
     if current is None or current.won is None or play is None or _may_be_knife_round(current):
@@ -97,7 +97,7 @@ def raise_score_doubt(match: Match, ct_score: int, t_score: int) -> Match:
     )
 
 
-def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
+def _finish_round(match: Match, won: RoundResult, changes: MatchChanges) -> Match:
     match = add_bomb_event(release_withheld_events(match, changes), won, changes)
     play, current = match.map, match.current
     winner = team_on(play, won.side) if play else None
@@ -131,7 +131,7 @@ def _finish_round(match: Match, won: RoundResult, changes: Changes) -> Match:
 
 
 def void_after(
-    match: Match, home_score: int, away_score: int, changes: Changes, *, replayed: bool = False
+    match: Match, home_score: int, away_score: int, changes: MatchChanges, *, replayed: bool = False
 ) -> Match:
     """Void the rounds after this score, and the current one. `replayed`: they are played again."""
     play = match.map
@@ -156,18 +156,18 @@ def void_after(
     return replace(update_map(match, play), current=None, other_deaths=deaths)
 
 
-def void_all(match: Match, changes: Changes) -> Match:
+def void_all(match: Match, changes: MatchChanges) -> Match:
     """Void all rounds: the map is played again from its beginning."""
     return void_after(match, 0, 0, changes, replayed=True)
 
 
-def void_current_round(match: Match, changes: Changes) -> Match:
+def void_current_round(match: Match, changes: MatchChanges) -> Match:
     """Void the current round: it is not going to be finished."""
     play = match.map
     return void_after(match, play.home_score, play.away_score, changes) if play else match
 
 
-def replay_current_round(match: Match, changes: Changes) -> Match:
+def replay_current_round(match: Match, changes: MatchChanges) -> Match:
     """Void the current round: it is played again."""
     play = match.map
     return void_after(match, play.home_score, play.away_score, changes, replayed=True) if play else match
@@ -186,7 +186,7 @@ def _replayed_from(match: Match, play: MapPlay, voided: tuple[Round, ...], total
 
 
 def _append_voided(
-    match: Match, play: MapPlay, voided: tuple[Round, ...], changes: Changes, replayed_from: int | None
+    match: Match, play: MapPlay, voided: tuple[Round, ...], changes: MatchChanges, replayed_from: int | None
 ) -> None:
     current = match.current
     unfinished = current is not None and current.number > play.rounds_won
@@ -198,7 +198,7 @@ def _append_voided(
         )
 
 
-def restore_score(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
+def restore_score(match: Match, ct_score: int, t_score: int, at: int, changes: MatchChanges) -> Match:
     """A backup was restored: rounds up to the reported score count, if the map had that score before."""
     play = match.map
     if play is None:
@@ -224,7 +224,7 @@ def _was_reached(play: MapPlay, score: tuple[int, int]) -> bool:
     return all(low <= rounds <= high for low, rounds, high in zip(least, score, most, strict=True))
 
 
-def accept_unseen_rounds(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
+def accept_unseen_rounds(match: Match, ct_score: int, t_score: int, at: int, changes: MatchChanges) -> Match:
     """The reported score is ahead of ours: rounds ended unseen. It replaces ours where that is safe.
 
     Not in the freeze after a possible change of sides, when team lines and score contradict each other;
@@ -246,7 +246,7 @@ def accept_unseen_rounds(match: Match, ct_score: int, t_score: int, at: int, cha
     return open_round(match, at, changes) if in_freeze else replace(match, current=_after_unseen(ahead))
 
 
-def skip_rounds(match: Match, ct_score: int, t_score: int, changes: Changes) -> Match:
+def skip_rounds(match: Match, ct_score: int, t_score: int, changes: MatchChanges) -> Match:
     """A result whose score skips rounds: it is unknown which round it was and what happened in it."""
     match = void_current_round(match, changes)
     play = match.map

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import loadout
-from app.domain.changes import Changes
+from app.domain.changes import MatchChanges
 from app.domain.equipment_value import equipment_value, without_refunded
 from app.domain.loadout import Loadouts
 from app.domain.match import Match
@@ -24,7 +24,7 @@ def add_item(match: Match, fact: f.ItemAcquired) -> Match:
     return _with_loadouts(match, loadout.with_item(match.loadouts, fact.player, fact.side, fact.item))
 
 
-def equipped(match: Match, fact: f.Equipped, changes: Changes) -> Match:
+def equipped(match: Match, fact: f.Equipped, changes: MatchChanges) -> Match:
     if not _counts(match):
         return match
     match = show_equipment(show_items(_with_carried_value(match, fact)), fact.player)
@@ -40,7 +40,7 @@ def _with_carried_value(match: Match, fact: f.Equipped) -> Match:
     return replace(match, current=replace(current, carried=carried))
 
 
-def item_lost(match: Match, fact: f.ItemLost, changes: Changes) -> Match:
+def item_lost(match: Match, fact: f.ItemLost, changes: MatchChanges) -> Match:
     match = stop_bomb_work(match, fact.player)
     return _with_loadouts(match, loadout.without_item(match.loadouts, fact.player, fact.item))
 
@@ -51,7 +51,7 @@ def switch_side(match: Match, fact: f.SideSwitched) -> Match:
     return _with_loadouts(match, loadout.updated(match.loadouts, fact.player, fact.side))
 
 
-def money_changed(match: Match, fact: f.MoneyChanged, changes: Changes) -> Match:
+def money_changed(match: Match, fact: f.MoneyChanged, changes: MatchChanges) -> Match:
     if not _counts(match):
         return match
     fields: dict[str, Any] = {"money": fact.money}
@@ -67,7 +67,7 @@ def player_listed(match: Match, fact: f.PlayerListed) -> Match:
     return _with_loadouts(match, loadout.updated(match.loadouts, fact.player, fact.side, money=fact.money))
 
 
-def hurt(match: Match, fact: f.Hurt, changes: Changes) -> Match:
+def hurt(match: Match, fact: f.Hurt, changes: MatchChanges) -> Match:
     """A hit may be reported after the death that it caused; it does not revive the player."""
     match = show_hits(match)
     if fact.shooter is not None:

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import Changes, MapFinished, MapStarted, MatchFinished, MatchStarted
+from app.domain.changes import MapFinished, MapStarted, MatchChanges, MatchFinished, MatchStarted
 from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
@@ -41,7 +41,7 @@ def set_map_name(match: Match, name: str) -> Match:
     return replace(put_map(match, replace(play, name=name)), loaded=name)
 
 
-def start_map(match: Match, map_name: str, at: int, changes: Changes) -> Match:
+def start_map(match: Match, map_name: str, at: int, changes: MatchChanges) -> Match:
     """The next map begins; with the first one the match does."""
     if match.status is not Status.LIVE:
         match = replace(match, status=Status.LIVE, started_at=at)
@@ -62,7 +62,7 @@ def start_map(match: Match, map_name: str, at: int, changes: Changes) -> Match:
     return apply_named_side(match)
 
 
-def finish_map(match: Match, home_score: int, away_score: int, at: int, changes: Changes) -> Match:
+def finish_map(match: Match, home_score: int, away_score: int, at: int, changes: MatchChanges) -> Match:
     """The map ends with this score; with enough maps won, the match does."""
     play = match.map
     if play is None:
@@ -73,7 +73,7 @@ def finish_map(match: Match, home_score: int, away_score: int, at: int, changes:
     return close_map(match, play, at, changes)
 
 
-def close_map(match: Match, play: MapPlay, at: int, changes: Changes) -> Match:
+def close_map(match: Match, play: MapPlay, at: int, changes: MatchChanges) -> Match:
     """Finish the match's map `play`, whose winner is set; it may be one that never began."""
     play = replace(play, status="finished", finished_at=at, end_id=match.next_history_id)
     match = replace(
@@ -118,7 +118,7 @@ def series_over(match: Match) -> bool:
     return most > match.best_of // 2 or played >= match.best_of
 
 
-def finish_match(match: Match, at: int, changes: Changes, winner: Team | None = None) -> Match:
+def finish_match(match: Match, at: int, changes: MatchChanges, winner: Team | None = None) -> Match:
     """The match ends; `winner` is the team that won more maps, unless given. Only the doubt about the format
     stays: what depends on it waits for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)
@@ -127,7 +127,7 @@ def finish_match(match: Match, at: int, changes: Changes, winner: Team | None = 
     return replace(match, status=Status.FINISHED, winner=winner, finished_at=at)
 
 
-def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes: Changes) -> Match:
+def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes: MatchChanges) -> Match:
     """`Game Over`: the reported score ends the map, unless it is undecided. While sides are unknown the end
     waits for them."""
     play = match.map
@@ -144,7 +144,7 @@ def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes
     return finish_map(match, *score, at, changes)
 
 
-def end_map_at_pending_score(match: Match, at: int, changes: Changes) -> Match:
+def end_map_at_pending_score(match: Match, at: int, changes: MatchChanges) -> Match:
     """End the map in play with the score that waits for its sides, if there is one."""
     play, end = match.map, match.open_end
     if play is None or end is None or end.map != play.number:

@@ -6,7 +6,7 @@ After missing data nothing is known but what is shown again.
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Changes
+from app.domain.changes import MatchChanges
 from app.domain.match import Match, MatchPlayer
 from app.domain.shown import BombWork, RoundKnowledge
 
@@ -60,7 +60,7 @@ def show_equipment(match: Match, player: MatchPlayer) -> Match:
     return replace(match, shown=replace(shown, players=(*shown.players, who)))
 
 
-def plant_begun(match: Match, fact: f.PlantBegun, changes: Changes) -> Match:
+def plant_begun(match: Match, fact: f.PlantBegun, changes: MatchChanges) -> Match:
     return replace(match, shown=replace(match.shown, plant=BombWork(fact.player, fact.at)))
 
 

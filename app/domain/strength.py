@@ -6,7 +6,7 @@ only when the teams are set: a match that is on offer stays so. The operators' A
 
 from msgspec.structs import replace
 
-from app.domain.changes import MatchChanged
+from app.domain.changes import DetailsChanged
 from app.domain.doubts import UNRATED, clear_doubt, raise_doubt
 from app.domain.lifecycle import MatchAndChanges, require_not_over
 from app.domain.match import Match
@@ -33,7 +33,7 @@ def set_strengths(
     match = replace(
         match, follows_ratings=tuple(team for team in match.follows_ratings if team not in set_now)
     )
-    return check_strengths(clear_doubt(match, UNRATED) if allow_unrated else match), (MatchChanged(),)
+    return check_strengths(clear_doubt(match, UNRATED) if allow_unrated else match), (DetailsChanged(),)
 
 
 def is_unrated(match: Match) -> bool:

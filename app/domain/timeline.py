@@ -6,7 +6,7 @@ A player dies once in a round, so a repeated line adds nothing.
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import Changes, EventAdded, EventAmended
+from app.domain.changes import EventAdded, EventAmended, MatchChanges
 from app.domain.loadout import GRENADES, after_death, is_knife
 from app.domain.match import (
     CurrentRound,
@@ -25,7 +25,7 @@ from app.domain.sides import apply_seen_players, team_of, update_map
 _THROWN = GRENADES | {"inferno"}  #: what kills without its owner doing anything at that moment
 
 
-def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
+def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
@@ -48,7 +48,7 @@ def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     )
 
 
-def died(match: Match, fact: f.Died, changes: Changes) -> Match:
+def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
     current = match.current
     if current is None or fact.victim in current.dead:
         return match
@@ -59,7 +59,7 @@ def died(match: Match, fact: f.Died, changes: Changes) -> Match:
     return mark_dead(match, fact.victim, fact.side)
 
 
-def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
+def assisted(match: Match, fact: f.Assisted, changes: MatchChanges) -> Match:
     """Attach the assist to the newest kill of that victim, unless it has one."""
     current = match.current
     if current is None:
@@ -70,34 +70,34 @@ def assisted(match: Match, fact: f.Assisted, changes: Changes) -> Match:
     return match
 
 
-def planted(match: Match, fact: f.BombPlanted, changes: Changes) -> Match:
+def planted(match: Match, fact: f.BombPlanted, changes: MatchChanges) -> Match:
     if match.current is None or _has_event(match.current, "bomb_planted"):
         return match
     match = end_bomb_work(match)
     return add_event(match, changes, "bomb_planted", fact.at, actor=(fact.player, "T"), site=fact.site)
 
 
-def defuse_begun(match: Match, fact: f.DefuseBegun, changes: Changes) -> Match:
+def defuse_begun(match: Match, fact: f.DefuseBegun, changes: MatchChanges) -> Match:
     match = defuse_work_begun(match, fact)
     if match.current is None or fact.player in match.current.defusers:
         return match
     return replace(match, current=replace(match.current, defusers=(*match.current.defusers, fact.player)))
 
 
-def defused(match: Match, fact: f.BombDefused, changes: Changes) -> Match:
+def defused(match: Match, fact: f.BombDefused, changes: MatchChanges) -> Match:
     if match.current is None or _has_event(match.current, "bomb_defused"):
         return match
     site, match = bomb_site(match.current), end_bomb_work(match)
     return add_event(match, changes, "bomb_defused", fact.at, actor=(fact.player, "CT"), site=site)
 
 
-def exploded(match: Match, fact: f.BombExploded, changes: Changes, *, late: bool | None = None) -> Match:
+def exploded(match: Match, fact: f.BombExploded, changes: MatchChanges, *, late: bool | None = None) -> Match:
     if match.current is None or _has_event(match.current, "bomb_exploded"):
         return match
     return add_event(match, changes, "bomb_exploded", fact.at, site=bomb_site(match.current), late=late)
 
 
-def add_bomb_event(match: Match, won: RoundResult, changes: Changes) -> Match:
+def add_bomb_event(match: Match, won: RoundResult, changes: MatchChanges) -> Match:
     """Add the explosion or the defusal that a round's result implies, where no line reported it."""
     if won.reason == "bomb":
         return exploded(match, f.BombExploded(at=won.at), changes, late=False)
@@ -117,7 +117,7 @@ def bomb_site(current: CurrentRound) -> str:
 
 def add_event(
     match: Match,
-    changes: Changes,
+    changes: MatchChanges,
     kind: EventType,
     at: int,
     *,
@@ -163,7 +163,7 @@ def add_event(
     return _add_to_finished(match, event) if event.late else match
 
 
-def release_withheld_events(match: Match, changes: Changes) -> Match:
+def release_withheld_events(match: Match, changes: MatchChanges) -> Match:
     """The round is not a knife round: report the withheld events."""
     current = match.current
     if current is None or not current.knife:
@@ -190,7 +190,7 @@ def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:
     )
 
 
-def _amend(match: Match, event: TimelineEvent, changes: Changes) -> Match:
+def _amend(match: Match, event: TimelineEvent, changes: MatchChanges) -> Match:
     """Replace an event; one that this fold added itself is reported once, in its new form."""
     current = match.current
     if current is None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, shown_updates, timeline
-from app.domain.changes import Change, Changes, MatchChanged
+from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
 from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
@@ -43,9 +43,9 @@ from app.domain.sides import apply_team_line, infer_sides_from_players, switch_p
 _LATE_KILL_MILLIS = 2_000  #: ms into a freeze in which a kill is still a late one of the last round
 
 
-def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ...]]:
+def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChange, ...]]:
     """Apply facts in order; returns the match after them and their changes, in order."""
-    changes: Changes = []
+    changes: MatchChanges = []
     newest = match.last_fact_at
     checked = False  #: whether the checks left the match as it was
     for fact in facts:
@@ -61,7 +61,7 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[Change, ..
         after = presence.check_presence(formats.check_format(after))
         checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):
-            changes.append(MatchChanged())
+            changes.append(DetailsChanged())
     return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(changes)
 
 
@@ -81,7 +81,7 @@ def _visible(match: Match) -> tuple[Any, ...]:
     return match.pause, match.suspended, match.warmup, shape
 
 
-def map_loaded(match: Match, fact: f.MapLoaded, changes: Changes) -> Match:
+def map_loaded(match: Match, fact: f.MapLoaded, changes: MatchChanges) -> Match:
     match = shown_updates.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
     play = match.map
     if play is None or _awaits_sides(match, fact.name):
@@ -112,17 +112,17 @@ def _restarted(match: Match) -> Match:
     return raise_doubt(match, "restart", "the game server restarted the map")
 
 
-def warmup_started(match: Match, fact: f.WarmupStarted, changes: Changes) -> Match:
+def warmup_started(match: Match, fact: f.WarmupStarted, changes: MatchChanges) -> Match:
     if match.map is not None and match.map.rounds_won and not match.warmup:
         match = _restarted(match)
     return replace(match, warmup=True)
 
 
-def warmup_ended(match: Match, fact: f.WarmupEnded, changes: Changes) -> Match:
+def warmup_ended(match: Match, fact: f.WarmupEnded, changes: MatchChanges) -> Match:
     return replace(match, warmup=False)
 
 
-def play_started(match: Match, fact: f.PlayStarted, changes: Changes) -> Match:
+def play_started(match: Match, fact: f.PlayStarted, changes: MatchChanges) -> Match:
     """Rounds seen before do not count, except while a server restart or restore is under way."""
     if was_played(match, fact.map_name):
         return match
@@ -145,24 +145,24 @@ def _untouched(current: CurrentRound | None) -> bool:
     return current is not None and current.number == 1 and current.phase == "freeze" and not current.dead
 
 
-def restart_announced(match: Match, fact: f.RestartAnnounced, changes: Changes) -> Match:
+def restart_announced(match: Match, fact: f.RestartAnnounced, changes: MatchChanges) -> Match:
     if map_in_play(match) is None or _untouched(match.current):
         return match
     return raise_doubt(match, "restart", "a restart was announced")
 
 
-def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: Changes) -> Match:
+def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: MatchChanges) -> Match:
     if match.map is None or fact.round > match.map.rounds_won:
         return match
     match = raise_doubt(match, "restart", f"a backup of round {fact.round} is being restored")
     return replace(match, restarting=True)
 
 
-def side_named(match: Match, fact: f.SideNamed, changes: Changes) -> Match:
+def side_named(match: Match, fact: f.SideNamed, changes: MatchChanges) -> Match:
     return count_result(apply_team_line(match, fact.side, fact.team), changes)
 
 
-def item_acquired(match: Match, fact: f.ItemAcquired, changes: Changes) -> Match:
+def item_acquired(match: Match, fact: f.ItemAcquired, changes: MatchChanges) -> Match:
     match = scoreboard.add_item(match, fact)
     play, current = map_in_play(match), match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
@@ -170,20 +170,20 @@ def item_acquired(match: Match, fact: f.ItemAcquired, changes: Changes) -> Match
     return infer_sides_from_players(match, ((fact.player, fact.side),))
 
 
-def player_listed(match: Match, fact: f.PlayerListed, changes: Changes) -> Match:
+def player_listed(match: Match, fact: f.PlayerListed, changes: MatchChanges) -> Match:
     return presence.count_listed(scoreboard.player_listed(match, fact), fact)
 
 
-def clock_set(match: Match, fact: f.ClockSet, changes: Changes) -> Match:
+def clock_set(match: Match, fact: f.ClockSet, changes: MatchChanges) -> Match:
     return replace(match, clock_rules=replace(match.clock_rules, **{fact.name: fact.seconds}))
 
 
-def side_switched(match: Match, fact: f.SideSwitched, changes: Changes) -> Match:
+def side_switched(match: Match, fact: f.SideSwitched, changes: MatchChanges) -> Match:
     match = scoreboard.switch_side(match, fact)
     return count_result(switch_player(match, fact.player, fact.side), changes)
 
 
-def freeze_started(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
+def freeze_started(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match:
     after = _freeze(match, fact, changes)
     return shown_updates.begin_freeze(after, fact.at, begins_half=_begins_half(after))
 
@@ -196,7 +196,7 @@ def _begins_half(match: Match) -> bool:
     return current is not None and current.phase == "freeze" and begins_half(play) and not current.gap
 
 
-def _freeze(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
+def _freeze(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match:
     current = match.current
     if map_in_play(match) is None or match.restarting:
         return match
@@ -213,13 +213,13 @@ def _freeze(match: Match, fact: f.FreezeStarted, changes: Changes) -> Match:
     return replace(match, current=replace(current, opened_at=fact.at), loadouts=loadouts)
 
 
-def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: Changes) -> Match:
+def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: MatchChanges) -> Match:
     if current.won is not None and current.knife:
         return replace(match, current=replace(current, break_over=True, opened_at=at))
     return open_round(drop_uncounted_result(match), at, changes)
 
 
-def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match:
+def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> Match:
     if can_start(match, ""):
         match = start_map(match, "", fact.at, changes)
     if map_in_play(match) is None:
@@ -236,7 +236,7 @@ def round_started(match: Match, fact: f.RoundStarted, changes: Changes) -> Match
     return shown_updates.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
 
 
-def _confirm_knife_round(match: Match, changes: Changes) -> Match:
+def _confirm_knife_round(match: Match, changes: MatchChanges) -> Match:
     """Play went on after a first round with knife kills only: it counted."""
     current = match.current
     if current is None or current.won is None:
@@ -244,7 +244,7 @@ def _confirm_knife_round(match: Match, changes: Changes) -> Match:
     return count_result(replace(match, current=replace(current, break_over=True)), changes)
 
 
-def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
+def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
     current = match.current
     if map_in_play(match) is None or current is None:
         return match
@@ -255,10 +255,12 @@ def killed(match: Match, fact: f.Killed, changes: Changes) -> Match:
     return timeline.killed(match, fact, changes)
 
 
-def _in_round(act: Callable[[Match, Any, Changes], Match]) -> Callable[[Match, Any, Changes], Match]:
+def _in_round(
+    act: Callable[[Match, Any, MatchChanges], Match],
+) -> Callable[[Match, Any, MatchChanges], Match]:
     """`act`, for facts that are ignored outside a round in play."""
 
-    def only_in_round(match: Match, fact: f.Fact, changes: Changes) -> Match:
+    def only_in_round(match: Match, fact: f.Fact, changes: MatchChanges) -> Match:
         current = match.current
         if map_in_play(match) is None or current is None or current.phase == "freeze":
             return match
@@ -267,7 +269,7 @@ def _in_round(act: Callable[[Match, Any, Changes], Match]) -> Callable[[Match, A
     return only_in_round
 
 
-def round_won(match: Match, fact: f.RoundWon, changes: Changes) -> Match:
+def round_won(match: Match, fact: f.RoundWon, changes: MatchChanges) -> Match:
     """Store the result and count it as soon as possible; a score already counted is a repeated line."""
     current, play = match.current, map_in_play(match)
     if play is None or current is None or current.phase == "over" or match.restarting:
@@ -281,7 +283,7 @@ def round_won(match: Match, fact: f.RoundWon, changes: Changes) -> Match:
     return count_result(replace(match, current=replace(current, phase="over", won=won)), changes)
 
 
-def map_ended(match: Match, fact: f.MapEnded, changes: Changes) -> Match:
+def map_ended(match: Match, fact: f.MapEnded, changes: MatchChanges) -> Match:
     match = set_map_name(match, fact.map_name)
     play = match.map
     if play is None or fact.map_name not in ("", play.name):
@@ -291,30 +293,30 @@ def map_ended(match: Match, fact: f.MapEnded, changes: Changes) -> Match:
     )
 
 
-def paused(match: Match, fact: f.Paused, changes: Changes) -> Match:
+def paused(match: Match, fact: f.Paused, changes: MatchChanges) -> Match:
     return replace(match, pause=fact.reason)
 
 
-def resumed(match: Match, fact: f.Resumed, changes: Changes) -> Match:
+def resumed(match: Match, fact: f.Resumed, changes: MatchChanges) -> Match:
     return shown_updates.restart_freeze_clock(replace(match, pause=""), fact.at)
 
 
-def source_lost(match: Match, fact: f.SourceLost, changes: Changes) -> Match:
+def source_lost(match: Match, fact: f.SourceLost, changes: MatchChanges) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
     return raise_doubt(shown_updates.forget(match), SOURCE, fact.reason)
 
 
-def source_restored(match: Match, fact: f.SourceRestored, changes: Changes) -> Match:
+def source_restored(match: Match, fact: f.SourceRestored, changes: MatchChanges) -> Match:
     return clear_doubt(match, SOURCE)
 
 
-def source_resumed(match: Match, fact: f.SourceResumed, changes: Changes) -> Match:
+def source_resumed(match: Match, fact: f.SourceResumed, changes: MatchChanges) -> Match:
     return clear_doubt(match, SILENT)
 
 
-def source_changed(match: Match, fact: f.SourceChanged, changes: Changes) -> Match:
+def source_changed(match: Match, fact: f.SourceChanged, changes: MatchChanges) -> Match:
     """Nothing is voided before the new source's score shows what counts."""
     match = replace(match, clock_rules=ClockRules())
     if match.map is None or not (match.map.rounds_won or match.current):
@@ -323,15 +325,15 @@ def source_changed(match: Match, fact: f.SourceChanged, changes: Changes) -> Mat
     return replace(match, handed_over=True)
 
 
-def rival_source_seen(match: Match, fact: f.RivalSourceSeen, changes: Changes) -> Match:
+def rival_source_seen(match: Match, fact: f.RivalSourceSeen, changes: MatchChanges) -> Match:
     return raise_doubt(match, "rival", "a second game server claims the match")
 
 
-def rival_sources_gone(match: Match, fact: f.RivalSourcesGone, changes: Changes) -> Match:
+def rival_sources_gone(match: Match, fact: f.RivalSourcesGone, changes: MatchChanges) -> Match:
     return clear_doubt(match, "rival")
 
 
-def ignored(match: Match, fact: f.Fact, changes: Changes) -> Match:
+def ignored(match: Match, fact: f.Fact, changes: MatchChanges) -> Match:
     return match
 
 
@@ -339,7 +341,7 @@ def ignored(match: Match, fact: f.Fact, changes: Changes) -> Match:
 _ON_EQUIPMENT = frozenset(
     {f.ItemAcquired, f.ItemLost, f.MoneyChanged, f.PlayerListed, f.ListBegun, f.Equipped, f.Hurt}
 )
-_HANDLERS: dict[type[f.Fact], Callable[[Match, Any, Changes], Match]] = {
+_HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.MapLoaded: map_loaded,
     f.FormatSet: formats.format_set,
     f.ClockSet: clock_set,

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.commands import match_update, team_ratings
-from app.domain.changes import MatchChanged
+from app.domain.changes import DetailsChanged
 from app.domain.match import Match
 from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_match
@@ -22,7 +22,7 @@ async def refresh(store: Store, now: int, config: IngestConfig) -> int:
     async def follow(tx: Tx, match: Match) -> None:
         after = await team_ratings.with_current_ratings(tx, match, now)
         rated = replace(after, ratings_version=match.ratings_version)
-        changes = () if rated == match else (MatchChanged(),)
+        changes = () if rated == match else (DetailsChanged(),)
         await match_update.react_and_write(
             tx, match, after, changes, now=now, quoting=not after.applied_late, pricing=config.pricing
         )

@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.commands import match_update, source_switch
-from app.domain.changes import Change
+from app.domain.changes import MatchChange
 from app.domain.facts import RivalSourceSeen, RivalSourcesGone
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -62,7 +62,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     return await for_each_match(store, waiting, forget)
 
 
-async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[Change]]:
+async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[MatchChange]]:
     """The match without the claims of senders that have been silent since `before` (ms)."""
     known = await log_senders.listing(tx, match.id)
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]

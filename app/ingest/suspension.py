@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.commands import match_update
-from app.domain.changes import Change, MatchChanged
+from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import SourceLost, SourceRestored, SourceResumed
 from app.domain.match import Match
@@ -66,7 +66,7 @@ async def _suspend_for_doubt(tx: Tx, match: Match, reason: str, now: int) -> Non
     if match.over:
         return
     after = raise_doubt(match, SILENT, reason)
-    await _suspend(tx, match, after, (MatchChanged(),), reason, now)
+    await _suspend(tx, match, after, (DetailsChanged(),), reason, now)
 
 
 async def suspend_for_loss(tx: Tx, match: Match, reason: str, now: int) -> None:
@@ -76,7 +76,7 @@ async def suspend_for_loss(tx: Tx, match: Match, reason: str, now: int) -> None:
 
 
 async def _suspend(
-    tx: Tx, match: Match, after: Match, changes: Sequence[Change], reason: str, now: int
+    tx: Tx, match: Match, after: Match, changes: Sequence[MatchChange], reason: str, now: int
 ) -> None:
     await match_update.suspend_and_write(tx, match, after, changes, reason=reason, now=now)
     log.warning("suspended", match_id=str(match.id), reason=reason)

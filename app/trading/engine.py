@@ -6,11 +6,11 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.changes import (
-    Change,
+    DetailsChanged,
     FormatChanged,
     MapFinished,
     MatchCancelled,
-    MatchChanged,
+    MatchChange,
     MatchFinished,
     RoundsVoided,
 )
@@ -30,7 +30,7 @@ from app.trading.settling import outdated_reason, roll_back, settle, settlement_
 from app.trading.specifiers import parse
 
 #: Changes after which something settled may no longer hold.
-_REVERSING = (RoundsVoided, FormatChanged, MapFinished, MatchFinished, MatchCancelled, MatchChanged)
+_REVERSING = (RoundsVoided, FormatChanged, MapFinished, MatchFinished, MatchCancelled, DetailsChanged)
 
 
 class Reaction(msgspec.Struct, frozen=True):
@@ -44,7 +44,13 @@ class Reaction(msgspec.Struct, frozen=True):
 
 
 def react(
-    match: Match, changes: Sequence[Change], book: Book, *, now: int, quoting: bool, pricing: PricingConfig
+    match: Match,
+    changes: Sequence[MatchChange],
+    book: Book,
+    *,
+    now: int,
+    quoting: bool,
+    pricing: PricingConfig,
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
@@ -98,7 +104,7 @@ def _order(entry: LedgerEntry) -> tuple[object, ...]:
     return ranks[entry.new_status], entry.previous_status
 
 
-def _roll_back_outdated(facts: MatchFacts, changes: Sequence[Change], after: Book) -> list[LedgerEntry]:
+def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after: Book) -> list[LedgerEntry]:
     reversing = any(isinstance(change, _REVERSING) for change in changes)
     if not reversing and not facts.match.format_status.open_maps:
         return []

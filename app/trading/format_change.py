@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from app.domain.changes import Change, FormatChanged
+from app.domain.changes import FormatChanged, MatchChange
 from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, VoidWindow
@@ -25,7 +25,7 @@ REASON = "the format was changed"
 
 
 def apply_format_change(
-    match: Match, facts: MatchFacts, changes: Sequence[Change], after: Book, now: int
+    match: Match, facts: MatchFacts, changes: Sequence[MatchChange], after: Book, now: int
 ) -> tuple[list[LedgerEntry], dict[MarketKey, VoidWindow]]:
     """Close and open in `after` (changed in place) what the changed format demands at `now` (ms). Returns
     the ledger entries about that, and the windows of bets that are void, by market."""

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import msgspec
 
-from app.domain.changes import Change, EventAdded, RoundFinished, RoundsVoided
+from app.domain.changes import EventAdded, MatchChange, RoundFinished, RoundsVoided
 from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
 from app.domain.player_kills import player_kills
 
@@ -110,7 +110,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         return self.match.status in (Status.FINISHED, Status.CANCELLED)
 
 
-def collect_facts(match: Match, changes: Sequence[Change]) -> MatchFacts:
+def collect_facts(match: Match, changes: Sequence[MatchChange]) -> MatchFacts:
     """The facts after `changes`; `match` is the state after them."""
     voided = {number for change in changes if isinstance(change, RoundsVoided) for number in _numbers(change)}
     events = [event for change in changes for event in _events(change)]
@@ -162,7 +162,7 @@ def _numbers(change: RoundsVoided) -> Iterable[int]:
         yield from played.events
 
 
-def _events(change: Change) -> tuple[TimelineEvent, ...]:
+def _events(change: MatchChange) -> tuple[TimelineEvent, ...]:
     if isinstance(change, EventAdded):
         return (change.event,)
     return change.timeline if isinstance(change, RoundFinished) else ()

@@ -34,7 +34,7 @@ _DECISIVE = (
     c.MatchFinished,
     c.MatchCancelled,
     c.FormatChanged,
-    c.MatchChanged,
+    c.DetailsChanged,
 )
 _ROUND_WINNER = 13
 
@@ -56,7 +56,12 @@ class PriceMove(msgspec.Struct, frozen=True):
 
 
 def unexplained_move(
-    before: Match, after: Match, changes: Sequence[c.Change], book: Book, markets: Iterable[Market], now: int
+    before: Match,
+    after: Match,
+    changes: Sequence[c.MatchChange],
+    book: Book,
+    markets: Iterable[Market],
+    now: int,
 ) -> PriceMove | None:
     """The largest move of a price that nothing explains; None when all are explained.
 
@@ -104,7 +109,7 @@ def _by_time(match: Match, old: Market, now: int) -> float:
     return min(_A_SECOND * seconds, _MOST_SECONDS)
 
 
-def _favoured(before: Match, after: Match, changes: Sequence[c.Change]) -> frozenset[Team]:
+def _favoured(before: Match, after: Match, changes: Sequence[c.MatchChange]) -> frozenset[Team]:
     """The teams for whom something decisive happened in the round; both where it is not clear for whom."""
     both: frozenset[Team] = frozenset(("home", "away"))
     events = [change.event for change in changes if isinstance(change, c.EventAdded)]
@@ -128,7 +133,7 @@ def _players(current: CurrentRound | None) -> tuple[int, int] | None:
     return (current.alive_home, current.alive_away) if current else None
 
 
-def _by_state(before: Match, after: Match, changes: Sequence[c.Change]) -> float:
+def _by_state(before: Match, after: Match, changes: Sequence[c.MatchChange]) -> float:
     if any(isinstance(change, c.RoundOpened | c.RoundLive) for change in changes):
         return _LARGE
     if before.shown.plant != after.shown.plant or before.shown.defuse != after.shown.defuse:

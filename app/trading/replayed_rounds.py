@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from app.domain.changes import Change, RoundsVoided
+from app.domain.changes import MatchChange, RoundsVoided
 from app.domain.market import Book, Market, MarketKey, specifier_values
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.rules import NOT_PLAYED
@@ -27,7 +27,7 @@ class ReplayedPlay(msgspec.Struct, frozen=True):
     fact_ids: tuple[int, ...]
 
 
-def replayed_plays(changes: Sequence[Change]) -> dict[int, ReplayedPlay]:
+def replayed_plays(changes: Sequence[MatchChange]) -> dict[int, ReplayedPlay]:
     """By map, what is played again."""
     found: dict[int, ReplayedPlay] = {}
     for change in changes:

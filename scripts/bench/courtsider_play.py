@@ -212,7 +212,7 @@ class Observation:
         return dict(tallies)
 
 
-def _occasions(facts: Iterable[Fact], changes: Iterable[c.Change]) -> Iterator[Occasion]:
+def _occasions(facts: Iterable[Fact], changes: Iterable[c.MatchChange]) -> Iterator[Occasion]:
     if any(isinstance(fact, DefuseBegun) for fact in facts):
         yield "defuse begun"
     for change in changes:

@@ -24,7 +24,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.changes import Change, RoundOpened
+from app.domain.changes import MatchChange, RoundOpened
 from app.domain.market import Book
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -59,7 +59,7 @@ class Moment(msgspec.Struct, frozen=True):
 
     in_play: bool
     match: Match
-    changes: tuple[Change, ...]
+    changes: tuple[MatchChange, ...]
     book: Book
 
 

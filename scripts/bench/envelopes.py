@@ -15,7 +15,7 @@ import click
 from msgspec.structs import replace
 
 from app.commands import change_drafts
-from app.domain.changes import Change
+from app.domain.changes import MatchChange
 from app.domain.market import Book
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -79,7 +79,7 @@ class MapEnvelopes:
             while self.due_at is not None and self.due_at < following:
                 self._react("time", self.match, (), self.due_at)
 
-    def _react(self, cause: str, before: Match, changes: Sequence[Change], now: int) -> None:
+    def _react(self, cause: str, before: Match, changes: Sequence[MatchChange], now: int) -> None:
         reaction = engine.react(self.match, changes, self.book, now=now, quoting=True, pricing=self.pricing)
         rows = change_drafts.compose(
             before, self.match, changes, self.book, reaction.markets, reaction.entries

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.domain.changes import Change, RoundFinished, RoundsVoided
+from app.domain.changes import MatchChange, RoundFinished, RoundsVoided
 from app.domain.match import TimelineEvent
 from app.trading import model
 from app.trading.coefficients import DataSet, KillCoefficients, load
@@ -97,7 +97,7 @@ def _kills_of(timeline: Iterable[TimelineEvent]) -> Iterator[tuple[tuple[float, 
             alive[event.target_side] -= 1
 
 
-def _timelines(changes: Iterable[Change]) -> list[Timeline]:
+def _timelines(changes: Iterable[MatchChange]) -> list[Timeline]:
     """Those of the rounds that counted."""
     found: dict[tuple[int, int], Timeline] = {}
     for change in changes:

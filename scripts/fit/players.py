@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
-from app.domain.changes import Change
+from app.domain.changes import MatchChange
 from app.domain.match import Match, Round
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -78,7 +78,7 @@ def teams(log: str) -> tuple[str, str]:
     return home.strip(), away.strip()
 
 
-def followed(log: str, home: str, away: str) -> tuple[Match, tuple[Change, ...]]:
+def followed(log: str, home: str, away: str) -> tuple[Match, tuple[MatchChange, ...]]:
     """The match of a log, and all that changed in it."""
     match = Match(id=UUID(int=1), number=1, home=home, away=away, event="")
     return fold(match, read(log, _BEGIN).facts)

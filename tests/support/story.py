@@ -56,7 +56,7 @@ class Story:
             rows = change_drafts.compose(None, match, (), {}, (), ())
             return await changes.append(tx, match, rows, self._now())
 
-    async def happen(self, match: Match, *happened: c.Change, **fields: object) -> None:
+    async def happen(self, match: Match, *happened: c.MatchChange, **fields: object) -> None:
         """These changes, and the fields of the match as they are then."""
         await self._write(match, happened=happened, **fields)
 
@@ -122,7 +122,7 @@ class Story:
         self,
         match: Match,
         *,
-        happened: Sequence[c.Change] = (),
+        happened: Sequence[c.MatchChange] = (),
         markets_changed: Sequence[Market] = (),
         entries: Sequence[LedgerEntry] = (),
         **fields: object,

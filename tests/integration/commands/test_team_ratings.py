@@ -10,7 +10,7 @@ from app.commands import creation, execution, match_update, rating_import
 from app.commands import match_commands as c
 from app.commands.creation import NewMatch
 from app.commands.rating_import import ImportCounts, Imported, ImportedResult, ImportedStrength
-from app.domain.changes import MatchCancelled, MatchChanged
+from app.domain.changes import DetailsChanged, MatchCancelled
 from app.domain.entrants import Competitor
 from app.domain.match import MapPlay, Match, Status, Team
 from app.domain.team_rating import ENOUGH_MAPS, MILLIS_OF_DAY, TeamRating
@@ -53,7 +53,7 @@ async def write(store: Store, match: Match, **fields: object) -> Match:
         before = await matches.lock(tx, match.id)
         after = replace(before, **fields)
         cancelled = after.status is Status.CANCELLED
-        changes = (MatchCancelled(),) if cancelled else (MatchChanged(),)
+        changes = (MatchCancelled(),) if cancelled else (DetailsChanged(),)
         return await match_update.react_and_write(
             tx, before, after, changes, now=NOW, quoting=True, pricing=PRICING
         )

@@ -56,7 +56,7 @@ def test_without_a_change_there_are_no_rows() -> None:
 
 
 def test_what_the_summary_does_not_show_goes_to_the_stream_alone() -> None:
-    drafts = compose(LIVE, replace(LIVE, suspended="silent"), (c.MatchChanged(),), {}, (), ())
+    drafts = compose(LIVE, replace(LIVE, suspended="silent"), (c.DetailsChanged(),), {}, (), ())
     assert rows(drafts) == [("match", "match.updated", "")]
 
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain import facts as f
-from app.domain.changes import Change
+from app.domain.changes import MatchChange
 from app.domain.match import Match, MatchPlayer, Side, Team, WinReason, other_side, other_team
 from app.domain.transitions import fold
 
@@ -14,7 +14,7 @@ TEAMS: dict[Team, tuple[MatchPlayer, ...]] = {
     "home": tuple(MatchPlayer(100 + seat, f"fox{seat}") for seat in range(5)),
     "away": tuple(MatchPlayer(200 + seat, f"heron{seat}") for seat in range(5)),
 }
-C = TypeVar("C", bound=Change)
+C = TypeVar("C", bound=MatchChange)
 
 
 def new_match(best_of: int = 1) -> Match:
@@ -30,9 +30,9 @@ class Server:
         self.map_name = map_name
         self.home_side: Side = "CT"
         self.score: dict[Team, int] = {"home": 0, "away": 0}
-        self.changes: list[Change] = []
+        self.changes: list[MatchChange] = []
 
-    def report(self, *facts: f.Fact) -> tuple[Change, ...]:
+    def report(self, *facts: f.Fact) -> tuple[MatchChange, ...]:
         self.match, changes = fold(self.match, facts)
         self.changes.extend(changes)
         return changes
@@ -55,7 +55,7 @@ class Server:
         names = {self.side_of("home"): HOME, self.side_of("away"): AWAY}
         self.report(*(f.SideNamed(at=self.now, side=side, team=names[side]) for side in ("CT", "T")))
 
-    def status(self, played: int | None = None) -> tuple[Change, ...]:
+    def status(self, played: int | None = None) -> tuple[MatchChange, ...]:
         ct_score, t_score = self.by_side()
         total = ct_score + t_score if played is None else played
         return self.report(
@@ -85,7 +85,7 @@ class Server:
     def go_live(self) -> None:
         self.report(f.RoundStarted(at=self.later(15)))
 
-    def kill(self, team: Team, killer: int, victim: int, weapon: str = "ak47") -> tuple[Change, ...]:
+    def kill(self, team: Team, killer: int, victim: int, weapon: str = "ak47") -> tuple[MatchChange, ...]:
         return self.report(self.kill_fact(team, killer, victim, weapon))
 
     def kill_fact(self, team: Team, killer: int, victim: int, weapon: str = "ak47") -> f.Killed:
@@ -98,7 +98,7 @@ class Server:
             weapon=weapon,
         )
 
-    def plant(self, team: Team, player: int) -> tuple[Change, ...]:
+    def plant(self, team: Team, player: int) -> tuple[MatchChange, ...]:
         return self.report(f.BombPlanted(at=self.later(20), player=TEAMS[team][player], site="A"))
 
     def won_fact(self, team: Team, reason: WinReason = "kills") -> f.RoundWon:
@@ -129,7 +129,7 @@ class Server:
     def swap(self) -> None:
         self.home_side = other_side(self.home_side)
 
-    def game_over(self) -> tuple[Change, ...]:
+    def game_over(self) -> tuple[MatchChange, ...]:
         ct_score, t_score = self.by_side()
         return self.report(
             f.MapEnded(at=self.later(), map_name=self.map_name, ct_score=ct_score, t_score=t_score)

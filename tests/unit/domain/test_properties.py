@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.changes import (
-    Change,
     EventAdded,
     MapFinished,
+    MatchChange,
     MatchFinished,
     MatchStarted,
     RoundFinished,
@@ -156,7 +156,7 @@ class Recorder(Server):
         super().__init__(match)
         self.facts: list[f.Fact] = []
 
-    def report(self, *facts: f.Fact) -> tuple[Change, ...]:
+    def report(self, *facts: f.Fact) -> tuple[MatchChange, ...]:
         self.facts.extend(facts)
         return ()
 
@@ -218,7 +218,7 @@ def test_numbers_are_unique_and_rise(account: list[f.Fact]) -> None:
         assert last < match.next_history_id
 
 
-def numbers(changes: tuple[Change, ...]) -> list[int]:
+def numbers(changes: tuple[MatchChange, ...]) -> list[int]:
     found = []
     for change in changes:
         if isinstance(change, EventAdded):

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.changes import Change, EventAdded
+from app.domain.changes import EventAdded, MatchChange
 from app.domain.match import Match, Team
 from app.domain.transitions import fold
 from app.ingest import cs2log
@@ -57,6 +57,6 @@ def _kills(text: str) -> dict[tuple[int, str, str], Team | None]:
     }
 
 
-def _fold(text: str) -> tuple[Match, tuple[Change, ...]]:
+def _fold(text: str) -> tuple[Match, tuple[MatchChange, ...]]:
     match = Match(id=UUID(int=1), number=1, home="rvls test team 1", away="rvls test 2", event="Cup")
     return fold(match, cs2log.read(text, 1_800_000_000_000).facts)

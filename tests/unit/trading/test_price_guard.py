@@ -92,7 +92,7 @@ def test_an_operators_command_explains_everything(server: Server) -> None:
     new = replace(old, probability=0.9)
     args = {old.key: old}, [new], server.now
     assert unexplained_move(server.match, server.match, (), *args) is not None
-    assert unexplained_move(server.match, server.match, (c.MatchChanged(),), *args) is None
+    assert unexplained_move(server.match, server.match, (c.DetailsChanged(),), *args) is None
 
 
 def test_what_opens_or_closes_has_not_moved(server: Server) -> None:

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from uuid import UUID
 
-from app.domain.changes import MatchChanged
+from app.domain.changes import DetailsChanged
 from app.domain.doubts import BY_OPERATOR
 from app.domain.lifecycle import suspend
 from app.domain.market import Market, MarketStatus
@@ -18,7 +18,7 @@ MARKET = Market(1, "team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
 
 def reasons(match: Match) -> list[object]:
     reaction = engine.react(
-        match, (MatchChanged(),), {MARKET.key: MARKET}, now=1, quoting=True, pricing=PricingConfig()
+        match, (DetailsChanged(),), {MARKET.key: MARKET}, now=1, quoting=True, pricing=PricingConfig()
     )
     return [market_view(market).suspended_reason for market in reaction.markets]
 

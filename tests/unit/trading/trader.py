@@ -50,7 +50,7 @@ class Trader:
         self.match, changes = fold(self.match, facts)
         return self.react(changes, quoting=quoting)
 
-    def react(self, changes: Sequence[c.Change] = (), *, quoting: bool = True) -> Reaction:
+    def react(self, changes: Sequence[c.MatchChange] = (), *, quoting: bool = True) -> Reaction:
         self._store(changes)
         self.now = max(self.now + 1000, self.match.last_fact_at)
         reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, pricing=PRICING)
@@ -62,7 +62,7 @@ class Trader:
             self.check(reaction, changes, quoting=quoting)
         return reaction
 
-    def _store(self, changes: Sequence[c.Change]) -> None:
+    def _store(self, changes: Sequence[c.MatchChange]) -> None:
         for change in changes:
             if isinstance(change, c.EventAdded | c.EventAmended):
                 self.events[change.event.id] = change.event
@@ -94,7 +94,7 @@ class Trader:
     def entries(self, type_id: int, specifiers: str) -> list[LedgerEntry]:
         return [entry for entry in self.ledger if entry.key == (type_id, specifiers)]
 
-    def check(self, reaction: Reaction, changes: Sequence[c.Change], *, quoting: bool) -> None:
+    def check(self, reaction: Reaction, changes: Sequence[c.MatchChange], *, quoting: bool) -> None:
         keys = [market.key for market in reaction.markets]
         assert len(keys) == len(set(keys))
         self._nothing_open_on_a_decided_event(changes)
@@ -109,7 +109,7 @@ class Trader:
         again = react(self.match, (), self.book, now=self.now, quoting=quoting, pricing=PRICING)
         assert again == Reaction(reprice_at=reaction.reprice_at)
 
-    def _nothing_open_on_a_decided_event(self, changes: Sequence[c.Change]) -> None:
+    def _nothing_open_on_a_decided_event(self, changes: Sequence[c.MatchChange]) -> None:
         facts = collect_facts(self.match, changes)
         for market in self.open():
             assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market

@@ -31,7 +31,7 @@ def state() -> MatchState:
     return MatchState(MATCH, [], [], [MARKET], {}, {})
 
 
-def rows(*moves: tuple[Match, Match, tuple[c.Change, ...], tuple[Market, ...]]) -> list[ChangeRow]:
+def rows(*moves: tuple[Match, Match, tuple[c.MatchChange, ...], tuple[Market, ...]]) -> list[ChangeRow]:
     """The change log after these transactions, numbered from 1."""
     book = {MARKET.key: MARKET}
     found: list[ChangeRow] = []

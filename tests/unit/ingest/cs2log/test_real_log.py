@@ -6,7 +6,14 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from app.domain.changes import Change, EventAdded, MapFinished, MatchFinished, MatchStarted, RoundFinished
+from app.domain.changes import (
+    EventAdded,
+    MapFinished,
+    MatchChange,
+    MatchFinished,
+    MatchStarted,
+    RoundFinished,
+)
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -21,7 +28,7 @@ def new_match() -> Match:
 
 
 @pytest.fixture(scope="module")
-def played(real_log: str) -> tuple[Match, tuple[Change, ...]]:
+def played(real_log: str) -> tuple[Match, tuple[MatchChange, ...]]:
     return fold(new_match(), read(real_log, ARRIVED).facts)
 
 
@@ -39,7 +46,7 @@ def test_the_truth_is_what_people_saw(truth: list[TrueRound]) -> None:
     assert (len(truth), winners.count("home"), winners.count("away")) == (15, 13, 2)
 
 
-def test_the_match_ends_as_it_did(played: tuple[Match, tuple[Change, ...]]) -> None:
+def test_the_match_ends_as_it_did(played: tuple[Match, tuple[MatchChange, ...]]) -> None:
     match, changes = played
     assert (match.status, match.winner, match.score_home, match.score_away) == (Status.FINISHED, "home", 1, 0)
     assert (match.maps[0].name, match.maps[0].home_score, match.maps[0].away_score) == ("de_inferno", 13, 2)
@@ -48,7 +55,7 @@ def test_the_match_ends_as_it_did(played: tuple[Match, tuple[Change, ...]]) -> N
     assert not match.doubts
 
 
-def test_every_round(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
+def test_every_round(played: tuple[Match, tuple[MatchChange, ...]], truth: list[TrueRound]) -> None:
     rounds = [change.round for change in played[1] if isinstance(change, RoundFinished)]
     assert [(one.number, one.winner, one.winning_side, one.win_reason, one.bomb_site) for one in rounds] == [
         (number, home_or_away(one.winner), one.side, one.reason, one.site)
@@ -61,7 +68,7 @@ def test_every_round(played: tuple[Match, tuple[Change, ...]], truth: list[TrueR
         assert by_side == true.score
 
 
-def test_every_kill(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
+def test_every_kill(played: tuple[Match, tuple[MatchChange, ...]], truth: list[TrueRound]) -> None:
     events = [change.event for change in played[1] if isinstance(change, EventAdded)]
     found = [told_kill(event) for event in events if event.type == "kill"]
     true = [
@@ -95,7 +102,9 @@ def told_kill(event: TimelineEvent) -> tuple[object, ...]:
     )
 
 
-def test_first_kills_that_count(played: tuple[Match, tuple[Change, ...]], truth: list[TrueRound]) -> None:
+def test_first_kills_that_count(
+    played: tuple[Match, tuple[MatchChange, ...]], truth: list[TrueRound]
+) -> None:
     timelines = [change.timeline for change in played[1] if isinstance(change, RoundFinished)]
     first = [next(event for event in timeline if event.counts_for_markets) for timeline in timelines]
     assert [(event.actor.name if event.actor else "", event.weapon) for event in first] == [
@@ -103,7 +112,7 @@ def test_first_kills_that_count(played: tuple[Match, tuple[Change, ...]], truth:
     ]
 
 
-def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[Change, ...]]) -> None:
+def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[MatchChange, ...]]) -> None:
     ids = [change.event.id for change in played[1] if isinstance(change, EventAdded)]
     ids += [change.round.id for change in played[1] if isinstance(change, RoundFinished)]
     assert len(ids) == len(set(ids))

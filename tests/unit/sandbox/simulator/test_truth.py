@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.changes import Change, EventAdded, RoundsVoided
+from app.domain.changes import EventAdded, MatchChange, RoundsVoided
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -28,13 +28,13 @@ def plan(seed: int, *, best_of: int = 1, knife: bool | None = None) -> MatchPlan
     )
 
 
-def read_match(plan: MatchPlan) -> tuple[Match, tuple[Change, ...], SeriesTruth]:
+def read_match(plan: MatchPlan) -> tuple[Match, tuple[MatchChange, ...], SeriesTruth]:
     """The match as read from the log in bodies of 200 lines, one a second."""
     lines, truth = simulate(plan)
     match = Match(
         id=UUID(int=1), number=1, home=plan.home.name, away=plan.away.name, event="", best_of=plan.best_of
     )
-    changes: list[Change] = []
+    changes: list[MatchChange] = []
     for start in range(0, len(lines), 200):
         body = "\n".join(line.text for line in lines[start : start + 200]) + "\n"
         reading = read(body, BEGIN + int(lines[min(start + 199, len(lines) - 1)].at * 1000))
@@ -44,7 +44,7 @@ def read_match(plan: MatchPlan) -> tuple[Match, tuple[Change, ...], SeriesTruth]
     return match, tuple(changes), truth
 
 
-def kills(changes: tuple[Change, ...]) -> list[TimelineEvent]:
+def kills(changes: tuple[MatchChange, ...]) -> list[TimelineEvent]:
     """The kills that count, in order: what a knife round or a restart voided is left out."""
     voided = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
     happened = [change.event for change in changes if isinstance(change, EventAdded)]
@@ -64,7 +64,7 @@ def as_truth(event: TimelineEvent) -> KillTruth:
     )
 
 
-def assert_same(match: Match, changes: tuple[Change, ...], truth: SeriesTruth) -> None:
+def assert_same(match: Match, changes: tuple[MatchChange, ...], truth: SeriesTruth) -> None:
     assert match.status is Status.FINISHED
     assert match.winner == truth.winner
     assert (match.score_home, match.score_away) == (truth.maps_won("home"), truth.maps_won("away"))
