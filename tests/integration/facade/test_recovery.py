@@ -5,7 +5,6 @@ from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
 from app.domain import scopes
 from app.domain.ids import match_urn
@@ -26,15 +25,6 @@ EVENTS = {ODDS: RecoveryKind.EVENT_ODDS, STATEFUL: RecoveryKind.EVENT_STATEFUL}
 
 def now() -> int:
     return time.time_ns() // 1_000_000
-
-
-@pytest.fixture
-async def provisioned(store: Store, basic: Headers) -> Headers:
-    """The bookmaker's key, whose tenant has a vhost."""
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.save(tx, replace(tenant, amqp=True))
-    return basic
 
 
 @pytest.fixture

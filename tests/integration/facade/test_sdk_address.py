@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from app.kit.clock import system_clock
 from app.settings import Settings
-from app.store import tenants
 from app.store.connections import Store
 from app.wire.xml.dialect import SDK as DIALECT
 from tests.support.facade import (
@@ -38,15 +37,6 @@ async def both(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application that has the SDK address, too."""
     async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
         yield client
-
-
-@pytest.fixture
-async def provisioned(store: Store, basic: Headers) -> Headers:
-    """The bookmaker's key, whose tenant has a vhost."""
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.save(tx, replace(tenant, amqp=True))
-    return basic
 
 
 async def test_the_public_address_answers_as_without_it(

@@ -11,7 +11,7 @@ from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import recovery_jobs
 from app.store.connections import Store
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
-from tests.integration.recovery.test_queue import event, queued
+from tests.integration.recovery.test_queue import event, queued, run_one_at_a_time
 from tests.integration.recovery.test_slots import accept, accepted, complete, fail, lease, request, take
 
 pytestmark = pytest.mark.anyio
@@ -21,12 +21,7 @@ DIALECTS = (SDK, SPECIFICATION)
 async def test_each_runs_one_at_a_time(store: Store, tenant: Tenant) -> None:
     await lease(store)
     wanted = [(await queued(store, tenant.id, request(str(n), "5"))).id for n in range(1, 6)]
-    ran = []
-    while job := await take(store, tenant.id):
-        assert await take(store, tenant.id, running=(job.id,)) is None, "one at a time"
-        ran.append(job.id)
-        assert await complete(store, job)
-    assert ran == wanted
+    assert await run_one_at_a_time(store, tenant.id) == wanted
 
 
 async def test_nodes_do_not_wait_for_each_other(store: Store, tenant: Tenant) -> None:
