@@ -19,7 +19,7 @@ from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.channels.feed.retention import RetentionConfig, prune_regularly
-from app.channels.feed.session import FeedConfig, Session
+from app.channels.feed.session import FeedConfig, FeedSession
 from app.ingest import worker
 from app.ingest.config import IngestConfig
 from app.ingest.queues import IngestQueues
@@ -145,7 +145,7 @@ async def _run_sessions(
         ]
         while not stopping.is_set():
             try:
-                await Session(store, management, broker, config, watchdog).run(stopping)
+                await FeedSession(store, management, broker, config, watchdog).run(stopping)
             except LeaseLost as end:
                 log.warning("starting a new session under another name", why=str(end))
         for task in background:

@@ -220,7 +220,7 @@ async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: s
     async with store.transaction() as tx:
         tenant = await tenants.lock(tx, slug)
         await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))
-        await tenants.set_admitted(tx, tenant.id, True)
+        await tenants.set_broker_access(tx, tenant.id, True)
         await _audit(tx, by, now, "tenant.provision_amqp", slug, tenant.id)
     _active(tenant)
     return url

@@ -1,7 +1,7 @@
 """Synchronising tenants' access with the broker: revoked tenants lose it, reactivated ones get it back.
 
 A change of a tenant writes its row only. The row holds the decision (`active`) and what the broker was set to
-last (`amqp_admitted`); where they differ, the processes that run `run` (every feed and web process) change
+last (`broker_access_applied`); where they differ, the processes that run `run` (every feed and web process) change
 the broker, woken by the change's notification and retrying while the broker is down. Doing it twice is
 harmless. So a revocation survives any outage, and any process may end at any moment.
 """
@@ -93,7 +93,7 @@ async def apply(store: Store, management: Management, tenant: Tenant, config: Br
     else:
         await tenant_access.revoke(management, tenant.slug)
     async with store.transaction() as tx:
-        await tenants.set_admitted(tx, tenant.id, tenant.active)
+        await tenants.set_broker_access(tx, tenant.id, tenant.active)
     log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
 
 
@@ -158,7 +158,7 @@ async def _apply_pending(store: Store, management: Management, config: BrokerAcc
     """Apply every pending change to the broker; whether all succeeded."""
     try:
         async with store.autocommit() as tx:
-            pending = await tenants.admission_pending(tx)
+            pending = await tenants.broker_access_pending(tx)
     except Unavailable as error:
         log.warning("pending tenant access could not be read", error=error.detail)
         return False

@@ -34,7 +34,7 @@ class FeedStatus(msgspec.Struct, frozen=True):
     and ingest's last heartbeat (ms) when no worker is alive, else None."""
 
     age: Callable[[], float]
-    dead: Callable[[], int | None]
+    dead_heartbeat: Callable[[], int | None]
 
 
 class AlivePublisher:
@@ -78,7 +78,9 @@ class AlivePublisher:
         """Whether there is a notice to publish now and a queue that receives anything, or an SDK that waits
         for its first `alive`."""
         bindings = self._notice.bindings
-        return bindings.alive_wait == 0 or (bindings.any and self._notice.is_due(self._status.dead()))
+        return bindings.alive_wait == 0 or (
+            bindings.any and self._notice.is_due(self._status.dead_heartbeat())
+        )
 
     async def _beat(self) -> bool:
         """Publish what is true; False when that is not possible now."""
@@ -94,7 +96,7 @@ class AlivePublisher:
             return True
         if notice.overdue:
             self._publisher.resume(self._clock() - notice.silent)
-        if notice.is_due(self._status.dead()) and not await self._publish(subscribed=False):
+        if notice.is_due(self._status.dead_heartbeat()) and not await self._publish(subscribed=False):
             return False
         published = await self._publish(subscribed=True)
         self._publisher.pump()
@@ -128,12 +130,14 @@ class AlivePublisher:
 
     async def _publish_alive(self, subscribed: bool) -> None:
         notice = self._notice
-        now, lost, dead = self._clock(), notice.lost, self._status.dead()
+        now, lost, dead_heartbeat = self._clock(), notice.lost, self._status.dead_heartbeat()
         unbound_losses = notice.unbound_losses if notice.bindings.complete else 0
         vhost = await self._connected()
         await vhost.publish(self._renderer.alive(now, subscribed=subscribed))
         notice.bindings.alive_published()
-        notice.alive_published(subscribed=subscribed, lost=lost, dead=dead, unbound_losses=unbound_losses)
+        notice.alive_published(
+            subscribed=subscribed, lost=lost, dead_heartbeat=dead_heartbeat, unbound_losses=unbound_losses
+        )
 
     async def _connected(self) -> VhostPublisher:
         if self._vhost is None:

@@ -19,16 +19,16 @@ _LOSS_HOLDOFF_BEATS = 3  #: intervals of `alive` between two notices about losse
 
 class LossNotice:
     """`alive` is due every `alive_seconds`. `lost` counts what was lost to the tenant, `dropped` what its own
-    queues lost; `withheld`: a notice of these comes later. `notified_death` is the last death of ingest of
-    which the tenant was notified (-1: none). `unbound_losses` counts what no queue of the tenant received,
-    `bindings` are the present ones. `wake` is set when something may have to be published before the next
-    interval."""
+    queues lost; `withheld`: a notice of these comes later. `notified_heartbeat` is the last ingest heartbeat
+    of the outage that the tenant was notified of (-1: none). `unbound_losses` counts what no queue of the
+    tenant received, `bindings` are the present ones. `wake` is set when something may have to be published
+    before the next interval."""
 
     def __init__(self, tenant: LeasedTenant, alive_seconds: float) -> None:
         self.alive_seconds = alive_seconds
-        self.bindings = TenantBindings(tenant.bound)
+        self.bindings = TenantBindings(tenant.bound_queues)
         self.lost, self.dropped, self.withheld, self.unbound_losses = 0, tenant.dropped, False, 0
-        self.notified_death = tenant.notified_death
+        self.notified_heartbeat = tenant.notified_heartbeat
         self.wake = asyncio.Event()
         self._alive_at = time.monotonic() - tenant.silent / 1000
         self._notified_lost, self._notified_lost_at, self._notified_unbound = 0, float("-inf"), 0
@@ -85,9 +85,9 @@ class LossNotice:
     def _unbound_loss_pending(self) -> bool:
         return self.unbound_losses > self._notified_unbound
 
-    def is_due(self, dead: int | None) -> bool:
-        """Whether to publish the notice now; `dead` is ingest's last heartbeat when it is dead."""
-        return self.must_notify_first or (dead is not None and dead != self.notified_death)
+    def is_due(self, dead_heartbeat: int | None) -> bool:
+        """Whether to publish the notice now; `dead_heartbeat` is ingest's last while no worker is alive."""
+        return self.must_notify_first or dead_heartbeat not in (None, self.notified_heartbeat)
 
     def record_loss(self) -> None:
         """Something was lost to the tenant, which must be notified."""
@@ -104,15 +104,16 @@ class LossNotice:
         self._alive_at = time.monotonic()
 
     def alive_published(
-        self, *, subscribed: bool, lost: int, dead: int | None, unbound_losses: int = 0
+        self, *, subscribed: bool, lost: int, dead_heartbeat: int | None, unbound_losses: int = 0
     ) -> None:
-        """`alive` was published; `lost`, `dead` and `unbound_losses` are as they were when it was rendered,
-        `unbound_losses` 0 where the consumer of live messages may not have received it."""
+        """`alive` was published. The rest is as it was when that was rendered, `unbound_losses` 0 where the
+        consumer of live messages may not have received it."""
         if not subscribed:
             self._notified_unbound = max(self._notified_unbound, unbound_losses)
             if lost > self._notified_lost:
                 self._notified_lost, self._notified_lost_at = lost, time.monotonic()
-            self.notified_death = self.notified_death if dead is None else dead
+            if dead_heartbeat is not None:
+                self.notified_heartbeat = dead_heartbeat
         if not (subscribed and self.overdue):  # one that comes so late does not describe the present
             self._alive_at = time.monotonic()
 

@@ -28,7 +28,7 @@ class TenantBindings:
     def __init__(self, recorded: str = "") -> None:
         self.recorded = recorded
         self.known = False
-        self.any = self.live = self.alive = self._one_queue = True
+        self.any = self.routes_live = self.routes_alive = self._one_queue = True
         self._bindings: frozenset[ExchangeBinding] = frozenset()
         self._live_since = float("-inf")
         self._alive_due_at: float | None = None
@@ -52,7 +52,7 @@ class TenantBindings:
     def complete(self) -> bool:
         """Whether the consumer of live messages receives `alive`, too, as far as can be seen: one queue
         receives both, or several queues had the time to be bound."""
-        return self.live and self.alive and (self._one_queue or not self.grace)
+        return self.routes_live and self.routes_alive and (self._one_queue or not self.grace)
 
     @property
     def alive_wait(self) -> float | None:
@@ -67,20 +67,20 @@ class TenantBindings:
     @property
     def grace(self) -> float:
         """For how many seconds a client may still be binding its queues, one key after the other."""
-        if self._one_queue or not self.live:
+        if self._one_queue or not self.routes_live:
             return 0.0
         return max(0.0, self._live_since + _GRACE_SECONDS - time.monotonic())
 
     def replace(self, bindings: Iterable[ExchangeBinding]) -> None:
         """Set the present bindings."""
-        was_live, was_known, before = self.known and self.live, self.known, self._bindings
+        was_live, was_known, before = self.known and self.routes_live, self.known, self._bindings
         self._bindings, self.known = frozenset(bindings), True
         of_sdks = {each for each in self._bindings if each.source == SDK_EXCHANGE}
         live = {each.queue for each in self._bindings if receives_live(each.key)}
-        self.any, self.live = bool(self._bindings), bool(live)
+        self.any, self.routes_live = bool(self._bindings), bool(live)
         alive = {each.queue for each in self._bindings if receives_alive(each.key)}
-        self.alive, self._one_queue = bool(alive), bool(live & alive) and not of_sdks
-        if self.live and (not was_live or of_sdks - before):
+        self.routes_alive, self._one_queue = bool(alive), bool(live & alive) and not of_sdks
+        if self.routes_live and (not was_live or of_sdks - before):
             self._live_since = time.monotonic()
         if not of_sdks:
             self._alive_due_at = None

@@ -29,8 +29,8 @@ _MAX_REJECTIONS = 3  #: how often one envelope is published to a broker that rej
 log = get_logger(__name__)
 
 
-class Unconfirmed:
-    """A published envelope: its number, its name, and the place in the log before it."""
+class PublishedEnvelope:
+    """A published envelope: its seq, its name, and the seq that the publisher had reached before it."""
 
     __slots__ = ("before", "name", "seq")
 
@@ -82,8 +82,8 @@ class TenantPublisher:
         self._is_stale, self._is_young = is_stale, is_young
         self._receives_probabilities = receives_probabilities
         self._published_at = float("-inf")
-        self._unsaved: deque[Unconfirmed] = deque()
-        self._unconfirmed: dict[int, Unconfirmed] = {}
+        self._unsaved: deque[PublishedEnvelope] = deque()
+        self._unconfirmed: dict[int, PublishedEnvelope] = {}
         self._rejected: tuple[int, int] = (0, 0)
 
     @property
@@ -115,7 +115,7 @@ class TenantPublisher:
             self.state,
             notice.silent,
             notice.dropped,
-            notice.notified_death,
+            notice.notified_heartbeat,
             notice.pending,
             self.bindings.recorded,
         )
@@ -139,7 +139,7 @@ class TenantPublisher:
 
     def pump(self) -> None:
         """Publish what there is, as far as window, lease and connection allow."""
-        if self.bindings.live:
+        if self.bindings.routes_live:
             self._publish_next()
         else:
             self._skip_next()
@@ -188,13 +188,13 @@ class TenantPublisher:
         with other names mean that there may have been none for a while; what was published just before the
         last binding ended may have reached no queue."""
         bindings = self.bindings
-        was_live, queues = bindings.live, bindings.queues
+        was_live, queues = bindings.routes_live, bindings.queues
         bindings.replace(present)
         replaced = not complete and queues and not queues & bindings.queues
-        ended = was_live and not bindings.live and bindings.ever_live
+        ended = was_live and not bindings.routes_live and bindings.ever_live
         if replaced or (ended and self._published_lately()):
             self.notice.record_unbound_loss()
-        if bindings.live or bindings.alive:
+        if bindings.routes_live or bindings.routes_alive:
             self.notice.wake.set()
             self.pump()
 
@@ -278,13 +278,13 @@ class TenantPublisher:
             message, frames = envelope.detailed.render()
         if connection.frame_max < FRAME_MAX:
             frames = marshal(message, connection.frame_max)
-        entry = Unconfirmed(self.sent, envelope.seq, envelope.name)
+        entry = PublishedEnvelope(self.sent, envelope.seq, envelope.name)
         self._unconfirmed[connection.publish(frames)] = entry
         self._unsaved.append(entry)
         self._published_at = time.monotonic()
         self.sent = envelope.seq
 
-    def _resolve(self, tag: int, multiple: bool) -> list[Unconfirmed]:
+    def _resolve(self, tag: int, multiple: bool) -> list[PublishedEnvelope]:
         """Remove and return the entries that an ack or nack names; tags from before a rewind have none."""
         if not multiple:
             entry = self._unconfirmed.pop(tag, None)

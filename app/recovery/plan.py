@@ -28,14 +28,14 @@ from app.store.transaction import Tx
 PAGE = 50
 LEDGER_PAGE = 10  #: matches in a page of the ledger, or of matches that are over: each may be long
 SETTLED = ("bet_settlement", "bet_cancel")
-REOPENED = ("rollback_bet_settlement", "rollback_bet_cancel")
+ROLLED_BACK = ("rollback_bet_settlement", "rollback_bet_cancel")
 
 
 class Phase(Enum):
     FIXTURES = "fixtures"
     ODDS = "odds"
     SETTLED = "settled"
-    REOPENED = "reopened"
+    ROLLED_BACK = "rolled_back"
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class RecoveryPlan:
 
     def __init__(self, store: Store, job: RecoveryJob) -> None:
         self._store, self._tenant_id, self._request = store, job.tenant_id, job.request
-        self._read_at: dict[UUID, int] = {}
+        self._read_seq: dict[UUID, int] = {}
         self._numbers: dict[UUID, int] = {}
 
     async def steps(self) -> list[Step]:
@@ -81,8 +81,8 @@ class RecoveryPlan:
                 return await self._odds(step.match_ids, now)
             case Phase.SETTLED:
                 return await self._ledger_messages(step.match_ids, SETTLED)
-            case Phase.REOPENED:
-                return await self._ledger_messages(step.match_ids, REOPENED)
+            case Phase.ROLLED_BACK:
+                return await self._ledger_messages(step.match_ids, ROLLED_BACK)
 
     async def _fixtures(self) -> list[MatchMessage]:
         async with self._store.autocommit() as tx:
@@ -104,7 +104,7 @@ class RecoveryPlan:
             over = [match.id for match in timestamped if match.over and with_results]
             closed = await markets.closed_of_matches(tx, over)
         for match in timestamped:
-            self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
+            self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number
         return [
             _odds(match, (*open_markets.get(match.id, ()), *closed.get(match.id, ())))
             for match in timestamped
@@ -114,14 +114,14 @@ class RecoveryPlan:
         async with self._store.snapshot() as tx:
             match_ids = sorted(await self._booked(tx, match_ids))
             if self._request.kind is RecoveryKind.EVENT_STATEFUL:
-                for match in await recovery_queries.positions(tx, match_ids):
-                    self._read_at[match.id], self._numbers[match.id] = match.seq, match.number
-            known = {each: self._read_at[each] for each in match_ids if each in self._read_at}
+                for match in await recovery_queries.last_seqs(tx, match_ids):
+                    self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number
+            known = {each: self._read_seq[each] for each in match_ids if each in self._read_seq}
             ledger = await recovery_queries.ledger(tx, known, self._request.after)
         found = [
             message
             for match_id, entries in ledger.items()
-            for message in latest_entries(self._numbers[match_id], self._read_at[match_id], entries, names)
+            for message in latest_entries(self._numbers[match_id], self._read_seq[match_id], entries, names)
         ]
         return sorted(found, key=lambda message: (message.number, message.at))
 
@@ -137,7 +137,7 @@ def _plan(request: RecoveryRequest, present: Sequence[UUID], ended: Sequence[UUI
     yield from _pages(Phase.ODDS, present, PAGE)
     yield from _pages(Phase.ODDS, ended, LEDGER_PAGE)
     if request.after:
-        for phase in (Phase.SETTLED, Phase.REOPENED) if everything else (Phase.SETTLED,):
+        for phase in (Phase.SETTLED, Phase.ROLLED_BACK) if everything else (Phase.SETTLED,):
             yield from _pages(phase, [*present, *ended], LEDGER_PAGE)
 
 

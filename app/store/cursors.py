@@ -32,7 +32,7 @@ UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} 
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
     CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped,
-    c.told_dead AS notified_death, c.owed AS loss_pending, c.bound
+    c.told_dead AS notified_heartbeat, c.owed AS loss_pending, c.bound AS bound_queues
 """
 _RENEW = f"""
 UPDATE tenant_cursor c SET expires_at = {NOW} + $2
@@ -41,8 +41,9 @@ WHERE c.holder = $1 AND c.expires_at >= {NOW} AND t.id = c.tenant_id AND t.amqp 
 RETURNING c.tenant_id, c.epoch
 """
 _CHECKPOINT = """
-UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.owed
-FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[]) AS checkpoint (tenant_id, epoch, seq, owed)
+UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.loss_pending
+FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[])
+    AS checkpoint (tenant_id, epoch, seq, loss_pending)
 WHERE c.tenant_id = checkpoint.tenant_id AND c.epoch = checkpoint.epoch AND c.holder = $1
 RETURNING c.tenant_id
 """
@@ -70,11 +71,11 @@ ORDER BY t.slug
 _SAVE_REPORTS = f"""
 UPDATE tenant_cursor c
 SET state = report.state, said_at = greatest(c.said_at, {NOW} - report.silent), dropped = report.dropped,
-    told_dead = report.told_dead, owed = report.owed, bound = report.bound,
+    told_dead = report.notified_heartbeat, owed = report.loss_pending, bound = report.bound_queues,
     dropped_at = CASE WHEN report.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END,
     dropped_before = CASE WHEN {_LOSING} THEN c.dropped_before ELSE c.dropped END
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[], $8::text[])
-    AS report (tenant_id, state, silent, dropped, told_dead, owed, bound)
+    AS report (tenant_id, state, silent, dropped, notified_heartbeat, loss_pending, bound_queues)
 WHERE c.tenant_id = report.tenant_id AND c.holder = $1
 RETURNING c.tenant_id
 """
@@ -88,8 +89,8 @@ class LeasedTenant(msgspec.Struct, frozen=True):
     """A tenant whose lease was acquired, to publish to from `seq` on.
 
     `former` is the holder that lost the lease without releasing it, or None; `silent` is the time in ms since
-    `alive` was last published to it (0 for a tenant that never had a holder); `dropped`, `notified_death`,
-    `loss_pending` and `bound` are what the former holder reported last.
+    `alive` was last published to it (0 for a tenant that never had a holder); the rest is what the former
+    holder reported last.
     """
 
     tenant_id: UUID
@@ -99,9 +100,9 @@ class LeasedTenant(msgspec.Struct, frozen=True):
     former: str | None = None
     silent: int = 0
     dropped: int = 0
-    notified_death: int = -1
+    notified_heartbeat: int = -1
     loss_pending: bool = False
-    bound: str = ""
+    bound_queues: str = ""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -115,16 +116,16 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 class TenantReport(msgspec.Struct, frozen=True):
     """What a tenant's holder knows of it: `state` of the connection ("" while it works), the time in ms since
-    `alive` was published, how many messages its queues have lost in all, and the last ingest worker's
-    heartbeat after whose end it was sent `subscribed="0"` (-1: none); `loss_pending` as in `Checkpoint`;
-    `bound`: the queues that live messages are routed to, as a JSON list, "" when there never was one."""
+    `alive` was published, how many messages its queues have lost in all, and the last ingest heartbeat of the
+    outage that the tenant was notified of (-1: none); `loss_pending` as in `Checkpoint`; `bound_queues`: the
+    queues that live messages are routed to, as a JSON list, "" when there never was one."""
 
     state: str
     silent: int
     dropped: int
-    notified_death: int
+    notified_heartbeat: int
     loss_pending: bool
-    bound: str = ""
+    bound_queues: str = ""
 
 
 class CursorStatus(msgspec.Struct, frozen=True):

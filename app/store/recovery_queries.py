@@ -112,7 +112,7 @@ async def assign_timestamps(tx: Tx, match_ids: Collection[UUID], now: int) -> li
     return sorted(found, key=lambda match: match.number)
 
 
-async def positions(tx: Tx, match_ids: Collection[UUID]) -> list[MatchPosition]:
+async def last_seqs(tx: Tx, match_ids: Collection[UUID]) -> list[MatchPosition]:
     """The last seq of each of these matches, without locking any or assigning a timestamp."""
     rows = await tx.fetch("SELECT id, number, last_seq AS seq FROM match WHERE id = ANY($1)", list(match_ids))
     return [MatchPosition(**row) for row in rows]

@@ -96,20 +96,22 @@ async def with_probabilities(tx: Tx) -> set[UUID]:
     return {row["id"] for row in rows}
 
 
-async def admission_pending(tx: Tx) -> list[Tenant]:
+async def broker_access_pending(tx: Tx) -> list[Tenant]:
     """The tenants with a vhost whose access at the broker differs from `active`, by slug."""
     query = (
         TenantTable.select(*_COLUMNS)
         .where(TenantTable.amqp.eq(True))
-        .where(TenantTable.active != TenantTable.amqp_admitted)
+        .where(TenantTable.active != TenantTable.broker_access_applied)
         .order_by(TenantTable.slug)
     )
     return [Tenant(**row) for row in await tx.run(query)]
 
 
-async def set_admitted(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
+async def set_broker_access(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
     """Record whether the broker accepts the tenant's logins."""
-    await tx.run(TenantTable.update({TenantTable.amqp_admitted: admitted}).where(TenantTable.id == tenant_id))
+    await tx.run(
+        TenantTable.update({TenantTable.broker_access_applied: admitted}).where(TenantTable.id == tenant_id)
+    )
 
 
 async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:

@@ -16,9 +16,9 @@ log = get_logger(__name__)
 
 class IngestWatchdog:
     """Checks each second when an ingest worker last recorded a heartbeat; after `dead_seconds` without one,
-    calls `suspend` at every check, and sets `died` at the first. `dead` is then that last heartbeat (ms, 0
-    when there never was one), which identifies the death: a tenant is notified of each death once, whenever
-    its holder acquires it."""
+    calls `suspend` at every check, and sets `died` at the first. `dead_heartbeat` is then that last heartbeat
+    (ms, 0 when there never was one), which identifies the outage: a tenant is notified of each outage once,
+    whenever its holder acquires it."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class IngestWatchdog:
         self._store, self._suspend, self._clock = store, suspend, clock
         self._dead_millis = dead_seconds * 1000
         self._since = clock()
-        self.dead: int | None = None
+        self.dead_heartbeat: int | None = None
         self.died = asyncio.Event()
 
     async def run(self) -> None:
@@ -47,7 +47,7 @@ class IngestWatchdog:
         if dead:
             # At each check, for an operator's command may have opened a market since the last one.
             await self._suspend()
-        known, self.dead = self.dead, newest if dead else None
+        known, self.dead_heartbeat = self.dead_heartbeat, newest if dead else None
         if dead and known is None:
             log.error("no ingest worker is alive; every active market is suspended", last_beat=newest)
             self.died.set()

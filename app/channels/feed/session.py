@@ -63,7 +63,7 @@ class FeedConfig(msgspec.Struct, frozen=True):
     event_vhost: str = "/"
 
 
-class Session:
+class FeedSession:
     """Run it once, with `run`; `watchdog` knows whether an ingest worker is alive."""
 
     def __init__(
@@ -89,7 +89,7 @@ class Session:
             lag_millis=config.lag_millis,
             clock=clock,
         )
-        self._status = FeedStatus(age=lambda: self.relay.age, dead=lambda: watchdog.dead)
+        self._status = FeedStatus(age=lambda: self.relay.age, dead_heartbeat=lambda: watchdog.dead_heartbeat)
         self._bindings = BindingTracker(
             management, broker, config.event_vhost, config.exchange, self.relay.publishers
         )

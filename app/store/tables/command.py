@@ -5,11 +5,11 @@ from app.store.tables.dialect import DIALECT
 
 
 class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
-    """A command that an operator sent with an id of their own; `asked` is the JSON of the request. The key is
-    (actor, reference)."""
+    """A command that an operator sent with an id of their own; `request` is its JSON. The key is (actor,
+    reference)."""
 
     actor = Text(primary_key=True)
     reference = Text()
     match_id = UUID()
     at = BigInt()
-    asked = JSON()
+    request = JSON(db_column_name="asked")

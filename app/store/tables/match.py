@@ -13,8 +13,8 @@ class Match(Table, tablename="match", db=DIALECT):
     `closed_at`, which only `changes.append` writes, is the timestamp at which the feed published that the
     match is over.
     `reprice_at` is when (Unix ms) its prices may next change because time passes, NULL if not before
-    something happens. The database computes two columns from the others: `place`, the time (Unix ms) by which
-    lists are sorted, and `listed`, whether the match is in lists.
+    something happens. The database computes `sort_time` (Unix ms), by which lists are sorted, and `in_lists`
+    from the other columns.
     """
 
     id = UUID(primary_key=True)
@@ -41,8 +41,8 @@ class Match(Table, tablename="match", db=DIALECT):
     score_home = SmallInt()
     score_away = SmallInt()
     map_name = Text()
-    place = BigInt()
-    listed = Boolean()
+    sort_time = BigInt(db_column_name="place")
+    in_lists = Boolean(db_column_name="listed")
 
 
 class MatchCount(Table, tablename="match_count", db=DIALECT):
@@ -54,8 +54,8 @@ class MatchCount(Table, tablename="match_count", db=DIALECT):
 
 
 class MatchReference(Table, tablename="match_reference", db=DIALECT):
-    """An operator's own id of a match; `asked` is the JSON of the request that bound it."""
+    """An operator's own id of a match; `request` is the JSON by which it was bound."""
 
     reference = Text(primary_key=True)
     match_id = UUID()
-    asked = JSON()
+    request = JSON(db_column_name="asked")

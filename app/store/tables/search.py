@@ -5,10 +5,10 @@ from app.store.tables.dialect import DIALECT
 
 
 class NameTrigram(Table, tablename="name_piece", db=DIALECT):
-    """A trigram (`piece`) of the name of an entrant: `shelf` is the entrant's table, `id` its number there;
-    the name has `pieces` trigrams. The key is (shelf, piece, id)."""
+    """A trigram of the name of an entrant, whose `id` is its number in its table; the name has
+    `trigrams` of them. The key is (entrant_table, trigram, id)."""
 
-    shelf = Text(primary_key=True)
-    piece = Text()
+    entrant_table = Text(primary_key=True, db_column_name="shelf")
+    trigram = Text(db_column_name="piece")
     id = Integer()
-    pieces = Integer()
+    trigrams = Integer(db_column_name="pieces")

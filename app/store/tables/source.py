@@ -5,15 +5,15 @@ from app.store.tables.dialect import DIALECT
 
 
 class LogOffset(Table, tablename="log_source", db=DIALECT):
-    """`store.log_state.LogState`, but for what other tables hold: `next_offset` is -1 while the sender sends
-    no offsets, `last_message` is the id of the batch applied last, `broken` is `has_gap`."""
+    """`store.log_state.LogState`, but for what other tables hold; `next_offset` is -1 while the sender sends
+    no offsets."""
 
     match_id = UUID(primary_key=True)
     instance = Text()
     next_offset = BigInt()
     last_batch_at = BigInt()
-    last_message = Text()
-    broken = Boolean()
+    last_message_id = Text(db_column_name="last_message")
+    has_gap = Boolean(db_column_name="broken")
 
 
 class LogPending(Table, tablename="log_pending", db=DIALECT):

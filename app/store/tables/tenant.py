@@ -5,15 +5,15 @@ from app.store.tables.dialect import DIALECT
 
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
-    """A tenant. `amqp_admitted` is the access that was applied to the broker last; where it differs from
-    `active`, it is to be applied again. `probabilities`: its odds come with the model's probabilities."""
+    """A tenant. `broker_access_applied` is the access that was applied to the broker last; where it differs
+    from `active`, it is to be applied again. `probabilities`: they are published to it with the odds."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
     name = Text()
     amqp = Boolean()
     active = Boolean()
-    amqp_admitted = Boolean(default=True)
+    broker_access_applied = Boolean(default=True, db_column_name="amqp_admitted")
     probabilities = Boolean(default=False)
     created_at = BigInt()
 
@@ -36,12 +36,9 @@ class RefusedRecovery(Table, tablename="refused_recovery", db=DIALECT):
 class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     """A tenant's cursor in the change log (`seq`), and the lease of the feed process that publishes to it.
 
-    The rest is what that process has reported last: `state` of the connection ("" while it works), when
-    `alive` was last published (`said_at`), how many messages the tenant's queues have lost and when the last
-    of them (`dropped`, `dropped_at`), and the last ingest worker's heartbeat after whose end the tenant was
-    sent `subscribed="0"` (`told_dead`); `owed`: the tenant has missed something and has not been notified of
-    it; `bound`: a JSON list of the queues that live messages are routed to, "" when there never was one.
-    `dropped_before`: how many they had lost when the alert about it began.
+    The rest is what that process has reported last: `store.cursors.TenantReport`, with the times when `alive`
+    was last published and when a queue last dropped a message. `dropped_before`: how many messages the queues
+    had dropped when the alert about it began.
     """
 
     tenant_id = UUID(primary_key=True)
@@ -50,10 +47,10 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     epoch = Integer()
     expires_at = BigInt()
     state = Text()
-    said_at = BigInt()
+    last_alive_at = BigInt(db_column_name="said_at")
     dropped = BigInt()
     dropped_at = BigInt()
     dropped_before = BigInt()
-    told_dead = BigInt()
-    owed = Boolean()
-    bound = Text()
+    notified_heartbeat = BigInt(db_column_name="told_dead")
+    loss_pending = Boolean(db_column_name="owed")
+    bound_queues = Text(db_column_name="bound")

@@ -78,7 +78,7 @@ async def until_broker_synchronised(store: Store) -> None:
     async with asyncio.timeout(15):
         while True:
             async with store.autocommit() as tx:
-                if not await tenants.admission_pending(tx):
+                if not await tenants.broker_access_pending(tx):
                     return
             await asyncio.sleep(0.02)
 
@@ -121,7 +121,7 @@ async def test_a_revocation_outlives_an_outage_of_the_broker(
         async with keeping(store, away, broker):
             await set_active(store, slug, False)
         async with store.autocommit() as tx:
-            (pending,) = await tenants.admission_pending(tx)
+            (pending,) = await tenants.broker_access_pending(tx)
         with pytest.raises(Unavailable):
             await broker_sync.apply(store, away, pending, entry(broker))
     assert await gets_in(url)

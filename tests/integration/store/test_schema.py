@@ -17,7 +17,7 @@ _ALIASES = {"timestamp": "timestamp without time zone", "int": "integer", "array
 
 async def test_the_classes_describe_the_tables(store: Store) -> None:
     described = {
-        (table._meta.tablename, column._meta.name, _type(column.column_type), column._meta.null)
+        (table._meta.tablename, column._meta.db_column_name, _type(column.column_type), column._meta.null)
         for table in APP_CONFIG.table_classes
         for column in table._meta.columns
     }

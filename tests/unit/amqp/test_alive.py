@@ -31,7 +31,7 @@ class RecordedPublisher(SimpleNamespace):
 
 def beating(publisher: RecordedPublisher, losses: Any, vhost: Any) -> AlivePublisher:
     login: Any = SimpleNamespace(exchange="e", address=None)
-    status = FeedStatus(age=lambda: 0.0, dead=lambda: None)
+    status = FeedStatus(age=lambda: 0.0, dead_heartbeat=lambda: None)
     renderer = EnvelopeRenderer("e", 2)
     heart = AlivePublisher(login, publisher, losses, status, renderer)  # type: ignore[arg-type]
     heart._vhost = vhost

@@ -36,15 +36,15 @@ def test_losses_that_follow_closely_share_the_next_notice(time: Time) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_loss()
     assert notice.is_due(None)
-    notice.alive_published(subscribed=False, lost=1, dead=None)
+    notice.alive_published(subscribed=False, lost=1, dead_heartbeat=None)
     assert not notice.pending
     notice.record_loss()
     notice.record_loss()
     assert notice.pending and not notice.is_due(None)
     time.now += notice.holdoff
-    notice.alive_published(subscribed=True, lost=3, dead=None)
+    notice.alive_published(subscribed=True, lost=3, dead_heartbeat=None)
     assert notice.must_notify_first, "subscribed, it tells of no loss"
-    notice.alive_published(subscribed=False, lost=3, dead=None)
+    notice.alive_published(subscribed=False, lost=3, dead_heartbeat=None)
     assert not notice.pending
 
 
@@ -53,24 +53,24 @@ def test_a_loss_while_a_notice_is_published_needs_another(time: Time) -> None:
     notice.record_loss()
     under_way = notice.lost
     notice.record_loss()
-    notice.alive_published(subscribed=False, lost=under_way, dead=None)
+    notice.alive_published(subscribed=False, lost=under_way, dead_heartbeat=None)
     assert notice.pending
 
 
 def test_each_death_of_ingest_is_notified_once(time: Time) -> None:
-    notice = LossNotice(replace(TAKEN, notified_death=5), SECONDS)
+    notice = LossNotice(replace(TAKEN, notified_heartbeat=5), SECONDS)
     assert not notice.is_due(None) and not notice.is_due(5)
     assert notice.is_due(7) and not notice.must_notify_first, "it keeps nothing else waiting"
-    notice.alive_published(subscribed=False, lost=0, dead=7)
+    notice.alive_published(subscribed=False, lost=0, dead_heartbeat=7)
     assert not notice.is_due(7)
 
 
 def test_after_a_long_silence_only_the_notice_ends_it(time: Time) -> None:
     notice = LossNotice(replace(TAKEN, silent=20_001), SECONDS)
     assert notice.overdue and notice.must_notify_first and notice.silent == 20_001
-    notice.alive_published(subscribed=True, lost=0, dead=None)
+    notice.alive_published(subscribed=True, lost=0, dead_heartbeat=None)
     assert notice.overdue
-    notice.alive_published(subscribed=False, lost=0, dead=None)
+    notice.alive_published(subscribed=False, lost=0, dead_heartbeat=None)
     assert not notice.must_notify_first and notice.silent == 0
 
 

@@ -62,7 +62,7 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
     publisher.skip_to(900)
     await relay.checkpoint()
     assert not saved
-    notice.alive_published(subscribed=False, lost=1, dead=None)
+    notice.alive_published(subscribed=False, lost=1, dead_heartbeat=None)
     notice.record_loss()
     await relay.checkpoint()
     assert saved == [Checkpoint(1, 900, loss_pending=True)], (

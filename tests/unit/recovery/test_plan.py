@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from app.amqp.envelope import MatchMessage
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.recovery.plan import REOPENED, SETTLED, latest_entries
+from app.recovery.plan import ROLLED_BACK, SETTLED, latest_entries
 from app.trading.engine import in_order
 from tests.faults.fold import key_of, outcome_of, windowed
 from tests.support.story import offer
@@ -108,7 +108,7 @@ class History:
         messages = [
             MatchMessage("odds_change", NUMBER, stamp + 1, 0, markets=on_offer),
             *latest_entries(NUMBER, 0, ledger, SETTLED),
-            *(latest_entries(NUMBER, 0, ledger, REOPENED) if everything else ()),
+            *(latest_entries(NUMBER, 0, ledger, ROLLED_BACK) if everything else ()),
         ]
         return [message.body(PRODUCT, "9") for message in messages]
 
@@ -193,7 +193,7 @@ def test_every_market_and_every_window_is_told_once(happened: list[Move], after:
     since = [entry for entry in ledger if entry.at > after]
     told = [
         (entry.key, entry.void_window)
-        for messages in (SETTLED, REOPENED)
+        for messages in (SETTLED, ROLLED_BACK)
         for message in latest_entries(NUMBER, 0, since, messages)
         for entry in message.entries
     ]

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from app.broker.address import parse
-from app.channels.feed.session import FeedConfig, Session
+from app.channels.feed.session import FeedConfig, FeedSession
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.rig import Rig, rigged
 
-Running = Callable[..., AbstractAsyncContextManager[Session]]
+Running = Callable[..., AbstractAsyncContextManager[FeedSession]]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def feed(rig: Rig) -> Running:
         lease_millis: int = 3000,
         lag_millis: int = 600_000,
         event_vhost: str = "/",
-    ) -> AsyncIterator[Session]:
+    ) -> AsyncIterator[FeedSession]:
         configured = rig.settings
         config = FeedConfig(
             configured.exchange,
@@ -41,7 +41,7 @@ def feed(rig: Rig) -> Running:
             lag_millis,
             event_vhost,
         )
-        session = Session(rig.store, rig.management, parse(configured.rabbitmq_url), config, rig.watch)
+        session = FeedSession(rig.store, rig.management, parse(configured.rabbitmq_url), config, rig.watch)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         try:

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from app.amqp.lease import LeaseLost
 from app.broker.address import parse
-from app.channels.feed.session import FeedConfig, Session
+from app.channels.feed.session import FeedConfig, FeedSession
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
 from app.domain.recovery import RecoveryKind
@@ -44,7 +44,7 @@ RecoveryState = tuple[dict[Key, str], dict[Key, str], dict[str, str]]  #: offere
 class World:
     """What all examples share: a feed, a web application, and an operator's key."""
 
-    session: Session
+    session: FeedSession
 
     def __init__(self, loop: Loop, rig: Rig, web: Any) -> None:
         self.loop, self.rig, self.web = loop, rig, web
@@ -241,7 +241,9 @@ async def feed(world: World, stopping: asyncio.Event) -> None:
     rig = world.rig
     terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
     while not stopping.is_set():
-        world.session = Session(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+        world.session = FeedSession(
+            rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch
+        )
         with contextlib.suppress(LeaseLost):
             await world.session.run(stopping)
 

@@ -9,7 +9,7 @@ import pytest
 from app.amqp import relay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.permissions import tenant_user
-from app.channels.feed.session import Session
+from app.channels.feed.session import FeedSession
 from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.integration.channels.feed.test_unbound_losses import SDK_EXCHANGE, passed_over
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 HOUR = 3600.0
 
 
-async def published_to(session: Session) -> list[TenantPublisher]:
+async def published_to(session: FeedSession) -> list[TenantPublisher]:
     """The publishers of a session that has connected to its tenants."""
     publishers = session.relay.publishers
     await until("it publishes", lambda: any(each.healthy for each in publishers.values()))
@@ -46,7 +46,7 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(rig: Rig, feed: Runnin
     _, url = await rig.tenant()
     async with feed(alive_seconds=HOUR) as session, consuming(url, rig.settings.exchange) as other:
         [publisher] = await published_to(session)
-        await until("bound", lambda: publisher.notice.bindings.alive)
+        await until("bound", lambda: publisher.notice.bindings.routes_alive)
         assert publisher.notice.bindings.alive_wait is None, "others wait for the next interval"
         async with sdk(url) as (_, hidden):
             await until("alive", lambda: hidden.alives, 5)
@@ -68,7 +68,7 @@ async def test_a_notice_waits_for_the_queue_that_obeys_it(
             [seq] = await rig.write_changes(match)
             await until("published", lambda: seq in first.seqs)
             await rig.management.ensure_disconnected(tenant_user(tenant.slug), "cut")
-        await until("seen", lambda: not publisher.notice.bindings.live)
+        await until("seen", lambda: not publisher.notice.bindings.routes_live)
         missed = set(await rig.write_changes(match, 3))
         await passed_over(rig, tenant.slug, max(missed))
         async with sdk(url) as (second, hidden):

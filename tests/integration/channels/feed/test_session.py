@@ -13,7 +13,7 @@ from app.amqp import routing
 from app.broker import publisher_users
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.session import FeedConfig, Session
+from app.channels.feed.session import FeedConfig, FeedSession
 from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
 from app.store import cursors, tenants
@@ -64,7 +64,7 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
 async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
     async with Management("http://guest:guest@127.0.0.1:1") as away:
         terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
-        session = Session(rig.store, away, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+        session = FeedSession(rig.store, away, parse(rig.settings.rabbitmq_url), terms, rig.watch)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         await asyncio.sleep(0)
@@ -263,16 +263,16 @@ async def test_a_tenant_is_served_though_the_reply_of_its_lease_was_lost(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database broke off after the commit."""
-    round_, lost = Session._renew, list[list[LeasedTenant]]()
+    round_, lost = FeedSession._renew, list[list[LeasedTenant]]()
 
-    async def unanswered(session: Session) -> list[LeasedTenant]:
+    async def unanswered(session: FeedSession) -> list[LeasedTenant]:
         leased = await round_(session)
         if leased and not lost:
             lost.append(leased)
             raise Unavailable("the answer is lost")
         return leased
 
-    monkeypatch.setattr(Session, "_renew", unanswered)
+    monkeypatch.setattr(FeedSession, "_renew", unanswered)
     async with AsyncExitStack() as stack:
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed())

@@ -80,7 +80,7 @@ async def test_a_client_that_was_cut_off_is_notified_once_it_is_bound_again(
     async with feed(alive_seconds=ALIVE, event_vhost=vhost) as session:
         async with connected_then_cut(rig, tenant.slug, url, match, exchange) as first:
             [publisher] = session.relay.publishers.values()
-            await until("seen", lambda: not publisher.notice.bindings.live)
+            await until("seen", lambda: not publisher.notice.bindings.routes_live)
             missed = set(await rig.write_changes(match, 5))
             await passed_over(rig, tenant.slug, max(missed))
         async with consuming(url, exchange) as second:
@@ -106,7 +106,7 @@ async def test_its_book_ends_equal_to_rest(rig: Rig, store: Store, feed: Running
             complete = await truth(store, life.matches)
             await until("all received", lambda: shown(book) == complete)
         [publisher] = session.relay.publishers.values()
-        await until("seen", lambda: not publisher.notice.bindings.live)
+        await until("seen", lambda: not publisher.notice.bindings.routes_live)
         for _ in range(40):
             await life.step()
         async with listening(rig, url, book):
@@ -141,7 +141,7 @@ async def test_a_moment_s_cut_costs_no_message_that_was_not_on_its_way(rig: Rig,
     async with feed(alive_seconds=ALIVE) as session:
         async with connected_then_cut(rig, tenant.slug, url, match):
             [publisher] = session.relay.publishers.values()
-            await until("seen", lambda: not publisher.notice.bindings.live)
+            await until("seen", lambda: not publisher.notice.bindings.routes_live)
             meanwhile = set(await rig.write_changes(match, 2))
         async with consuming(url, rig.settings.exchange) as second:
             await until("all published", lambda: second.seqs >= meanwhile)
@@ -164,7 +164,7 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
             [seq] = await rig.write_changes(match)
             await until("published", lambda: seq in first.seqs)
         [publisher] = session.relay.publishers.values()
-        await until("seen", lambda: not publisher.notice.bindings.live)
+        await until("seen", lambda: not publisher.notice.bindings.routes_live)
         missed = set(await rig.write_changes(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
         assert not await reports_loss(bystander), "no notice while nobody takes what is live"
