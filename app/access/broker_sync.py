@@ -1,8 +1,8 @@
 """Synchronising tenants' access with the broker: revoked tenants lose it, reactivated ones get it back.
 
 A change of a tenant writes its row only. The row holds the decision (`active`) and what the broker was set to
-last (`broker_access_applied`); where they differ, the processes that run `run` (every feed and web process) change
-the broker, woken by the change's notification and retrying while the broker is down. Doing it twice is
+last (`broker_access_applied`); where they differ, the processes that run `run` (every feed and web process)
+change the broker, woken by the change's notification and retrying while the broker is down. Doing it twice is
 harmless. So a revocation survives any outage, and any process may end at any moment.
 """
 
