@@ -13,11 +13,11 @@ from typing import Any
 from uuid import UUID
 
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
-from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
+from aio_pika.exceptions import ChannelNotFoundEntity
 
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
-from app.broker.connection import open_connection
+from app.broker.connection import FAILURES, open_connection
 from app.broker.management import ExchangeBinding, Management
 from app.broker.permissions import SDK_EXCHANGE
 from app.broker.provisioning import LOST
@@ -30,7 +30,6 @@ _CREATED, _DELETED = "binding.created", "binding.deleted"
 _CONNECT_SECONDS = 10.0
 _POLL_SECONDS = 1.0
 _POLLS = 10  #: so often the management API is polled before the events are tried again
-_FAILURES = (AMQPError, OSError, TimeoutError, RuntimeError)
 log = get_logger(__name__)
 
 
@@ -62,7 +61,7 @@ class BindingTracker:
                     "notified; enable its plugin rabbitmq_event_exchange",
                     vhost_of_events=self._url.rpartition("/")[2],
                 )
-            except _FAILURES as error:
+            except FAILURES as error:
                 log.warning("subscribing to the broker's events failed", error=repr(error))
             for _ in range(_POLLS):
                 await self._read_all()

@@ -7,14 +7,13 @@ established, or whose close is not answered, would keep reconnecting long after 
 import asyncio
 from typing import Any
 
-from aio_pika.exceptions import AMQPError
 from faststream.exceptions import FastStreamException
 from faststream.rabbit import RabbitBroker
 
-from app.broker.connection import open_connection
+from app.broker import connection as amqp_connection
 from app.kit.logging import get_logger
 
-FAILURES = (AMQPError, FastStreamException, OSError, TimeoutError, RuntimeError)
+FAILURES = (*amqp_connection.FAILURES, FastStreamException)
 _PROBE_SECONDS, _CLOSE_SECONDS = 10.0, 2.0
 _closing: set[asyncio.Task[Any]] = set()
 log = get_logger(__name__)
@@ -39,10 +38,7 @@ async def close(broker: RabbitBroker) -> None:
 
 
 async def _connect(broker: RabbitBroker, url: str) -> Any:
-    """Probes first: FastStream does not retain a connection whose first attempt fails, so that one could not
-    be closed."""
-    async with open_connection(url, _PROBE_SECONDS):
-        pass
+    await amqp_connection.probe(url, _PROBE_SECONDS)
     return await broker.connect()
 
 

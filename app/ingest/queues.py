@@ -8,12 +8,11 @@ import asyncio
 from contextlib import suppress
 from typing import Self
 
-from aio_pika.exceptions import AMQPException
 from faststream.exceptions import FastStreamException
 from faststream.rabbit import Channel, RabbitBroker, RabbitQueue
 
+from app.broker import connection as amqp_connection
 from app.broker.address import parse
-from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.ingest.batch import Batch, headers
 from app.kit.background import abandon
@@ -27,8 +26,7 @@ _PROBE_SECONDS = 5.0
 _HEARTBEAT_SECONDS = 10  #: after about three of them the broker moves a frozen worker's queues to others
 _RETRY_SECONDS = 1.0
 _STOP_SECONDS = 5.0
-#: What the client raises while the broker is unavailable; "closed" is a `RuntimeError`.
-FAILURES = (AMQPException, FastStreamException, OSError, TimeoutError, RuntimeError)
+FAILURES = (*amqp_connection.FAILURES, FastStreamException)
 log = get_logger(__name__)
 
 
@@ -96,7 +94,7 @@ class IngestQueues:
         """Connect and declare the queues, retrying until it works or we are closed."""
         while not self._ready.is_set() and not self._closing.is_set():
             try:
-                await self._probe()
+                await amqp_connection.probe(self._url, _PROBE_SECONDS)
                 await self.broker.start()
                 for number in range(PARTITIONS):
                     await self.broker.declare_queue(queue(number))
@@ -109,12 +107,6 @@ class IngestQueues:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_RETRY_SECONDS):
                         await self._closing.wait()
-
-    async def _probe(self) -> None:
-        """Raise the reason if we cannot connect. The robust client is not tried first: when its first attempt
-        fails, it is never closed and stays in the process until it is garbage-collected."""
-        async with open_connection(self._url, _PROBE_SECONDS):
-            pass
 
     async def _prepare_vhost(self) -> None:
         try:
