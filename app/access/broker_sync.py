@@ -15,8 +15,7 @@ import msgspec
 from app.broker import permissions, provisioning, tenant_access
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode, Permission, TopicPermission
-from app.broker.provisioning import has_sdk_exchange
-from app.broker.violations import client_connections
+from app.broker.tenant_access import client_users
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -76,13 +75,15 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
 
 async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], exchange: str) -> set[str]:
     """Restore the exchange for SDKs where it is not as we declare it; the slugs of those tenants."""
-    inventory = await management.inventory()
-    without = {each.slug for each in tenants if not has_sdk_exchange(inventory, each.slug, exchange)}
-    for slug in without:
+    listed, without = await management.exchanges(), set()
+    for slug in [tenant.slug for tenant in tenants]:
+        if await provisioning.has_sdk_exchange(management, listed, slug, exchange):
+            continue
         await provisioning.restore_sdk_exchange(management, slug, exchange)
-        for user in {each.user for each in client_connections(inventory, slug, management.user)}:
+        for user in await client_users(management, slug):
             await management.close_user_connections(user, "the exchange of this vhost was restored")
         log.warning("a tenant had no exchange for SDKs", tenant=slug)
+        without.add(slug)
     return without
 
 

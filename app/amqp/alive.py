@@ -59,17 +59,19 @@ class AlivePublisher:
         try:
             while True:
                 self._publisher.reachable.clear()
+                begun = time.monotonic()
                 if await self._beat():
-                    await self._pause()
+                    await self._pause(begun)
                 else:
                     await wait_for_event(self._publisher.reachable, _RETRY_SECONDS)
         finally:
             await self._close()
 
-    async def _pause(self) -> None:
-        """Wait for the next interval, or until there is a notice to publish."""
+    async def _pause(self, begun: float) -> None:
+        """Wait for the next interval, or until there is a notice to publish. The interval counts from when
+        this one began: counting losses, at a busy broker, is no reason for clients to consider us down."""
         notice = self._notice
-        until = time.monotonic() + notice.alive_seconds - 0.01
+        until = begun + notice.alive_seconds - 0.01
         while not self._is_due() and (left := until - time.monotonic()) > 0:
             notice.wake.clear()
             await wait_for_event(notice.wake, notice.pause(left))

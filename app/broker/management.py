@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx
 import msgspec
 
-from app.broker.inventory import Inventory
+from app.broker.inventory import Inventory, ListedExchange
 from app.broker.permissions import Permission, TopicPermission
 from app.kit.errors import Unavailable
 
@@ -215,6 +215,15 @@ class Management:
         """Bind an exchange to another; an equal binding stays as it is."""
         where = f"bindings/{_part(vhost)}/e/{_part(source)}/e/{_part(destination)}"
         await self._call("POST", where, {"routing_key": key})
+
+    async def is_bound(self, vhost: str, source: str, destination: str) -> bool:
+        """Whether an exchange is bound to another."""
+        where = f"bindings/{_part(vhost)}/e/{_part(source)}/e/{_part(destination)}"
+        return bool(await self._call("GET", f"{where}?columns=destination"))
+
+    async def exchanges(self) -> list[ListedExchange]:
+        """The exchanges of all vhosts."""
+        return msgspec.convert(await self._call("GET", _INVENTORY["exchanges"]), list[ListedExchange])
 
     async def bindings(self, vhost: str, exchange: str) -> list[ExchangeBinding]:
         """The present bindings of queues to an exchange; none when there is no such exchange."""

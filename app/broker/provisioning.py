@@ -9,7 +9,7 @@ What the tenant may do in the vhost is listed in `permissions`.
 import asyncio
 import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -18,7 +18,7 @@ from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 from app.broker import permissions
 from app.broker.address import Address, parse
 from app.broker.connection import open_connection
-from app.broker.inventory import Inventory, ListedBinding, ListedExchange
+from app.broker.inventory import ListedExchange
 from app.broker.management import Management
 from app.broker.permissions import SDK_EXCHANGE, TENANT_TAG, AuthorisationMode, tenant_user
 from app.kit.background import run_isolated
@@ -134,12 +134,14 @@ async def declare_sdk_exchange(management: Management, vhost: str, exchange: str
         await management.bind_exchange(vhost, exchange, SDK_EXCHANGE, "#")
 
 
-def has_sdk_exchange(inventory: Inventory, vhost: str, exchange: str) -> bool:
-    """Whether that exchange is there as declared, and bound."""
+async def has_sdk_exchange(
+    management: Management, listed: Collection[ListedExchange], vhost: str, exchange: str
+) -> bool:
+    """Whether that exchange, of those that the broker listed, is there as declared, and bound."""
     if exchange == SDK_EXCHANGE:
         return True
-    there = ListedExchange(vhost, SDK_EXCHANGE) in inventory.exchanges
-    return there and ListedBinding(vhost, exchange, SDK_EXCHANGE, "exchange") in inventory.bindings
+    there = ListedExchange(vhost, SDK_EXCHANGE) in listed
+    return there and await management.is_bound(vhost, exchange, SDK_EXCHANGE)
 
 
 async def restore_sdk_exchange(management: Management, vhost: str, exchange: str) -> None:

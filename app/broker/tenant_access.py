@@ -8,6 +8,7 @@ import msgspec
 from app.broker.management import Management
 from app.broker.permissions import TENANT_TAG, AuthorisationMode, tenant_user
 from app.broker.provisioning import apply_permissions
+from app.broker.publisher_users import PREFIX
 
 #: The user limits of a revoked tenant.
 REVOKED_LIMITS = {"max-connections": 0}
@@ -31,6 +32,13 @@ async def tag(management: Management, slug: str) -> None:
     user = tenant_user(slug)
     if present := await management.credentials(user):
         await management.set_credentials(user, msgspec.structs.replace(present, tags=(TENANT_TAG,)))
+
+
+async def client_users(management: Management, slug: str) -> set[str]:
+    """The users that the tenant's clients are connected as, keys too: neither feed processes nor
+    ourselves."""
+    users = {each.user for each in await management.connections(slug)} - {management.user}
+    return {user for user in users if not user.startswith(PREFIX)}
 
 
 async def close_connections(management: Management, slug: str, reason: str) -> None:

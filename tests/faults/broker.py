@@ -2,8 +2,6 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,16 +68,10 @@ class PrivateBroker:
         answering = partial(ports.answers, ports.LOOPBACK, port)
         assert ports.wait_until(answering, alive=lambda: True, seconds=20), "nothing authorises tenants"
 
-    @contextmanager
-    def admitting_keys(self, settings: Settings) -> Iterator[None]:
-        """The keys of this database may log in."""
+    def admit_keys(self, settings: Settings) -> None:
+        """The keys of this database may log in, and those of no other. Of tenants' users nothing changes."""
         self.answer_no_more()
         self.answer(settings)
-        try:
-            yield
-        finally:
-            self.answer_no_more()
-            self.answer()
 
     @property
     def authorisation_port(self) -> int:

@@ -23,3 +23,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
 async def rig(settings: Settings, store: Store, tmp_path: Path) -> AsyncIterator[Rig]:
     async with rigged(settings, store, tmp_path) as rig:
         yield rig
+
+
+@pytest.fixture
+async def key_rig(
+    settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker
+) -> AsyncIterator[Rig]:
+    """On the private broker, which the keys of this test's database may log in to."""
+    broker.admit_keys(settings)
+    async with rigged(broker.used_by(settings), store, tmp_path) as rig:
+        yield rig

@@ -3,111 +3,47 @@ disconnected."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
-from typing import Any
+from contextlib import AsyncExitStack
 from uuid import UUID
 
-import aio_pika
 import pytest
 import uvicorn
-from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError
 
 from app.access import admin, key_format
-from app.access.admin import IssuedKey
-from app.access.properties import KeyProperties
-from app.broker.address import parse
 from app.broker.authorisation import application
 from app.broker.connection import open_connection
 from app.broker.provisioning import USER_LIMITS, tenant_user
 from app.settings import Settings
-from app.store.connections import Store
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import Rig, rigged, until, until_async
+from tests.faults.keys import BY, ended, gets_in, issue, publish, reading, tenant_with_key
+from tests.faults.rig import Rig, until, until_async
 from tests.sdk_client.broker import logged_in
 
 pytestmark = pytest.mark.anyio
-BY: dict[str, Any] = {"by": "tester", "now": 1000}
-ODDS = "cs2.odds.basic"
-SDK_EXCHANGE = "oddinfeed"
-KEY = "hi.-.live.odds_change.2.od:match.1.-"
 
 
-@pytest.fixture
-async def rig(settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker) -> AsyncIterator[Rig]:
-    with broker.admitting_keys(settings):
-        async with rigged(broker.used_by(settings), store, tmp_path) as rig:
-            yield rig
-
-
-async def issue(rig: Rig, slug: str, **properties: Any) -> IssuedKey:
-    granted = KeyProperties(**{"bundles": (ODDS,)} | properties)
-    async with rig.store.transaction() as tx:
-        return await admin.issue_key(tx, slug, granted, secret=rig.settings.secret_key, **BY)
-
-
-async def tenant_with_key(rig: Rig, **properties: Any) -> tuple[str, IssuedKey]:
-    tenant, _ = await rig.tenant()
-    return tenant.slug, await issue(rig, tenant.slug, **properties)
-
-
-async def revoke(rig: Rig, key_id: UUID) -> None:
-    async with rig.store.transaction() as tx:
+async def revoke(key_rig: Rig, key_id: UUID) -> None:
+    async with key_rig.store.transaction() as tx:
         await admin.revoke_key(tx, key_id, **BY)
 
 
-def ended(connection: AbstractConnection) -> asyncio.Event:
-    over = asyncio.Event()
-    connection.close_callbacks.add(lambda *_: over.set())
-    return over
-
-
-async def gets_in(broker: PrivateBroker, key: str, vhost: str, password: str = "") -> bool:
-    try:
-        async with logged_in(broker.tls, key, vhost, password=password):
-            return True
-    except (AMQPError, OSError):
-        return False
-
-
-@asynccontextmanager
-async def reading(connection: AbstractConnection) -> AsyncIterator[list[bytes]]:
-    """What an exclusive queue receives that is bound as clients bind it."""
-    bodies: list[bytes] = []
-
-    async def receive(message: AbstractIncomingMessage) -> None:
-        bodies.append(message.body)
-
-    queue = await (await connection.channel()).declare_queue(exclusive=True)
-    await queue.bind(SDK_EXCHANGE, "*.*.live.*.*.*.*.#")
-    await queue.consume(receive, no_ack=True)
-    yield bodies
-
-
-async def publish(rig: Rig, vhost: str, body: bytes) -> None:
-    async with open_connection(parse(rig.settings.rabbitmq_url).url(vhost), 5) as ours:
-        exchange = await (await ours.channel()).get_exchange(rig.settings.exchange)
-        await exchange.publish(aio_pika.Message(body), KEY)
-
-
-async def test_a_key_reads_what_the_feed_publishes(rig: Rig, broker: PrivateBroker) -> None:
-    slug, key = await tenant_with_key(rig)
+async def test_a_key_reads_what_the_feed_publishes(key_rig: Rig, broker: PrivateBroker) -> None:
+    slug, key = await tenant_with_key(key_rig)
     async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:
-        await publish(rig, slug, b"<a/>")
+        await publish(key_rig, slug, b"<a/>")
         await until("the message", lambda: bodies == [b"<a/>"])
 
 
-async def test_who_may_not_is_refused(rig: Rig, broker: PrivateBroker) -> None:
-    slug, key = await tenant_with_key(rig)
-    another, _ = await tenant_with_key(rig)
-    limited = await issue(rig, slug, networks=("10.1.2.0/24",))
-    statistics = await issue(rig, slug, bundles=("cs2.stats",))
-    soccer = await issue(rig, slug, sports=("soccer",))
-    async with rig.store.transaction() as tx:
+async def test_who_may_not_is_refused(key_rig: Rig, broker: PrivateBroker) -> None:
+    slug, key = await tenant_with_key(key_rig)
+    another, _ = await tenant_with_key(key_rig)
+    limited = await issue(key_rig, slug, networks=("10.1.2.0/24",))
+    statistics = await issue(key_rig, slug, bundles=("cs2.stats",))
+    soccer = await issue(key_rig, slug, sports=("soccer",))
+    async with key_rig.store.transaction() as tx:
         await admin.create_tenant(tx, "newco", "Newco", **BY)
-    without_vhost = await issue(rig, "newco")
+    without_vhost = await issue(key_rig, "newco")
     attempts = {
         "a key that nobody issued": (key_format.generate(), slug, ""),
         "a mistyped key": (key.raw[:-1] + "!", slug, ""),
@@ -125,15 +61,15 @@ async def test_who_may_not_is_refused(rig: Rig, broker: PrivateBroker) -> None:
     assert await gets_in(broker, key.raw, slug)
 
 
-async def test_a_revoked_key_is_out_within_a_second(rig: Rig, broker: PrivateBroker) -> None:
+async def test_a_revoked_key_is_out_within_a_second(key_rig: Rig, broker: PrivateBroker) -> None:
     """Though the broker still lets it in from its cache: who comes back is disconnected again."""
-    slug, key = await tenant_with_key(rig)
-    other = await issue(rig, slug)
+    slug, key = await tenant_with_key(key_rig)
+    other = await issue(key_rig, slug)
     async with logged_in(broker.tls, other.raw, slug) as untouched:
         async with logged_in(broker.tls, key.raw, slug) as connection:
             over = ended(connection)
             began = time.monotonic()
-            await revoke(rig, key.key.id)
+            await revoke(key_rig, key.key.id)
             async with asyncio.timeout(5):
                 await over.wait()
             assert time.monotonic() - began < 1
@@ -155,37 +91,37 @@ async def stays_in(broker: PrivateBroker, key: str, slug: str) -> float | None:
 
 
 async def test_one_that_another_process_let_in_is_found(
-    rig: Rig, broker: PrivateBroker, settings: Settings
+    key_rig: Rig, broker: PrivateBroker, settings: Settings
 ) -> None:
-    slug, key = await tenant_with_key(rig)
+    slug, key = await tenant_with_key(key_rig)
     async with logged_in(broker.tls, key.raw, slug) as connection:
         over = ended(connection)
         broker.answer_no_more()
-        await revoke(rig, key.key.id)
+        await revoke(key_rig, key.key.id)
         broker.answer(settings)
         async with asyncio.timeout(15):
             await over.wait()
 
 
-async def test_a_rotated_key_is_replaced_at_once(rig: Rig, broker: PrivateBroker) -> None:
-    slug, old = await tenant_with_key(rig)
+async def test_a_rotated_key_is_replaced_at_once(key_rig: Rig, broker: PrivateBroker) -> None:
+    slug, old = await tenant_with_key(key_rig)
     async with logged_in(broker.tls, old.raw, slug) as connection:
         over = ended(connection)
-        async with rig.store.transaction() as tx:
-            new = await admin.rotate_key(tx, old.key.id, secret=rig.settings.secret_key, **BY)
+        async with key_rig.store.transaction() as tx:
+            new = await admin.rotate_key(tx, old.key.id, secret=key_rig.settings.secret_key, **BY)
         async with logged_in(broker.tls, new.raw, slug):
             async with asyncio.timeout(5):
                 await over.wait()
 
 
 async def test_while_nobody_answers_clients_stay_and_we_come_back(
-    rig: Rig, broker: PrivateBroker, settings: Settings
+    key_rig: Rig, broker: PrivateBroker, settings: Settings
 ) -> None:
-    slug, key = await tenant_with_key(rig)
-    fresh = await issue(rig, slug)
+    slug, key = await tenant_with_key(key_rig)
+    fresh = await issue(key_rig, slug)
     async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:
         broker.answer_no_more()
-        await publish(rig, slug, b"<b/>")
+        await publish(key_rig, slug, b"<b/>")
         await until("the message", lambda: bodies == [b"<b/>"])
         assert not await gets_in(broker, fresh.raw, slug)
         broker.answer(settings)
@@ -194,18 +130,18 @@ async def test_while_nobody_answers_clients_stay_and_we_come_back(
             return await gets_in(broker, fresh.raw, slug)
 
         await until_async("its first login", admitted)
-        await publish(rig, slug, b"<c/>")
+        await publish(key_rig, slug, b"<c/>")
         await until("it is still there", lambda: bodies == [b"<b/>", b"<c/>"])
 
 
 async def test_an_eleventh_connection_and_an_eleventh_queue_are_refused(
-    rig: Rig, broker: PrivateBroker
+    key_rig: Rig, broker: PrivateBroker
 ) -> None:
-    slug, key = await tenant_with_key(rig)
+    slug, key = await tenant_with_key(key_rig)
     async with AsyncExitStack() as stack:
         for _ in range(USER_LIMITS["max-connections"]):
             connection = await stack.enter_async_context(logged_in(broker.tls, key.raw, slug))
-        other = await issue(rig, slug)
+        other = await issue(key_rig, slug)
         assert not await gets_in(broker, other.raw, slug), "the tenant's keys share the connections"
         channel = await connection.channel()
         for _ in range(10):
@@ -231,12 +167,12 @@ class CountedKeys:
         raise AssertionError("the login was refused")
 
 
-async def test_a_wrong_key_is_looked_up_once(rig: Rig, broker: PrivateBroker) -> None:
-    tenant, url = await rig.tenant()
+async def test_a_wrong_key_is_looked_up_once(key_rig: Rig, broker: PrivateBroker) -> None:
+    tenant, url = await key_rig.tenant()
     keys, wrong = CountedKeys(), key_format.generate()
     broker.answer_no_more()
     config = uvicorn.Config(
-        application(rig.settings.exchange, lambda: keys),
+        application(key_rig.settings.exchange, lambda: keys),
         port=broker.authorisation_port,
         lifespan="off",
         log_config=None,
@@ -252,3 +188,4 @@ async def test_a_wrong_key_is_looked_up_once(rig: Rig, broker: PrivateBroker) ->
     finally:
         server.should_exit = True
         await serving
+        broker.answer()

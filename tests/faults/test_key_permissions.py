@@ -14,9 +14,8 @@ from app.access.broker_sync import BrokerAccessConfig
 from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from tests.faults.broker import PrivateBroker
+from tests.faults.keys import SDK_EXCHANGE, ended, gets_in, publish, reading, tenant_with_key
 from tests.faults.rig import Rig
-from tests.faults.test_key_logins import ended, gets_in, publish, reading, tenant_with_key
-from tests.faults.test_key_logins import rig as rig
 from tests.sdk_client.broker import logged_in
 from tests.support.eventually import eventually
 from tests.support.tenant_operations import (
@@ -28,7 +27,6 @@ from tests.support.tenant_operations import (
 )
 
 pytestmark = pytest.mark.anyio
-SDK_EXCHANGE = "oddinfeed"
 Attempt = Callable[[AbstractChannel, str], Awaitable[object]]
 
 
@@ -42,30 +40,30 @@ async def refusal(broker: PrivateBroker, key: str, slug: str, attempt: Attempt) 
     return ""
 
 
-async def test_a_key_may_do_what_is_listed_and_nothing_else(rig: Rig, broker: PrivateBroker) -> None:
-    slug, key = await tenant_with_key(rig)
+async def test_a_key_may_do_what_is_listed_and_nothing_else(key_rig: Rig, broker: PrivateBroker) -> None:
+    slug, key = await tenant_with_key(key_rig)
     for operation, attempt in (ALLOWED | ALLOWED_BY_KIND | ALLOWED_BY_LOGIN).items():
         assert await refusal(broker, key.raw, slug, attempt) == "", operation
     for operation, attempt in (REFUSED | REFUSED_BY_LOGIN).items():
         assert "ACCESS_REFUSED" in await refusal(broker, key.raw, slug, attempt), operation
 
 
-async def test_an_exchange_that_a_key_has_replaced_is_restored(rig: Rig, broker: PrivateBroker) -> None:
-    slug, key = await tenant_with_key(rig)
-    config = BrokerAccessConfig(rig.settings.exchange, "http")
-    assert await broker_sync.repair(rig.store, rig.management, config) == []
+async def test_an_exchange_that_a_key_has_replaced_is_restored(key_rig: Rig, broker: PrivateBroker) -> None:
+    slug, key = await tenant_with_key(key_rig)
+    config = BrokerAccessConfig(key_rig.settings.exchange, "http")
+    assert await broker_sync.repair(key_rig.store, key_rig.management, config) == []
     async with logged_in(broker.tls, key.raw, slug) as connection:
         over = ended(connection)
         channel = await connection.channel()
         await channel.exchange_delete(SDK_EXCHANGE)
         await channel.declare_exchange(SDK_EXCHANGE, aio_pika.ExchangeType.FANOUT)
-        await eventually(lambda: listed(rig.management, slug))
-        assert await broker_sync.repair(rig.store, rig.management, config) == [slug]
+        await eventually(lambda: listed(key_rig.management, slug))
+        assert await broker_sync.repair(key_rig.store, key_rig.management, config) == [slug]
         async with asyncio.timeout(5):
             await over.wait()
-    assert await broker_sync.repair(rig.store, rig.management, config) == []
+    assert await broker_sync.repair(key_rig.store, key_rig.management, config) == []
     async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:
-        await publish(rig, slug, b"<a/>")
+        await publish(key_rig, slug, b"<a/>")
 
         async def received() -> list[bytes]:
             return bodies
@@ -79,15 +77,15 @@ async def listed(management: Management, slug: str) -> bool:
 
 
 async def test_a_user_of_an_earlier_version_keeps_its_password_and_gets_the_tag(
-    rig: Rig, broker: PrivateBroker
+    key_rig: Rig, broker: PrivateBroker
 ) -> None:
-    tenant, url = await rig.tenant()
+    tenant, url = await key_rig.tenant()
     user, password = tenant_user(tenant.slug), url.rpartition("@")[0].rpartition(":")[2]
-    await rig.management.put_user(user, password)
+    await key_rig.management.put_user(user, password)
     assert not await gets_in(broker, user, tenant.slug, password)
-    config = BrokerAccessConfig(rig.settings.exchange, "http")
-    assert await broker_sync.repair(rig.store, rig.management, config) == [tenant.slug]
-    assert await broker_sync.repair(rig.store, rig.management, config) == []
+    config = BrokerAccessConfig(key_rig.settings.exchange, "http")
+    assert await broker_sync.repair(key_rig.store, key_rig.management, config) == [tenant.slug]
+    assert await broker_sync.repair(key_rig.store, key_rig.management, config) == []
 
     async def admitted() -> bool:
         return await gets_in(broker, user, tenant.slug, password)

@@ -16,8 +16,8 @@ from app.settings import Settings
 from app.store.connections import Store
 from scripts.local_services.certificates import Certificate
 from tests.faults.broker import PrivateBroker
+from tests.faults.keys import BY, issue
 from tests.faults.rig import Rig, rigged, until
-from tests.faults.test_key_logins import BY, issue
 from tests.sdk_client.api import Api
 from tests.sdk_client.feed import FeedClient, following
 from tests.sdk_client.names import Names
@@ -50,13 +50,13 @@ async def rig(
         sdk_certificate_file=str(certificate.certificate),
         sdk_private_key_file=str(certificate.key),
     )
-    with broker.admitting_keys(settings):
-        async with (
-            private_vhost(ours) as private,
-            listening(create_app(private), private, public),
-            rigged(private, store, tmp_path) as rig,
-        ):
-            yield rig
+    broker.admit_keys(settings)
+    async with (
+        private_vhost(ours) as private,
+        listening(create_app(private), private, public),
+        rigged(private, store, tmp_path) as rig,
+    ):
+        yield rig
 
 
 @asynccontextmanager

@@ -28,6 +28,7 @@ from app import settings
 from app.sandbox.demonstration import RunningDemo
 from app.sandbox.faults import FAULTS, FaultTarget
 from scripts.demonstration.comparison import Look, look, verdict
+from scripts.local_services import ports
 from tests.sdk_client.api import Api
 from tests.sdk_client.broker import BrokerAddress
 from tests.sdk_client.feed import FeedClient, following
@@ -98,6 +99,11 @@ class Session:
             print_step=lambda text: print(f"   {text}", flush=True),
         )
         await FAULTS[name].inject(target)
+        if name == "broker":  # a killed one is started again by the demo; the fault ends when it answers
+            await self.client.until("the connection is lost", lambda: not self.client.connected, 20)
+            sdk = self._description["sdk"]
+            while not await asyncio.to_thread(ports.answers, sdk["mq_host"], sdk["mq_port"]):
+                await asyncio.sleep(0.1)
 
     async def _healed(self, ended: float) -> tuple[float, float]:
         """Until when it is up for good, and until when its book equals REST, in seconds since `ended`."""
