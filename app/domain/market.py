@@ -65,12 +65,12 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def open(self) -> bool:
         """It has no result yet: on offer (`active`) or suspended. A recovery replays the odds of these."""
-        return self.status in OPEN
+        return self.status is MarketStatus.ACTIVE or self.status is MarketStatus.SUSPENDED
 
     @property
     def closed(self) -> bool:
         """Settled or voided. A market that is neither open nor closed was withdrawn (`inactive`)."""
-        return self.status in CLOSED
+        return self.status is MarketStatus.SETTLED or self.status is MarketStatus.CANCELLED
 
     @property
     def held(self) -> bool:

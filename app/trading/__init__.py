@@ -6,7 +6,7 @@ to the same state changes nothing.
 
     specifiers         a market's specifiers, typed, and their canonical text
     match_facts        what a settlement may rest on: counted rounds, map ends, events of known rounds
-    match_phase        which map and which rounds may be offered now
+    match_phase        what decides which markets may be on offer: the map and the rounds of the moment
     model              how likely home wins a round; every other price follows from it
     kill_model         one round, kill by kill
     round_state        what is known of a round when it is priced
@@ -17,6 +17,7 @@ to the same state changes nothing.
     round_model        CT's chance of a round, before it and in play
     round_endings      how a round ends
     round_outlook      what the current round decides of its map
+    map_outlook        how a map may end while none of its rounds is in progress
     bare_round         rounds of which little is known
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
@@ -35,6 +36,7 @@ to the same state changes nothing.
     round_markets, half_markets, map_markets, match_markets, player_markets    the rules
     registry           all rules by id
     pricing_config     how prices are made and when they are published
+    offer_plan         which markets may be on offer in one phase, in groups: made once a phase
     closing            which markets are closed because their result is all but certain
     repricing          until when the prices of a round may stand if no line comes
     margin             probabilities of a group to odds

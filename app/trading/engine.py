@@ -1,6 +1,7 @@
 """How the book of a match changes after the match has changed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 import msgspec
 from msgspec.structs import replace
@@ -15,20 +16,22 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import Book, Market, MarketKey, MarketStatus
-from app.domain.match import Match
+from app.domain.market import OPEN, Book, Market, MarketKey, MarketStatus
+from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
-from app.trading.match_facts import MatchFacts, collect_facts
-from app.trading.offers import OFF_OFFER, Offer, has_moved, has_moved_by, priced_offers
+from app.trading.match_facts import MatchFacts, collect_facts, events_alone
+from app.trading.offer_plan import OFF_OFFER
+from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
 from app.trading.settling import outdated_reason, roll_back, settle, settlement_of, waits_for_format
 from app.trading.specifiers import parse
 
+Markets = Iterable[tuple[MarketKey, Market]]
 #: Changes after which something settled may no longer hold.
 _REVERSING = (RoundsVoided, FormatChanged, MapFinished, MatchFinished, MatchCancelled, DetailsChanged)
 
@@ -59,28 +62,43 @@ def react(
     that an operator settled stay as they are until an operator rolls them back, held ones until they are
     released.
     """
-    facts = collect_facts(match, changes)
+    facts, reason = collect_facts(match, changes), _reason_to_suspend(match, quoting)
     after = dict(book)
     entries = _roll_back_outdated(facts, changes, after)
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
-    entries += _settle_decided(facts, after)
-    reason, due_at = _reason_to_suspend(match, quoting), None
+    opened = [(key, market) for key, market in after.items() if market.status in OPEN]
+    entries += _settle_decided(facts, after, opened, None if reason else events_alone(changes))
+    opened = [(key, market) for key, market in opened if after[key] is market]
+    due_at = None
     if reason:
-        _suspend(after, (), reason)
+        _suspend(after, opened, (), reason)
     else:
         forecast = Forecast(facts, now)
-        _apply_offers(forecast, after, now, pricing)
-        due_at = reprice_at(forecast, after, pricing)
+        _apply_offers(forecast, after, opened, now, pricing)
+        due_at = reprice_at(forecast, _open_markets(after, opened, book), pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
-    changed = tuple(
-        market
-        for key, market in after.items()
-        if key in replayed or ((known := book.get(key)) is not market and known != market)
-    )
-    return Reaction(changed, in_order(entries), due_at)
+    return Reaction(tuple(_changed(book, after, replayed)), in_order(entries), due_at)
+
+
+def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> Iterator[Market]:
+    """The markets of `after`, which begins with those of `book`, that differ or of which bets became void."""
+    for (key, known), market in zip(book.items(), after.values(), strict=False):
+        if (market is not known and market != known) or key in replayed:
+            yield market
+    for key in _added(after, book):
+        yield after[key]
+
+
+def _open_markets(after: Book, opened: Markets, book: Book) -> list[Market]:
+    return [after[key] for key in chain((key for key, _ in opened), _added(after, book))]
+
+
+def _added(after: Book, book: Book) -> Iterator[MarketKey]:
+    """The keys of `after` behind those of `book`."""
+    return islice(after, len(book), None)
 
 
 def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
@@ -93,7 +111,7 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
 def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
     """Every active market, suspended for `reason`."""
     after = dict(book)
-    _suspend(after, (), reason)
+    _suspend(after, book.items(), (), reason)
     return tuple(market for key, market in after.items() if market is not book[key])
 
 
@@ -122,12 +140,21 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
     return entries
 
 
-def _settle_decided(facts: MatchFacts, after: Book) -> list[LedgerEntry]:
+def _settle_decided(
+    facts: MatchFacts, after: Book, opened: Markets, events: Sequence[TimelineEvent] | None
+) -> list[LedgerEntry]:
+    """Settle what the facts decide. What was open before was not decided before: where nothing but these
+    `events` of a round has happened since, only they decide; None: anything may have happened."""
     entries = []
-    for key, market in after.items():
-        if not market.open or market.held or market.type_id not in RULES:
+    for key, market in opened:
+        rule = RULES.get(key[0])
+        if rule is None or (events is not None and rule.event is None and not market.settled_by):
             continue
-        found = settlement_of(RULES[market.type_id], facts, parse(market.specifiers))
+        specifiers = parse(key[1])
+        decided = events is None or market.settled_by or rule.is_decided_by(events, specifiers)
+        if not decided or market.held:
+            continue
+        found = settlement_of(rule, facts, specifiers)
         if found:
             after[key], entry = settle(market, found)
             entries.append(entry)
@@ -142,17 +169,16 @@ def _reason_to_suspend(match: Match, quoting: bool) -> str:
     return "" if quoting else "facts came late"
 
 
-def _suspend(after: Book, offered: Iterable[MarketKey], reason: str) -> bool:
-    """Suspend the active markets that are not offered; whether there were any."""
-    still_offered, suspended = frozenset(offered), False
-    for key, market in after.items():
-        if market.status is MarketStatus.ACTIVE and key not in still_offered:
-            after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
-            suspended = True
-    return suspended
+def _suspend(after: Book, opened: Markets, offered: Iterable[MarketKey], reason: str) -> bool:
+    """Suspend those of the `opened` markets that are active and not offered; whether there were any."""
+    active = {key: market for key, market in opened if market.status is MarketStatus.ACTIVE}
+    gone = active.keys() - frozenset(offered)
+    for key in gone:
+        after[key] = replace(active[key], status=MarketStatus.SUSPENDED, reason=reason)
+    return bool(gone)
 
 
-def _apply_offers(forecast: Forecast, after: Book, now: int, pricing: PricingConfig) -> None:
+def _apply_offers(forecast: Forecast, after: Book, opened: Markets, now: int, pricing: PricingConfig) -> None:
     """Open and price the offers, suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
@@ -160,7 +186,7 @@ def _apply_offers(forecast: Forecast, after: Book, now: int, pricing: PricingCon
     step, or a market opens or closes: clock, health and weapons move them a little with every line.
     """
     offers = priced_offers(forecast, after, pricing)
-    closed = _suspend(after, (offer.key for offer in offers), OFF_OFFER)
+    closed = _suspend(after, opened, (offer.key for offer in offers), OFF_OFFER)
     if forecast.current_round and not closed and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]
@@ -186,7 +212,7 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
             opened_at=now,
             priced_at=now,
         )
-    if known.status is MarketStatus.ACTIVE and (known.odds, known.probability) == (odds, probability):
+    if known.probability == probability and known.odds == odds and known.status is MarketStatus.ACTIVE:
         return known
     return replace(
         known,

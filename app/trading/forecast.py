@@ -5,17 +5,18 @@ They depend on each other: the round being played moves the map, the map moves t
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from app.domain.equipment_value import team_equipment_values
-from app.domain.match import CurrentRound, Side, TimelineEvent
+from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import match_scores, model, skill
 from app.trading.bare_round import bare_state, state_before
-from app.trading.lines import Distribution, Measure, measured
+from app.trading.lines import Distribution, Measure, Mixture, measured
+from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
     Finals,
     MapParameters,
     MapState,
+    finals,
     half_scores,
     home_starts_ct,
     home_wins_opening,
@@ -23,19 +24,21 @@ from app.trading.map_scores import (
     map_parameters,
     map_state,
     mixture,
-    mixture_of,
     reaches_first,
     wins_map,
 )
 from app.trading.match_facts import MatchFacts
+from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.model import Skill
 from app.trading.round_model import ct_wins
 from app.trading.round_outlook import RoundOutlook, round_outlook
-from app.trading.round_state import FULL_TEAM, RoundState, SideState
-from app.trading.round_view import round_state, seen_at
+from app.trading.round_state import RoundState
+from app.trading.round_view import round_state, seen_at, side_means
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
 _CERTAIN = 1 - 1e-9
+Key = TypeVar("Key")
+Found = TypeVar("Found")
 
 
 class Branch(NamedTuple):
@@ -62,13 +65,8 @@ class Forecast:
         self.now = max(now, self.match.last_fact_at)
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
-        self._branches: dict[tuple[int, float], list[Branch]] = {}
-        self._all_branches: dict[int, list[Branch]] = {}
         self._before: dict[int, float] = {}
-        self._half_scores: dict[int, Finals] = {}
-        self._races: dict[tuple[int, int], float] = {}
-        self._map_wins: dict[tuple[int, float], float] = {}
-        self._distributions: dict[tuple[int, Measure], Distribution] = {}
+        self._once: dict[tuple[object, object], Any] = {}
 
     @cached_property
     def cases(self) -> tuple[skill.Case, ...]:
@@ -79,11 +77,26 @@ class Forecast:
     def skill(self) -> Skill:
         return skill.moments(self.cases)
 
+    @cached_property
+    def phase(self) -> MatchPhase:
+        """What of the facts decides which markets may be on offer."""
+        return match_phase(self.facts)
+
+    def once(self, compute: Callable[["Forecast", Key], Found], key: Key) -> Found:
+        """What `compute` finds for this forecast and `key`, computed on first use."""
+        known: Found | None = self._once.get((compute, key))
+        if known is None:
+            known = self._once[compute, key] = compute(self, key)
+        return known
+
     def later(self, millis: int) -> "Forecast":
         """The forecast for so many ms later, if nothing happens until then but that time passes."""
+        return self.once(Forecast._so_much_later, millis)
+
+    def _so_much_later(self, millis: int) -> "Forecast":
         after = Forecast(self.facts, self.now + millis)
         after._map_parameters, after._states = self._map_parameters, self._states
-        after._before = self._before
+        after._before, after.phase = self._before, self.phase
         after._current_outlook = self._current_outlook
         after.cases, after.skill, after.economy = self.cases, self.skill, self.economy
         if self.round_state and self.current_round:
@@ -122,15 +135,13 @@ class Forecast:
 
     def half_scores(self, number: int) -> Finals:
         """The scores that the map's first half can end with, and their probabilities."""
-        known = self._half_scores.get(number)
-        if known is None:
-            outlook = self._outlook(number)
-            known = self._half_scores[number] = (
-                outlook.half_scores(self._current_round_chances)
-                if outlook
-                else self._mean(half_scores, number)
-            )
-        return known
+        return self.once(Forecast._first_half, number)
+
+    def _first_half(self, number: int) -> Finals:
+        outlook = self._outlook(number)
+        if outlook:
+            return outlook.half_scores(self._current_round_chances)
+        return self._mean(half_scores, number)
 
     def _mean(self, distribution: Callable[[MapParameters, MapState], Finals], number: int) -> Finals:
         return mixture(
@@ -139,18 +150,17 @@ class Forecast:
 
     def reaches_first(self, number: int, target: int) -> float:
         """The chance that home has `target` rounds of the map before away has."""
-        known = self._races.get((number, target))
-        if known is None:
-            outlook = self._outlook(number)
-            known = self._races[number, target] = (
-                outlook.reaches_first(target, self._current_round_chances)
-                if outlook
-                else sum(
-                    weight * reaches_first(parameters, state, target)
-                    for weight, parameters, state in self.branches(number)
-                )
-            )
-        return known
+        return self.once(Forecast._race, (number, target))
+
+    def _race(self, of_map: tuple[int, int]) -> float:
+        number, target = of_map
+        outlook = self._outlook(number)
+        if outlook:
+            return outlook.reaches_first(target, self._current_round_chances)
+        return sum(
+            weight * reaches_first(parameters, state, target)
+            for weight, parameters, state in self.branches(number)
+        )
 
     def _outlook(self, number: int) -> RoundOutlook | None:
         """That of the current round of this map; None when there is none, or while sides are unknown."""
@@ -168,42 +178,52 @@ class Forecast:
 
     def distribution(self, measure: Measure, number: int = 0) -> Distribution:
         """What `measure` of a map's final score may come to, or without a number of the match's, in maps."""
-        known = self._distributions.get((number, measure))
-        if known is None:
-            known = self._distributions[number, measure] = self._distribution(measure, number)
-        return known
+        return self.once(Forecast._distribution, (measure, number))
 
-    def _distribution(self, measure: Measure, number: int) -> Distribution:
+    def _distribution(self, key: tuple[Measure, int]) -> Distribution:
+        measure, number = key
         if not number:
             return Distribution.of(measured(measure, self.match_finals))
         outlook = self._outlook(number)
         if outlook:
             return outlook.distribution(measure, self._current_round_chances)
+        ahead = self._map_ahead(number)
+        if ahead:
+            return ahead.distribution(measure, self.once(Forecast._cases_reaching, number))
         branches = self.branches(number)
-        ahead = tuple((parameters, state) for _, parameters, state in branches)
-        return mixture_of(measure, ahead).under([branch.weight for branch in branches])
+        ends = [measured(measure, finals(parameters, state)) for _, parameters, state in branches]
+        return Mixture(ends).under([branch.weight for branch in branches])
+
+    def _map_ahead(self, number: int) -> MapOutlook | None:
+        """The outlook of a map of which no round is in progress."""
+        current = self.current_round
+        if current is not None and current.map == number:
+            return None
+        return self.once(Forecast._outlook_ahead, number)
+
+    def _outlook_ahead(self, number: int) -> MapOutlook:
+        skills = tuple(case.skill for case in self.cases)
+        return map_outlook(skills, tuple(self.map_parameters(number, skills[0])), self.state(number))
+
+    def _cases_reaching(self, number: int) -> list[float]:
+        """The probabilities of the cases if the map is played."""
+        reached = [
+            case.weight * match_scores.reaches(self.match, number, self._map_win, case.skill)
+            for case in self.cases
+        ]
+        total = sum(reached)
+        return [weight / total for weight in reached]
 
     def branches(self, number: int) -> list[Branch]:
         """The states of the map after the current round, in all cases of skill in which it is played."""
-        known = self._all_branches.get(number)
-        if known is None:
-            reached = [
-                case.weight * match_scores.reaches(self.match, number, self._map_win, case.skill)
-                for case in self.cases
-            ]
-            total = sum(reached)
-            known = self._all_branches[number] = [
-                Branch(weight / total * branch.weight, branch.map_parameters, branch.state)
-                for case, weight in zip(self.cases, reached, strict=True)
-                for branch in self._branches_under(number, case.skill)
-            ]
-        return known
+        return self.once(Forecast._all_branches, number)
 
-    def _branches_under(self, number: int, level: float) -> list[Branch]:
-        known = self._branches.get((number, level))
-        if known is None:
-            known = self._branches[number, level] = list(self._branches_from(number, level))
-        return known
+    def _all_branches(self, number: int) -> list[Branch]:
+        return [
+            Branch(weight * branch.weight, branch.map_parameters, branch.state)
+            for case, weight in zip(self.cases, self.once(Forecast._cases_reaching, number), strict=True)
+            for branch in self._branches_from(number, case.skill)
+        ]
 
     def _branches_from(self, number: int, level: float) -> Iterator[Branch]:
         state, current = self.state(number), self.current_round
@@ -228,7 +248,7 @@ class Forecast:
         half, position = parameters.position(at.home, at.away)
         if parameters.half(half).economy is parameters.economies.rich or not position:
             return 0
-        ct, t = _means(current, state.ct, "CT"), _means(current, state.t, "T")
+        ct, t = side_means(current, state.ct, "CT"), side_means(current, state.t, "T")
         return None if ct is None or t is None else parameters.economies.state(ct, t)
 
     def before_round(self, number: int) -> float:
@@ -284,7 +304,7 @@ class Forecast:
             ct = ct_wins(state, side + (level if home_is_ct else -level))
             return min(max(ct if home_is_ct else 1 - ct, 1 - _CERTAIN), _CERTAIN)
 
-        return skill.by_skill(self.cases, home_wins)
+        return skill.by_skill(self.cases, self.skill, home_wins)
 
     def _bare_state(self, current: CurrentRound, home_is_ct: bool) -> RoundState:
         return bare_state(self.facts.play(current.map), current, home_is_ct, self._plant, self.now)
@@ -337,9 +357,8 @@ class Forecast:
         score = match.score_home, match.score_away
         outlook = self._outlook(numbers[0]) if numbers else None
         if outlook:
-            following = tuple(
-                tuple(self._map_win(number, case.skill) for number in numbers[1:]) for case in self.cases
-            )
+            wins = [self._wins(number) for number in numbers[1:]]
+            following = tuple(tuple(by_skill[case.skill] for by_skill in wins) for case in self.cases)
             return outlook.match_finals(score, match.best_of, following, self._current_round_chances)
         cases = []
         for case in self.cases:
@@ -348,17 +367,25 @@ class Forecast:
         return mixture(cases)
 
     def _map_win(self, number: int, level: float) -> float:
-        known = self._map_wins.get((number, level))
-        if known is None:
-            known = self._map_wins[number, level] = self._wins_map(number, level)
-        return known
+        return self._wins(number)[level]
 
-    def _wins_map(self, number: int, level: float) -> float:
-        outlook = self._outlook(number)
+    def _wins(self, number: int) -> Mapping[float, float]:
+        """Home's chance to win the map, by skill."""
+        return self.once(Forecast._wins_by_skill, number)
+
+    def _wins_by_skill(self, number: int) -> Mapping[float, float]:
+        outlook, ahead = self._outlook(number), self._map_ahead(number)
         if outlook:
-            return outlook.map_wins(self._current_round_chances)[level]
-        ahead = self._branches_under(number, level)
-        return sum(branch.weight * wins_map(branch.map_parameters, branch.state) for branch in ahead)
+            return outlook.map_wins(self._current_round_chances)
+        if ahead:
+            return ahead.wins
+        return {
+            case.skill: sum(
+                branch.weight * wins_map(branch.map_parameters, branch.state)
+                for branch in self._branches_from(number, case.skill)
+            )
+            for case in self.cases
+        }
 
     def home_is_ct(self, number: int) -> bool | None:
         """Whether home plays CT in the current round; None while the sides are unknown."""
@@ -371,15 +398,3 @@ class Forecast:
     def ct_wins(self, number: int, round_number: int) -> float:
         home = self.round_win(number, round_number)
         return home if self.home_is_ct(number) is not False else 1 - home
-
-
-def _means(current: CurrentRound, side: SideState, name: Side) -> int | None:
-    """A side's money and equipment when the round began. Once it is live, what its players carried out of the
-    buy zone counts; until all have left it, what they have, while all live."""
-    if side.money is None:
-        return None
-    live = current.phase != "freeze"
-    carried, _ = team_equipment_values(current.carried, name) if live else (None, None)
-    if carried is None and not (live and side.alive < FULL_TEAM):
-        carried = None if side.weapons is None or side.utility is None else side.weapons + side.utility
-    return None if carried is None else side.money + carried

@@ -16,7 +16,7 @@ from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.trading.forecast import Forecast
 from app.trading.match_facts import MatchFacts
-from app.trading.offers import possible_offers
+from app.trading.offer_plan import possible_markets
 from app.trading.registry import RULES
 from app.trading.rules import NOT_PLAYED, void
 from app.trading.settling import roll_back, settle, void_window_entry
@@ -40,7 +40,7 @@ def apply_format_change(
         (rule.id, specifiers.text)
         for rule in RULES.values()
         if rule.about_format in scopes
-        for specifiers in possible_offers(rule, forecast)
+        for specifiers in possible_markets(rule, forecast)
     }
     for key, market in after.items():
         if market.type_id not in RULES or RULES[market.type_id].about_format not in scopes or market.held:

@@ -6,7 +6,7 @@ Rounds alone decide them, however the map ends.
 from collections.abc import Iterable
 from functools import partial
 
-from app.domain.match import MapPlay, Round
+from app.domain.match import Round
 from app.trading.forecast import Forecast
 from app.trading.map_markets import (
     TEAMS,
@@ -20,12 +20,12 @@ from app.trading.map_markets import (
 )
 from app.trading.map_scores import chance_of
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import map_on_offer, round_in_progress
+from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
 from app.trading.specifiers import Specifiers
 
 
-def _race_lines(play: MapPlay) -> Iterable[Specifiers]:
+def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
     half = play.max_rounds // 2
     targets = sorted({half // 3, half * 7 // 12, half * 5 // 6})
     return (
@@ -58,9 +58,8 @@ def _half_length(facts: MatchFacts, specifiers: Specifiers) -> int:
     return facts.play(specifiers.map).max_rounds // 2
 
 
-def _in_first_half(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
-    number = map_on_offer(facts)
-    play = facts.play(number) if number else None
+def _in_first_half(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
+    play = phase.map
     return lines(play) if play and play.rounds_won < play.max_rounds // 2 else ()
 
 
@@ -83,7 +82,7 @@ def _half_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers
     return None
 
 
-def _level_line(play: MapPlay) -> Iterable[Specifiers]:
+def _level_line(play: OfferedMap) -> Iterable[Specifiers]:
     """A half of an odd number of rounds cannot end level."""
     return () if play.max_rounds // 2 % 2 else single_line(play)
 
@@ -96,21 +95,24 @@ def _pistol_number(facts: MatchFacts, specifiers: Specifiers, half: int) -> int:
     return 1 + (half - 1) * _half_length(facts, specifiers)
 
 
-def _pistol_offers(facts: MatchFacts) -> Iterable[Specifiers]:
+def _pistol_offers(phase: MatchPhase) -> Iterable[Specifiers]:
     """Pistol rounds that have not gone live."""
-    number, current = map_on_offer(facts), round_in_progress(facts)
-    if number is None:
+    play = phase.map
+    if play is None:
         return
-    play = facts.play(number)
-    begun = play.rounds_won + int(current is not None and current.phase == "live")
+    begun = play.rounds_won + phase.live
     for half in (1, 2):
         if begun < 1 + (half - 1) * (play.max_rounds // 2):
-            yield from (Specifiers(map=number, team=team, half=half) for team in TEAMS)
+            yield from (Specifiers(map=play.number, team=team, half=half) for team in TEAMS)
+
+
+def _pistol_wins(forecast: Forecast, of_half: tuple[int, int]) -> list[tuple[float, float]]:
+    return forecast.pistol_wins(*of_half)
 
 
 def _pistol_chances(forecast: Forecast, specifiers: Specifiers, half: int) -> list[tuple[float, float]]:
     """Home's chance in each case, with the probability of the case; of a round that is over, its result."""
-    ahead = forecast.pistol_wins(specifiers.map, half - 1)
+    ahead = forecast.once(_pistol_wins, (specifiers.map, half - 1))
     played = forecast.facts.rounds.get((specifiers.map, _pistol_number(forecast.facts, specifiers, half)))
     return [(weight, float(played.winner == "home")) for weight, _ in ahead] if played else ahead
 
@@ -130,9 +132,9 @@ def _pistol_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | No
     )
 
 
-def _until_second_pistol(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
-    number = next((specifiers.map for specifiers in _pistol_offers(facts) if specifiers.half == 2), None)
-    return lines(facts.play(number)) if number else ()
+def _until_second_pistol(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
+    ahead = any(specifiers.half == 2 for specifiers in _pistol_offers(phase))
+    return lines(phase.map) if phase.map and ahead else ()
 
 
 def _pistols_won(forecast: Forecast, specifiers: Specifiers) -> tuple[float, float, float]:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from operator import mul
 
@@ -48,21 +48,26 @@ class Distribution:
         mean = self.mean
         return sum((value - mean) ** 2 * chance for value, chance in self._found)
 
-    def is_sign(self, line: float) -> bool:
-        """Whether nothing decides between exceeding `line` or not but the count's sign."""
-        index = bisect_right(self._values, line)
-        return 0 < index < len(self._values) and self._values[index - 1] < 0 < self._values[index]
-
-    def lines(self) -> list[tuple[float, float]]:
-        """A line between each two neighbouring values, in order, with the probability to exceed it.
+    def lines(self, *, of_sign: bool = True) -> list[tuple[float, float]]:
+        """A line between each two neighbouring values, in order, with the probability to exceed it; without
+        `of_sign` none that only the count's sign decides.
 
         Where values lie further apart, all lines between them are the same bet: the one next to the value
         nearer to zero stands for them.
         """
-        return [
-            (low + 0.5 if low >= 0 else high - 0.5, tail)
-            for (low, high), tail in zip(pairwise(self._values), self._tails[1:], strict=False)
-        ]
+        between, sign = _between(tuple(self._values))
+        lines = list(zip(between, self._tails[1:], strict=False))
+        if sign is not None and not of_sign:
+            del lines[sign]
+        return lines
+
+
+@lru_cache(maxsize=1024)
+def _between(values: tuple[int, ...]) -> tuple[list[float], int | None]:
+    """The lines between neighbouring values, and which of them only the sign decides."""
+    between = [low + 0.5 if low >= 0 else high - 0.5 for low, high in pairwise(values)]
+    signs = [index for index, (low, high) in enumerate(pairwise(values)) if low < 0 < high]
+    return between, signs[0] if signs else None
 
 
 class Mixture:

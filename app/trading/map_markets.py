@@ -10,34 +10,33 @@ from app.trading.ladder import Ladder, with_handicap, with_threshold
 from app.trading.lines import Measure, lead, of_away, of_home, total
 from app.trading.map_scores import Score, reachable
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import map_on_offer, maps_to_come
+from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void, without_team
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
 
 Condition = Callable[[Specifiers, int, int], bool]  #: of the final score (home, away)
-Lines = Callable[[MapPlay], Iterable[Specifiers]]
+Lines = Callable[[OfferedMap], Iterable[Specifiers]]
 
 
-def for_map_on_offer(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
-    number = map_on_offer(facts)
-    return lines(facts.play(number)) if number else ()
+def for_map_on_offer(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
+    return lines(phase.map) if phase.map else ()
 
 
-def team_lines(play: MapPlay) -> Iterable[Specifiers]:
+def team_lines(play: OfferedMap) -> Iterable[Specifiers]:
     return (Specifiers(map=play.number, team=team) for team in TEAMS)
 
 
-def single_line(play: MapPlay) -> Iterable[Specifiers]:
+def single_line(play: OfferedMap) -> Iterable[Specifiers]:
     return (Specifiers(map=play.number),)
 
 
-def for_maps_on_offer(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+def for_maps_on_offer(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
     """On the map on offer, and on those to come."""
-    yield from for_map_on_offer(lines, facts)
-    for number in maps_to_come(facts):
-        yield from lines(facts.play(number))
+    yield from for_map_on_offer(lines, phase)
+    for play in phase.ahead:
+        yield from lines(play)
 
 
 def own(specifiers: Specifiers, home: int, away: int) -> Score:
@@ -85,8 +84,7 @@ def handicap_price(forecast: Forecast, specifiers: Specifiers) -> float:
 
 def handicap_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
     """All but the line that only the winner decides."""
-    leads = forecast.distribution(lead, specifiers.map)
-    return [one for one in leads.lines() if not leads.is_sign(one[0])]
+    return forecast.distribution(lead, specifiers.map).lines(of_sign=False)
 
 
 def count_lines(
@@ -213,7 +211,7 @@ def _final(
     lines: Lines,
     condition: Condition,
     *,
-    where: Callable[[Lines, MatchFacts], Iterable[Specifiers]] = for_map_on_offer,
+    where: Callable[[Lines, MatchPhase], Iterable[Specifiers]] = for_map_on_offer,
     price: Callable[[Forecast, Specifiers], float],
     shared: Callable[[Specifiers], Specifiers] = without_team,
     about_format: Literal["", "map"] = "map",

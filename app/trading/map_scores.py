@@ -17,7 +17,6 @@ from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
 from app.trading.half_walk import Half, Rest, Results
-from app.trading.lines import Measure, Mixture, measured
 from app.trading.model import half_of, side_logit, start_side, switched
 
 Score = tuple[int, int]
@@ -111,11 +110,18 @@ def map_state(play: MapPlay) -> MapState:
 def half_results(play: MapPlay) -> Iterator[tuple[int, Results]]:
     """The results of each half so far, with its number (from 0); None for rounds that were not seen."""
     ct_won = {played.number: played.winning_side == "CT" for played in play.counted}
-    halves: dict[int, list[bool | None]] = {}
-    for index in range(play.rounds_won):
-        number, _ = half_of(index, play.max_rounds, play.overtime_rounds)
-        halves.setdefault(number, []).append(ct_won.get(index + 1))
-    return ((number, tuple(results)) for number, results in halves.items())
+    for number, rounds in _halves(play.rounds_won, play.max_rounds, play.overtime_rounds):
+        yield number, tuple(map(ct_won.get, rounds))
+
+
+@lru_cache(maxsize=1024)
+def _halves(rounds_won: int, max_rounds: int, overtime_rounds: int) -> tuple[tuple[int, list[int]], ...]:
+    """The numbers of the rounds of each half so far."""
+    halves: dict[int, list[int]] = {}
+    for index in range(rounds_won):
+        number, _ = half_of(index, max_rounds, overtime_rounds)
+        halves.setdefault(number, []).append(index + 1)
+    return tuple(halves.items())
 
 
 def home_wins_round(parameters: MapParameters, state: MapState, seen: int | None = None) -> float:
@@ -242,12 +248,6 @@ def wins_map(parameters: MapParameters, state: MapState) -> float:
 
 def chance_of(distribution: Finals, condition: Callable[[int, int], bool]) -> float:
     return sum([chance for (home, away), chance in distribution if condition(home, away)])
-
-
-@lru_cache(maxsize=1024)
-def mixture_of(measure: Measure, cases: tuple[tuple[MapParameters, MapState], ...]) -> Mixture:
-    """What `measure` of the final score may come to in each of these cases."""
-    return Mixture(measured(measure, finals(*case)) for case in cases)
 
 
 @lru_cache(maxsize=4096)

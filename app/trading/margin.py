@@ -5,11 +5,11 @@ other members of the group take the difference, so that the sum still holds.
 """
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
+from functools import lru_cache
 
 MIN_ODDS, MAX_ODDS = 1.01, 50.0
 _MIN_SHARE, _MAX_SHARE = 1 / MAX_ODDS, 1 / MIN_ODDS
-_THOUSANDTH = Decimal("0.001")
 
 
 def shares(probabilities: Sequence[float], margin: float) -> tuple[float, ...]:
@@ -43,5 +43,10 @@ def _within_caps(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
 
 def odds(share: float) -> Decimal:
     """Decimal odds, three decimals, within the caps."""
-    value = Decimal(1 / share).quantize(_THOUSANDTH, ROUND_HALF_EVEN)
-    return min(max(value, Decimal("1.010")), Decimal("50.000"))
+    return _decimal(round(1 / share, 3))
+
+
+@lru_cache(maxsize=50_000)
+def _decimal(rounded: float) -> Decimal:
+    """Exactly those odds, within the caps."""
+    return Decimal(f"{min(max(rounded, MIN_ODDS), MAX_ODDS):.3f}")

@@ -10,12 +10,22 @@ from functools import cached_property
 
 import msgspec
 
-from app.domain.changes import EventAdded, MatchChange, RoundFinished, RoundsVoided
+from app.domain.changes import (
+    EventAdded,
+    EventAmended,
+    MatchChange,
+    RoundFinished,
+    RoundLive,
+    RoundOpened,
+    RoundsVoided,
+)
 from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
 from app.domain.player_kills import player_kills
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
+#: Changes that end nothing: of these only events can decide a market.
+_WITHIN_ROUNDS = (EventAdded, EventAmended, RoundOpened, RoundLive)
 
 
 class MatchFacts(msgspec.Struct, frozen=True, dict=True):
@@ -85,12 +95,12 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     def _kills(
         self, rounds: Iterable[Round], current: CurrentRound | None
     ) -> dict[PlayerKey, tuple[int, ...]]:
-        found: dict[PlayerKey, tuple[int, ...]] = {}
+        found: dict[PlayerKey, list[int]] = {}
         for played in rounds:
             _add(found, played.map, played.kills or ())
         if current is not None and (current.map, current.number) not in self.rounds:
             _add(found, current.map, player_kills(current.events))
-        return found
+        return {key: tuple(ids) for key, ids in found.items()}
 
     def kills_known(self, number: int) -> bool:
         """Whether no kill of the map's counted rounds may be missing."""
@@ -119,6 +129,13 @@ def collect_facts(match: Match, changes: Sequence[MatchChange]) -> MatchFacts:
     return facts_from_events(match, events, frozenset(voided))
 
 
+def events_alone(changes: Sequence[MatchChange]) -> list[TimelineEvent] | None:
+    """The events of rounds in these changes; None when more changed that a settlement may rest on."""
+    if not all(isinstance(change, _WITHIN_ROUNDS) for change in changes):
+        return None
+    return [change.event for change in changes if isinstance(change, EventAdded | EventAmended)]
+
+
 def facts_from_events(
     match: Match, known: Iterable[TimelineEvent], voided: frozenset[int] = frozenset()
 ) -> MatchFacts:
@@ -135,24 +152,23 @@ def facts_from_events(
         live=live if live and not live.decided else None,
         plays={play.number: play for play in match.maps},
         counted_rounds=rounds,
-        confirmed={play.number: _confirmed(play) for play in match.maps},
+        confirmed={play.number: _confirmed(play, rounds[play.number]) for play in match.maps},
         rounds={(number, played.number): played for number, counted in rounds.items() for played in counted},
         events={round_key: tuple(found) for round_key, found in events.items()},
         voided=voided,
     )
 
 
-def _add(found: dict[PlayerKey, tuple[int, ...]], number: int, players: Iterable[PlayerKills]) -> None:
+def _add(found: dict[PlayerKey, list[int]], number: int, players: Iterable[PlayerKills]) -> None:
     for one in players:
-        key = number, one.account
-        found[key] = found.get(key, ()) + one.ids
+        found.setdefault((number, one.account), []).extend(one.ids)
 
 
-def _confirmed(play: MapPlay) -> tuple[Round, ...]:
+def _confirmed(play: MapPlay, counted: tuple[Round, ...]) -> tuple[Round, ...]:
     """The rounds before the one that decided the map, which settles nothing alone: the map's end confirms
     it, or the award of a map that was cut short."""
     undecided = play.rounds_until_decision
-    return play.counted[: len(undecided) + 1] if play.awarded else undecided
+    return counted[: len(undecided) + 1] if play.awarded else undecided
 
 
 def _numbers(change: RoundsVoided) -> Iterable[int]:

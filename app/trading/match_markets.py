@@ -25,37 +25,34 @@ from app.trading.map_markets import (
 )
 from app.trading.map_scores import chance_of
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import map_on_offer
+from app.trading.match_phase import MatchPhase
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
 from app.trading.specifiers import EMPTY, Specifiers
 
-Lines = Callable[[Match], Iterable[Specifiers]]
+Lines = Callable[[MatchPhase], Iterable[Specifiers]]
 
 
-def _on_match(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
-    return lines(facts.match) if map_on_offer(facts) else ()
+def _on_match(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
+    return lines(phase) if phase.map else ()
 
 
-def _on_series(lines: Lines, facts: MatchFacts) -> Iterable[Specifiers]:
+def _on_series(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
     """Map scores are a market of their own only where there is more than one map."""
-    return _on_match(lines, facts) if facts.match.best_of > 1 else ()
+    return _on_match(lines, phase) if phase.best_of > 1 else ()
 
 
-def _team_lines(match: Match) -> Iterable[Specifiers]:
+def _team_lines(phase: MatchPhase) -> Iterable[Specifiers]:
     return (Specifiers(team=team) for team in TEAMS)
 
 
-def _no_lines(match: Match) -> Iterable[Specifiers]:
+def _no_lines(phase: MatchPhase) -> Iterable[Specifiers]:
     return (EMPTY,)
 
 
-def _score_lines(match: Match) -> Iterable[Specifiers]:
+def _score_lines(phase: MatchPhase) -> Iterable[Specifiers]:
     """All final scores that could come when the match began; those ruled out are settled already."""
-    return (Specifiers(home_maps=home, away_maps=away) for home, away in sorted(_still_possible(match)))
-
-
-def _still_possible(match: Match) -> frozenset[match_scores.Score]:
-    return match_scores.reachable(*_score(match), match.best_of, match_scores.maps_left(match))
+    possible = match_scores.reachable(*phase.maps_won, phase.best_of, phase.maps_left)
+    return (Specifiers(home_maps=home, away_maps=away) for home, away in sorted(possible))
 
 
 def _is_score(specifiers: Specifiers, home: int, away: int) -> bool:
@@ -74,21 +71,14 @@ def _ends(match: Match) -> tuple[int, ...]:
     return tuple(play.end_id for play in match.maps if play.status == "finished" and play.end_id is not None)
 
 
-def _score(match: Match) -> match_scores.Score:
-    """Maps won; of a match that was cut short only those that were played to the end."""
-    if not match.awarded:
-        return match.score_home, match.score_away
-    winners = [play.winner for play in match.maps if not play.awarded]
-    return winners.count("home"), winners.count("away")
-
-
 def _settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     """As soon as every final map score still possible gives the same result, and a map has ended."""
     match = facts.match
     if not _ends(match):
         return None
-    home, away = _score(match)
-    answers = {condition(specifiers, *score) for score in _still_possible(match)}
+    home, away = match_scores.maps_won(match)
+    possible = match_scores.reachable(home, away, match.best_of, match_scores.maps_left(match))
+    answers = {condition(specifiers, *score) for score in possible}
     return decide(answers.pop(), _ends(match), f"maps {home}:{away}") if len(answers) == 1 else None
 
 

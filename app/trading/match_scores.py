@@ -13,6 +13,14 @@ def maps_left(match: Match) -> int:
     return max(match.best_of - sum(play.status == "finished" for play in match.maps), 0)
 
 
+def maps_won(match: Match) -> Score:
+    """Of a match that was cut short only the maps that were played to the end."""
+    if not match.awarded:
+        return match.score_home, match.score_away
+    winners = [play.winner for play in match.maps if not play.awarded]
+    return winners.count("home"), winners.count("away")
+
+
 def finals(home: int, away: int, best_of: int, chances: Sequence[float]) -> dict[Score, float]:
     """Final map scores from this score on; `chances` are home's for the maps yet to end, in order."""
     level: dict[Score, float] = {(home, away): 1.0}

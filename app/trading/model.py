@@ -49,9 +49,9 @@ def switched(half: int) -> bool:
 
 def start_side(play: MapPlay) -> Side | None:
     """Home's side in the first round of the map; None while it is unknown."""
-    counted = play.counted
-    if counted:
-        number, side = counted[0].number, counted[0].home_side
+    first = next((played for played in play.rounds if not played.void), None)
+    if first is not None:
+        number, side = first.number, first.home_side
     elif play.home_side:
         number, side = play.rounds_won + 1, play.home_side
     else:

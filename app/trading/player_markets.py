@@ -7,20 +7,17 @@ appeared in a kill on the map did not play, and their markets are void.
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 
-from app.domain.ids import entrant_number, player_urn
-from app.domain.match import Team
-from app.domain.match_entrants import match_of_player, stand_in_player
+from app.domain.ids import entrant_number
+from app.domain.match import TimelineEvent
+from app.domain.match_entrants import match_of_player
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, total
-from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import map_on_offer
+from app.trading.match_facts import MatchFacts, PlayerKey
+from app.trading.match_phase import MatchPhase
 from app.trading.player_model import Moments, kills_to_come, rate
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
 from app.trading.specifiers import Specifiers
-
-_TEAM = 5
-_TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 @lru_cache(maxsize=8192)
@@ -29,44 +26,26 @@ def _account(player: str) -> int:
     return found[1] if found else 0
 
 
-def _offers(facts: MatchFacts) -> Iterable[Specifiers]:
-    """The players of the map on offer, while none of its rounds is live: each kill moves their prices, and
-    bettors may see it first."""
-    number = map_on_offer(facts)
-    if number is None or not facts.kills_known(number) or not _between_rounds(facts):
-        return []
-    return [
-        Specifiers(map=number, player=player_urn(stand_in_player(facts.match, account)))
-        for team in _TEAMS
-        for account in _players(facts, number, team)
-    ]
-
-
-def _between_rounds(facts: MatchFacts) -> bool:
-    current = facts.match.current
-    return facts.live is None or (current is not None and current.phase == "freeze")
-
-
-def _players(facts: MatchFacts, number: int, team: Team) -> list[int]:
-    """The accounts of those who play for the team; none while that is not clear."""
-    absent = {one.player.account for one in facts.match.presence.absent}
-    known = [one.account for one in facts.match.roster if one.team == team and one.account not in absent]
-    if len(known) > _TEAM:
-        known = [account for account in known if (number, account) in facts.kills]
-    return known if len(known) <= _TEAM else []
+def _offers(phase: MatchPhase) -> Iterable[Specifiers]:
+    number = phase.map.number if phase.map else 0
+    return (Specifiers(map=number, player=player) for player in phase.players)
 
 
 def _distribution(forecast: Forecast, specifiers: Specifiers) -> Distribution:
+    return forecast.once(_kill_count_of, (specifiers.map, _account(specifiers.player)))
+
+
+def _kill_count_of(forecast: Forecast, player: PlayerKey) -> Distribution:
     """How many kills the player has at the end of the map."""
-    facts, account = forecast.facts, _account(specifiers.player)
+    facts, (on_map, account) = forecast.facts, player
     kills = rounds = 0
     for number, counted in facts.counted_rounds.items():
         if (number, account) in facts.kills:
             kills += len(facts.kills[number, account])
             rounds += len(counted)
-    seen = len(facts.kills.get((specifiers.map, account), ()))
-    length = forecast.distribution(total, specifiers.map)
-    to_come = Moments(length.mean - facts.play(specifiers.map).rounds_won, length.variance)
+    seen = len(facts.kills.get(player, ()))
+    length = forecast.distribution(total, on_map)
+    to_come = Moments(length.mean - facts.play(on_map).rounds_won, length.variance)
     return _counted(kills_to_come(rate(kills, rounds), to_come), seen)
 
 
@@ -86,6 +65,11 @@ def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
 
 def _under_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return 1 - _over_price(forecast, specifiers)
+
+
+def _kill_of(event: TimelineEvent, specifiers: Specifiers) -> bool:
+    by = event.actor
+    return event.map == specifiers.map and by is not None and by.account == _account(specifiers.player)
 
 
 def _settle(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -116,6 +100,7 @@ RULES = (
         opens=_offers,
         price=_over_price,
         settle=partial(_settle, True),
+        event=_kill_of,
         ladder=_KILLS,
     ),
     Rule(
@@ -125,6 +110,7 @@ RULES = (
         opens=_offers,
         price=_under_price,
         settle=partial(_settle, False),
+        event=_kill_of,
         ladder=_KILLS,
     ),
 )

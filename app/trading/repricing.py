@@ -1,14 +1,14 @@
 """Until when the prices of a round in play may stand if no line comes."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import groupby
 
-from app.domain.market import Book, Market, MarketStatus
+from app.domain.market import Market, MarketStatus
 from app.trading.closing import Closing, is_decided
 from app.trading.forecast import Forecast
-from app.trading.match_phase import is_live
+from app.trading.offer_plan import planned_market
 from app.trading.offers import differs_by
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -20,8 +20,8 @@ HORIZON_MILLIS, _EXACT_MILLIS = 10_000, 500
 _ROUND_WINNER = 13
 
 
-def reprice_at(forecast: Forecast, book: Book, pricing: PricingConfig) -> int | None:
-    """When (Unix ms) `book`, priced by `forecast`, must be priced again if no line comes until then; None:
+def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingConfig) -> int | None:
+    """When (Unix ms) `markets`, priced by `forecast`, must be priced again if no line comes until then; None:
     time changes nothing.
 
     That is when a market of the round must be closed, or when its odds, or the round's chance, have moved by
@@ -29,8 +29,8 @@ def reprice_at(forecast: Forecast, book: Book, pricing: PricingConfig) -> int | 
     the first such moment.
     """
     current = forecast.current_round
-    active = [market for market in book.values() if market.status is MarketStatus.ACTIVE]
-    if current is None or not active or not is_live(forecast.facts):
+    active = [market for market in markets if market.status is MarketStatus.ACTIVE]
+    if current is None or not active or not forecast.phase.live:
         return None
     is_due = _due_by_chance(forecast, active, pricing)
     others = _groups_beside_winner(active)
@@ -93,11 +93,11 @@ def _moved_by(step: float, chance: float, moved: float) -> bool:
 
 
 def _must_change(group: Sequence[Market], after: Forecast, closing: Closing, step: float) -> bool:
-    members = [(market.type_id, parse(market.specifiers)) for market in group]
-    priced = [(number, specifiers, RULES[number].price(after, specifiers)) for number, specifiers in members]
-    if closing.closes(priced):
+    planned = [planned_market(RULES[one.type_id], parse(one.specifiers)) for one in group]
+    probabilities = [one.rule.price(after, one.specifiers) for one in planned]
+    if closing.closes(planned, min(probabilities), max(probabilities)):
         return True
     return any(
         differs_by(step, probability, market)
-        for (_, _, probability), market in zip(priced, group, strict=True)
+        for probability, market in zip(probabilities, group, strict=True)
     )

@@ -10,14 +10,14 @@ from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution
 from app.trading.match_facts import MatchFacts, RoundKey
-from app.trading.match_phase import next_round, round_in_freeze, round_on_offer
+from app.trading.match_phase import MatchPhase
 from app.trading.round_endings import Endings, endings, seconds_of_play
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
+from app.trading.rules import NO_RESULT, Rule, Settlement, decide, of_round, void
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
 
-Where = Callable[[MatchFacts], RoundKey | None]
+Make = Callable[[RoundKey], Iterable[Specifiers]]
 Price = Callable[[Forecast, Specifiers], float]
 
 
@@ -25,11 +25,12 @@ def _round_key(specifiers: Specifiers) -> RoundKey:
     return specifiers.map, specifiers.round
 
 
-def _at(
-    where: Where, make: Callable[[RoundKey], Iterable[Specifiers]], facts: MatchFacts
-) -> Iterable[Specifiers]:
-    round_key = where(facts)
-    return make(round_key) if round_key else ()
+def _in_freeze(make: Make, phase: MatchPhase) -> Iterable[Specifiers]:
+    return make(phase.in_freeze) if phase.in_freeze else ()
+
+
+def _on_offer(make: Make, phase: MatchPhase) -> Iterable[Specifiers]:
+    return make(phase.on_offer) if phase.on_offer else ()
 
 
 def _teams(round_key: RoundKey) -> Iterable[Specifiers]:
@@ -40,8 +41,8 @@ def _single(round_key: RoundKey) -> Iterable[Specifiers]:
     return (Specifiers(map=round_key[0], round=round_key[1]),)
 
 
-def _winner_offers(facts: MatchFacts) -> Iterable[Specifiers]:
-    for round_key in (round_on_offer(facts), next_round(facts)):
+def _winner_offers(phase: MatchPhase) -> Iterable[Specifiers]:
+    for round_key in (phase.on_offer, phase.next_round):
         if round_key:
             yield from _teams(round_key)
 
@@ -137,8 +138,11 @@ def _occurs(
 
 
 def _endings(forecast: Forecast, specifiers: Specifiers) -> Endings:
-    chance = forecast.ct_wins(specifiers.map, specifiers.round)
-    return endings(forecast.state_of(specifiers.map, specifiers.round), chance)
+    return forecast.once(_endings_of, _round_key(specifiers))
+
+
+def _endings_of(forecast: Forecast, round_key: RoundKey) -> Endings:
+    return endings(forecast.state_of(*round_key), forecast.ct_wins(*round_key))
 
 
 def _plant_price(forecast: Forecast, specifiers: Specifiers) -> float:
@@ -158,16 +162,19 @@ def _ended_by(reason: WinReason, facts: MatchFacts, specifiers: Specifiers) -> S
 
 
 def _kill_count(forecast: Forecast, specifiers: Specifiers) -> Distribution:
+    return forecast.once(_kill_count_of, _round_key(specifiers))
+
+
+def _kill_count_of(forecast: Forecast, round_key: RoundKey) -> Distribution:
     """How many kills the round may have in all."""
     current = forecast.current_round
-    in_progress = current is not None and (current.map, current.number) == _round_key(specifiers)
+    in_progress = current is not None and (current.map, current.number) == round_key
     home, away = (
         (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
     )
     seen = sum(event.counts_for_markets for event in forecast.events) if in_progress else 0
-    before, planter = round(forecast.round_logit(specifiers.map), 2), forecast.planter if in_progress else 0
-    state = forecast.state_of(specifiers.map, specifiers.round)
-    left = seconds_of_play(state, _endings(forecast, specifiers))
+    before, planter = round(forecast.round_logit(round_key[0]), 2), forecast.planter if in_progress else 0
+    left = seconds_of_play(forecast.state_of(*round_key), forecast.once(_endings_of, round_key))
     seconds = None if left is None else float(round(left))
     chances = kill_model.more_kills(home, away, before, planter, seconds)
     return _counted(chances, seen)
@@ -204,7 +211,7 @@ def _ending(id: int, key: str, reason: WinReason) -> Rule:
         id=id,
         key=key,
         family="round_ending",
-        opens=partial(_at, round_in_freeze, _single),
+        opens=partial(_in_freeze, _single),
         price=partial(_ending_price, reason),
         settle=partial(_ended_by, reason),
     )
@@ -232,9 +239,10 @@ def _occurrence(
         id=id,
         key=key,
         family=family,
-        opens=partial(_at, round_in_freeze, _single),
+        opens=partial(_in_freeze, _single),
         price=price if yes else partial(_probability_against, price),
         settle=partial(_occurs, yes, proof, what),
+        event=of_round,
     )
 
 
@@ -243,9 +251,10 @@ def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
         id=id,
         key=key,
         family="round_opening_headshot",
-        opens=partial(_at, round_in_freeze, _single),
+        opens=partial(_in_freeze, _single),
         price=_headshot_price if yes else partial(_probability_against, _headshot_price),
         settle=partial(_first_kill, lambda kill, specifiers: kill.headshot is yes),
+        event=of_round,
     )
 
 
@@ -264,9 +273,10 @@ RULES = (
         id=14,
         key="round_opening_kill",
         family="round_opening_kill",
-        opens=partial(_at, round_in_freeze, _teams),
+        opens=partial(_in_freeze, _teams),
         price=_opening_price,
         settle=partial(_first_kill, lambda kill, specifiers: kill.actor_team == specifiers.team),
+        event=of_round,
     ),
     _first_kill_headshot(15, "round_opening_headshot", True),
     _first_kill_headshot(32, "round_opening_no_headshot", False),
@@ -281,19 +291,21 @@ RULES = (
         id=19,
         key="round_kills_over",
         family="round_kills",
-        opens=partial(_at, round_on_offer, _single),
+        opens=partial(_on_offer, _single),
         ladder=_KILLS,
         price=_over_price,
         settle=partial(_kill_total, True),
+        event=of_round,
     ),
     Rule(
         id=20,
         key="round_kills_under",
         family="round_kills",
-        opens=partial(_at, round_on_offer, _single),
+        opens=partial(_on_offer, _single),
         ladder=_KILLS,
         price=partial(_probability_against, _over_price),
         settle=partial(_kill_total, False),
+        event=of_round,
     ),
     _ending(21, "round_bomb_exploded", "bomb"),
     _ending(29, "round_time_expired", "time"),

@@ -5,6 +5,7 @@ fuse leave possible; what is certain or impossible by the rules of the game is c
 """
 
 from math import exp
+from operator import mul
 
 import msgspec
 
@@ -70,7 +71,4 @@ def _planted(state: RoundState, lean: float, fitted: RoundCoefficients) -> float
 def _logit(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
     known, found = features(state)
     model = fitted.models[state.phase][known]
-    total = model.lean * lean
-    for weight, feature in zip(model.weights, found, strict=True):
-        total += weight * feature
-    return total
+    return sum(map(mul, model.weights, found), model.lean * lean)

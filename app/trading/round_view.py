@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
-from app.domain.equipment_value import equipment_value
+from app.domain.equipment_value import equipment_value, team_equipment_values
 from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
 from app.domain.match import CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
@@ -18,7 +18,7 @@ from app.domain.shown import BombWork
 from app.domain.sides import team_on
 from app.trading import model
 from app.trading.round_clock import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS
-from app.trading.round_state import Defuse, RoundPhase, RoundState, SideState
+from app.trading.round_state import FULL_TEAM, Defuse, RoundPhase, RoundState, SideState
 
 #: Seconds by which a time may be wrong and a line late: the log has whole seconds, and comes once a second.
 CLOCK_ERROR = 1.5
@@ -195,3 +195,15 @@ def _losses(play: MapPlay, team: Team) -> int | None:
     for played in of_half:
         losses = max(0, losses - 1) if played.winner == team else min(_MOST_LOSSES, losses + 1)
     return losses
+
+
+def side_means(current: CurrentRound, side: SideState, name: Side) -> int | None:
+    """A side's money and equipment when the round began. Once it is live, what its players carried out of the
+    buy zone counts; until all have left it, what they have, while all live."""
+    if side.money is None:
+        return None
+    live = current.phase != "freeze"
+    carried, _ = team_equipment_values(current.carried, name) if live else (None, None)
+    if carried is None and not (live and side.alive < FULL_TEAM):
+        carried = None if side.weapons is None or side.utility is None else side.weapons + side.utility
+    return None if carried is None else side.money + carried

@@ -81,10 +81,12 @@ def moments(found: tuple[Case, ...]) -> Skill:
     return Skill(mean, sum(case.weight * (case.skill - mean) ** 2 for case in found) ** 0.5)
 
 
-def by_skill(found: tuple[Case, ...], chance_at: Callable[[float], float]) -> Mapping[float, float]:
-    """The chance of something under each skill. Its logit is taken to be linear in skill, so that
-    `chance_at` is called for two skills only."""
-    mean, spread = moments(found)
+def by_skill(
+    found: tuple[Case, ...], expected: Skill, chance_at: Callable[[float], float]
+) -> Mapping[float, float]:
+    """The chance of something under each skill; `expected` are the moments of `found`. Its logit is taken to
+    be linear in skill, so that `chance_at` is called for two skills only."""
+    mean, spread = expected
     if not spread:
         return {skill: chance_at(skill) for _, skill in found}
     low, high = (logit(min(max(chance_at(at), _SURE), 1 - _SURE)) for at in (mean - spread, mean + spread))

@@ -10,7 +10,7 @@ from app.trading.half_walk import Results
 from app.trading.map_scores import MapParameters, MapState, wins_map
 from app.trading.model import Skill
 from app.trading.round_model import ct_wins
-from app.trading.skill import Case, by_skill, likelihood_of_rounds, posterior
+from app.trading.skill import Case, by_skill, likelihood_of_rounds, moments, posterior
 from scripts.reality.judging import Prediction
 from scripts.reality.snapshots import Snapshot, half_of
 
@@ -40,7 +40,7 @@ class MapPredictor:
         self._last = snapshot.round_index
         state = self._state(snapshot)
         cases = posterior(Skill(0.0, self.maps.skill_spread), partial(self._likelihood, snapshot))
-        chances = by_skill(cases, partial(self._wins_round, snapshot))
+        chances = by_skill(cases, moments(cases), partial(self._wins_round, snapshot))
         return sum(self._wins_under(case, chances[case.skill], snapshot, state) for case in cases)
 
     def _wins_under(self, case: Case, chance: float, snapshot: Snapshot, state: MapState) -> float:

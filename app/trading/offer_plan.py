@@ -1,0 +1,167 @@
+"""Which markets may be on offer in one phase of a match: types, specifiers, groups, in order.
+
+A plan depends on the phase alone, so it is made when a round begins and serves every line of that round: what
+is left to do for a line is to look up chances and the book. `offer_plan` keeps those of the matches in play.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from app.domain.market import HELD, Book, Market, MarketKey, MarketStatus
+from app.trading.forecast import Forecast
+from app.trading.ladder import Ladder, choose, nearest
+from app.trading.match_phase import MatchPhase
+from app.trading.registry import RULES
+from app.trading.rules import Rule
+from app.trading.specifiers import Specifiers
+
+#: Why a market is suspended that the state of the match does not demand.
+OFF_OFFER = "not on offer now"
+
+
+class PlannedMarket(NamedTuple):
+    """A market that may be on offer, with the rule that prices it."""
+
+    key: MarketKey
+    rule: Rule
+    specifiers: Specifiers
+
+
+class PlannedGroup(NamedTuple):
+    """Markets of which exactly one wins."""
+
+    name: str
+    markets: tuple[PlannedMarket, ...]
+
+
+class LineGroups:
+    """The groups that differ by their line alone; `bases` are the members of each, without the line."""
+
+    def __init__(self, bases: tuple[PlannedMarket, ...]) -> None:
+        self.bases = bases
+        self._by_line: dict[float, PlannedGroup] = {}
+
+    def at(self, line: float) -> PlannedGroup:
+        known = self._by_line.get(line)
+        if known is None:
+            known = self._by_line[line] = self._placed(line)
+        return known
+
+    def _placed(self, line: float) -> PlannedGroup:
+        markets = tuple(
+            planned_market(base.rule, base.rule.ladder.place(base.specifiers, line))
+            for base in self.bases
+            if base.rule.ladder
+        )
+        return PlannedGroup(markets[0].rule.group(markets[0].specifiers), markets)
+
+
+class PlannedLadder(NamedTuple):
+    """Groups of which those are on offer whose lines are nearest to evens. Lines move between rounds: in a
+    `live` one none comes on."""
+
+    ladder: Ladder
+    groups: LineGroups
+    size: int
+    live: bool
+
+    def on_offer(self, forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
+        """The groups that are on offer now, given those that were until now."""
+        free, standing = [], set()
+        near = nearest(self.ladder.lines(forecast, self.groups.bases[0].specifiers), self.size)
+        for line, chance in near:
+            stands = _group_stands(self.groups.at(line), book)
+            if stands:
+                standing.add(line)
+            if stands or not (self.live or stands is None):
+                free.append((line, chance))
+        return map(self.groups.at, choose(free, standing, 0 if self.live else self.size))
+
+
+def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
+    """Whether the group has been on offer until now; None when it cannot be. Its markets open together."""
+    if book.get(group.markets[0].key) is None:
+        return False
+    known = [book.get(market.key) for market in group.markets]
+    if any(market is not None and is_unavailable(market) for market in known):
+        return None
+    return any(market is not None and _stands(market) for market in known)
+
+
+OfferPlan = tuple[PlannedGroup | PlannedLadder, ...]
+
+
+def offer_plan(phase: MatchPhase) -> OfferPlan:
+    """The plan of this phase, the same one for all reactions in it."""
+    return _plan(tuple(RULES), phase)
+
+
+def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
+    """The groups that are on offer now, in order, without those of their markets that cannot be."""
+    for entry in offer_plan(forecast.phase):
+        if isinstance(entry, PlannedLadder):
+            yield from entry.on_offer(forecast, book)
+            continue
+        known = [book.get(market.key) for market in entry.markets]
+        gone = {market.key for market in known if market is not None and is_unavailable(market)}
+        if not gone:
+            yield entry
+        elif left := tuple(market for market in entry.markets if market.key not in gone):
+            yield PlannedGroup(entry.name, left)
+
+
+def possible_markets(rule: Rule, forecast: Forecast) -> Iterable[Specifiers]:
+    """The type's markets that could be on offer now: of a type with lines every one that is not decided."""
+    for specifiers in rule.opens(forecast.phase):
+        if rule.ladder is None:
+            yield specifiers
+        else:
+            for line, _ in rule.ladder.lines(forecast, specifiers):
+                yield rule.ladder.place(specifiers, line)
+
+
+@lru_cache(maxsize=512)
+def _plan(types: tuple[int, ...], phase: MatchPhase) -> OfferPlan:
+    groups: dict[str, list[PlannedMarket]] = {}
+    for rule in (RULES[number] for number in types):
+        for specifiers in rule.opens(phase):
+            groups.setdefault(rule.group(specifiers), []).append(planned_market(rule, specifiers))
+    ahead = {play.number for play in phase.ahead}
+    return tuple(_entry(name, tuple(markets), ahead, phase.live) for name, markets in groups.items())
+
+
+def _entry(
+    name: str, markets: tuple[PlannedMarket, ...], ahead: set[int], live: bool
+) -> PlannedGroup | PlannedLadder:
+    first = markets[0]
+    if first.rule.ladder is None:
+        return PlannedGroup(name, markets)
+    size = first.rule.ladder.ahead if first.specifiers.map in ahead else first.rule.ladder.size
+    bases = tuple((market.rule.id, market.specifiers) for market in markets)
+    return PlannedLadder(first.rule.ladder, _line_groups(bases), size, live)
+
+
+@lru_cache(maxsize=4096)
+def _line_groups(bases: tuple[tuple[int, Specifiers], ...]) -> LineGroups:
+    """The same for all phases in which these lines are on offer."""
+    return LineGroups(tuple(planned_market(RULES[number], specifiers) for number, specifiers in bases))
+
+
+def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
+    return PlannedMarket((rule.id, specifiers.text), rule, specifiers)
+
+
+def is_unavailable(market: Market) -> bool:
+    """Whether a market cannot come on offer: it is decided, or an operator holds it."""
+    status = market.status
+    if status is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED:
+        return market.settled_by == HELD
+    return status is MarketStatus.SETTLED or status is MarketStatus.CANCELLED
+
+
+def _stands(market: Market) -> bool:
+    """Whether the market is on offer, or is suspended with the whole match: it comes back with it."""
+    if market.status is MarketStatus.ACTIVE:
+        return True
+    return market.status is MarketStatus.SUSPENDED and market.reason != OFF_OFFER

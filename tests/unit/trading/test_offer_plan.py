@@ -1,0 +1,131 @@
+"""A plan made once a phase offers what a plain computation for each state offers."""
+
+from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.market import Book, MarketStatus
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
+from app.trading.closing import MAX_PROBABILITY, MIN_PROBABILITY, Closing
+from app.trading.forecast import Forecast
+from app.trading.ladder import choose, nearest
+from app.trading.lines import total
+from app.trading.map_outlook import MapOutlook
+from app.trading.map_scores import MapParameters, MapState, map_parameters
+from app.trading.margin import odds, shares
+from app.trading.match_facts import MatchFacts, collect_facts
+from app.trading.match_phase import MatchPhase, match_phase
+from app.trading.offer_plan import OFF_OFFER, planned_market
+from app.trading.offers import Offer, priced_offers
+from app.trading.registry import RULES
+from app.trading.rules import Rule
+from app.trading.specifiers import Specifiers
+from tests.unit.domain.play import new_match
+from tests.unit.trading.trader import PRICING, Trader, trade
+
+BEGIN = 1_790_000_000_000
+Member = tuple[Rule, Specifiers]
+
+
+def plain_offers(forecast: Forecast, book: Book) -> list[Offer]:
+    """All rules anew, and every group by a look at the book's own groups."""
+    phase, groups = match_phase(forecast.facts), dict[str, list[Member]]()
+    for rule in RULES.values():
+        for base in rule.opens(phase):
+            for specifiers in lines_of(rule, base, phase, forecast, book):
+                known = book.get((rule.id, specifiers.text))
+                if known is None or not (known.closed or known.held):
+                    groups.setdefault(rule.group(specifiers), []).append((rule, specifiers))
+    return [offer for name, members in groups.items() for offer in priced(name, members, forecast)]
+
+
+def lines_of(
+    rule: Rule, base: Specifiers, phase: MatchPhase, forecast: Forecast, book: Book
+) -> Iterator[Specifiers]:
+    if rule.ladder is None:
+        yield base
+        return
+    ladder = rule.ladder
+    size = ladder.ahead if base.map in {play.number for play in phase.ahead} else ladder.size
+    free, standing = [], set()
+    for line, chance in nearest(ladder.lines(forecast, base), size):
+        name = rule.group(ladder.place(base, line))
+        known = [market for market in book.values() if market.group == name]
+        if any(market.closed or market.held for market in known):
+            continue
+        free.append((line, chance))
+        if any(market.status is MarketStatus.ACTIVE or market.reason != OFF_OFFER for market in known):
+            standing.add(line)
+    for line in choose(free, standing, 0 if phase.live else size):
+        yield ladder.place(base, line)
+
+
+def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Offer]:
+    chances = [rule.price(forecast, specifiers) for rule, specifiers in members]
+    low, top = min(chances), max(chances)
+    bounds = low > 0 and top <= MAX_PROBABILITY and (len(chances) > 2 or low >= MIN_PROBABILITY)
+    markets = [planned_market(rule, specifiers) for rule, specifiers in members]
+    closing = Closing(forecast, PRICING.bet_delay_seconds)
+    if abs(sum(chances) - 1) > 1e-6 or not bounds or closing.closes(markets, low, top):
+        return
+    for market, chance, share in zip(markets, chances, shares(chances, PRICING.margin), strict=True):
+        yield Offer(market.key, market.specifiers, name, chance, share)
+
+
+def facts_of(trader: Trader) -> MatchFacts:
+    return collect_facts(trader.match, ())
+
+
+@pytest.mark.parametrize("best_of", [1, 3])
+def test_the_plan_offers_what_each_state_demands(best_of: int) -> None:
+    """Of the book as it was before each state, so that lines come and go."""
+    teams, live, live_before = fictional_world().teams, 0, False
+    plan = MatchPlan(teams[4], teams[13], 11, BEGIN, best_of=best_of, brief=True)
+    before: Book = {}
+    for index, trader in enumerate(islice(trade(plan, new_truth(plan), checking=False, seconds=5.0), 150)):
+        facts = facts_of(trader)
+        if index % 4 == 0 or match_phase(facts).live is not live_before:
+            offers = priced_offers(Forecast(facts, trader.now), before, PRICING)
+            assert offers == plain_offers(Forecast(facts, trader.now), before)
+            live += match_phase(facts).live and bool(offers)
+        before, live_before = dict(trader.book), match_phase(facts).live
+    assert live > 10
+
+
+def test_the_phase_is_the_same_for_all_lines_of_a_round_in_play() -> None:
+    teams = fictional_world().teams
+    plan = MatchPlan(teams[2], teams[9], 5, BEGIN, brief=True)
+    phases: dict[tuple[int, int], set[MatchPhase]] = {}
+    for trader in islice(trade(plan, new_truth(plan), checking=False, seconds=3.0), 400):
+        phase = match_phase(facts_of(trader))
+        if phase.live and phase.on_offer:
+            phases.setdefault(phase.on_offer, set()).add(phase)
+    assert len(phases) > 3
+    assert all(len(found) == 1 for found in phases.values())
+
+
+@given(
+    st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3),
+    st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3),
+)
+def test_an_outlook_serves_each_weight_of_the_skills(one: list[float], other: list[float]) -> None:
+    skills = (-0.2, 0.0, 0.2)
+    sides = tuple((0.5, parameters_of(starts_ct)) for starts_ct in (True, False))
+    used = MapOutlook(skills, sides, MapState(0, 0))
+    used.distribution(total, one)
+    fresh = MapOutlook(skills, sides, MapState(0, 0))
+    assert used.distribution(total, other).lines() == fresh.distribution(total, other).lines()
+
+
+def parameters_of(starts_ct: bool) -> MapParameters:
+    return map_parameters(collect_facts(new_match(1), ()).play(1), 0.0, starts_ct)
+
+
+@given(st.floats(1 / 50, 1 / 1.01))
+def test_odds_are_rounded_half_to_even_exactly(share: float) -> None:
+    assert str(odds(share)) == str(Decimal(1 / share).quantize(Decimal("0.001"), ROUND_HALF_EVEN))
