@@ -18,7 +18,7 @@ to the same state changes nothing.
     round_endings      how a round ends
     round_outlook      what the current round decides of its map
     map_outlook        how a map may end while none of its rounds is in progress
-    bare_round         rounds of which little is known
+    unknown_round      rounds of which little is known
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
     rating_history     ratings of many teams, from events in order of time
@@ -37,7 +37,7 @@ to the same state changes nothing.
     registry           all rules by id
     pricing_config     how prices are made and when they are published
     offer_plan         which markets may be on offer in one phase, in groups: made once a phase
-    closing            which markets are closed because their result is all but certain
+    certainty          which markets are suspended because their result is all but certain
     repricing          until when the prices of a round may stand if no line comes
     margin             probabilities of a group to odds
     offers             what the state demands to be on offer, priced

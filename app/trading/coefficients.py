@@ -22,10 +22,10 @@ class DataSet(msgspec.Struct, frozen=True):
 
 
 class PhaseModel(msgspec.Struct, frozen=True):
-    """A logistic model: what a logit of `lean` counts for, and the weight of each feature
+    """A logistic model: what a logit of CT's advantage (`ct_logit`) counts for, and each feature's weight
     (`round_features`)."""
 
-    lean: float
+    ct_logit: float = msgspec.field(name="lean")
     weights: tuple[float, ...]
 
 
@@ -122,10 +122,10 @@ class KillCoefficients(msgspec.Struct, frozen=True):
 
 
 class MapCoefficients(msgspec.Struct, frozen=True):
-    """How a map's rounds go on: both sides' means in few levels (`economy`).
+    """How a map's rounds go on: both sides' resources in few levels (`economy`).
 
-    `thresholds` are the means, in the game's money for a whole side, at which the next level begins; `ct` and
-    `t` what a level of that side is worth to CT, in logits; `pistol` is CT's logit in a half's first round.
+    `thresholds` are a side's resources, in the game's money, at which the next level begins; `ct` and `t`
+    what a level of that side is worth to CT, in logits; `pistol` is CT's logit in a half's first round.
     `ct_moves` and `t_moves`: the chance of each next level, by class of the round's position in its half, by
     whether the side lost or won, and by its level. A map on which CT wins a share of rounds with logit x adds
     `side_offset` + `side_slope` * x for CT; `sides` is what those of a data set add. `skill_spread`: how much

@@ -1,8 +1,8 @@
 """What both sides can afford in a round, coarsely, and how it goes on.
 
-A side's *means* are its money and what its players carry when a round's freeze time begins. They fall into
-few levels; a state of the economy is a pair of levels, CT's and T's, as one number. Which thresholds, what a
-level is worth, and which one follows a won or a lost round is fitted (`scripts/fit/maps.py`).
+A side's *resources* are its money and what its players carry when a round's freeze time begins. They fall
+into few levels; a state of the economy is a pair of levels, CT's and T's, as one number. Which thresholds,
+what a level is worth, and which one follows a won or a lost round is fitted (`scripts/fit/maps.py`).
 """
 
 from bisect import bisect_right
@@ -52,9 +52,9 @@ class Economies(msgspec.Struct, frozen=True, eq=False):
         """In overtime there is money for all; very long halves are computed so."""
         return self.scarce if half < 2 and length <= LONGEST_HALF else self.rich
 
-    def state(self, ct_means: int, t_means: int) -> int:
-        """The state of the scarce economy in which the sides have these means, in the game's money."""
-        ct, t = (bisect_right(self.thresholds, means) for means in (ct_means, t_means))
+    def state(self, ct_resources: int, t_resources: int) -> int:
+        """The state of the scarce economy in which the sides have these resources, in the game's money."""
+        ct, t = (bisect_right(self.thresholds, resources) for resources in (ct_resources, t_resources))
         return ct * (len(self.thresholds) + 1) + t
 
 

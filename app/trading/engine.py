@@ -183,11 +183,11 @@ def _apply_offers(forecast: Forecast, after: Book, opened: Markets, now: int, pr
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other. During a round they wait until one has moved by a
-    step, or a market opens or closes: clock, health and weapons move them a little with every line.
+    step, or a market is opened or suspended: clock, health and weapons move them a little with every line.
     """
     offers = priced_offers(forecast, after, pricing)
-    closed = _suspend(after, opened, (offer.key for offer in offers), OFF_OFFER)
-    if forecast.current_round and not closed and not has_moved_by(pricing.price_step, offers, after):
+    suspended = _suspend(after, opened, (offer.key for offer in offers), OFF_OFFER)
+    if forecast.current_round and not suspended and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_player = [offer for offer in offers if offer.specifiers.player]
@@ -200,7 +200,7 @@ def _apply_offers(forecast: Forecast, after: Book, opened: Markets, now: int, pr
 
 def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
     """The market as offered; the same object when nothing about it differs."""
-    odds, probability = odds_of(offer.share), round(offer.probability, 9)
+    odds, probability = odds_of(offer.inverse_odds), round(offer.probability, 9)
     if known is None:
         return Market(
             type_id=offer.type_id,

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import match_scores, model, skill
-from app.trading.bare_round import bare_state, state_before
 from app.trading.lines import Distribution, Measure, Mixture, measured
 from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
@@ -34,6 +33,7 @@ from app.trading.round_model import ct_wins
 from app.trading.round_outlook import RoundOutlook, round_outlook
 from app.trading.round_state import RoundState
 from app.trading.round_view import round_state, seen_at, side_means
+from app.trading.unknown_round import basic_state, state_before
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
 _CERTAIN = 1 - 1e-9
@@ -307,7 +307,7 @@ class Forecast:
         return skill.by_skill(self.cases, self.skill, home_wins)
 
     def _bare_state(self, current: CurrentRound, home_is_ct: bool) -> RoundState:
-        return bare_state(self.facts.play(current.map), current, home_is_ct, self._plant, self.now)
+        return basic_state(self.facts.play(current.map), current, home_is_ct, self._plant, self.now)
 
     def state_of(self, number: int, round_number: int) -> RoundState:
         """The current round as far as it is known, or one that has not begun."""

@@ -1,6 +1,6 @@
 """The rounds that are left of a half, as CT and T see them: who may win how many, and in which order.
 
-Every half of one length and one lean (CT's advantage in logits from skill and the map's side, the same in all
+Every half of one length and one `ct_logit` (CT's advantage from skill and the map's side, the same in all
 rounds but a pistol round) goes on alike from the same state. What follows from each state is therefore
 computed once, backwards from the half's end, for all matches.
 """
@@ -16,19 +16,19 @@ from app.trading.economy import Economy, Move
 from app.trading.model import logistic
 
 Results = tuple[bool | None, ...]  #: of the half's rounds so far: whether CT won; None where it is not known
-Tables = tuple[list[float], list[float]]  #: CT's and T's, as in `Rest`
+Tables = tuple[list[float], list[float]]  #: CT's and T's, as in `HalfRemainder`
 
 
 class Half(NamedTuple):
-    """What the rounds of a half depend on. `first_lean` is the lean of its first round."""
+    """What the rounds of a half depend on. `first_ct_logit` is that of its first round."""
 
     economy: Economy
     length: int
-    lean: float
-    first_lean: float
+    ct_logit: float
+    first_ct_logit: float
 
 
-class Rest(NamedTuple):
+class HalfRemainder(NamedTuple):
     """What is left of a half, seen from one side: `rounds` are left, `own` holds the rows that `own_row`
     returns, one after another, `other` the same of the other side."""
 
@@ -36,9 +36,9 @@ class Rest(NamedTuple):
     own: "array[float]"
     other: "array[float]"
 
-    def turned(self) -> "Rest":
+    def turned(self) -> "HalfRemainder":
         """The same, seen from the other side."""
-        return Rest(self.rounds, self.other, self.own)
+        return HalfRemainder(self.rounds, self.other, self.own)
 
     def own_row(self, wins: int) -> "array[float]":
         """The chances that this side wins its round number `wins` (from 1) when the other has won 0, 1, 2, …
@@ -99,13 +99,13 @@ def _chances(half: Half, position: int) -> tuple[float, ...]:
     """CT's chance of the round at this position (from 0), by state; the first round has only the state 0."""
     economy = half.economy
     if position:
-        return _later_chances(economy, half.lean)
-    return (logistic((economy.logits[0] if economy.first is None else economy.first) + half.first_lean),)
+        return _later_chances(economy, half.ct_logit)
+    return (logistic((economy.logits[0] if economy.first is None else economy.first) + half.first_ct_logit),)
 
 
 @lru_cache(maxsize=1024)
-def _later_chances(economy: Economy, lean: float) -> tuple[float, ...]:
-    return tuple(logistic(logit + lean) for logit in economy.logits)
+def _later_chances(economy: Economy, ct_logit: float) -> tuple[float, ...]:
+    return tuple(logistic(logit + ct_logit) for logit in economy.logits)
 
 
 def belief(half: Half, results: Results, state: int | None = None) -> tuple[float, ...]:
@@ -142,18 +142,18 @@ def _only(state: int, size: int) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=1024)
-def from_start(half: Half) -> Rest:
+def from_start(half: Half) -> HalfRemainder:
     """A whole half, seen from CT."""
-    lost, won = (after[0] for after in _after(half.economy, half.length, half.lean)[0])
+    lost, won = (after[0] for after in _after(half.economy, half.length, half.ct_logit)[0])
     tables = _before(won.rounds, _chances(half, 0)[0], _tables(won), _tables(lost))
     return _rest(half.length, tables)
 
 
 @lru_cache(maxsize=8192)
-def after(half: Half, results: Results, state: int | None = None) -> Rest:
+def after(half: Half, results: Results, state: int | None = None) -> HalfRemainder:
     """What is left after these results, of which there is one at least, seen from CT. `state` is that of the
     economy in the last of these rounds; None where it was not seen."""
-    found, last = _after(half.economy, half.length, half.lean)[len(results) - 1], results[-1]
+    found, last = _after(half.economy, half.length, half.ct_logit)[len(results) - 1], results[-1]
     if state is not None and last is not None:
         return found[last][state]
     rests = [
@@ -166,13 +166,15 @@ def after(half: Half, results: Results, state: int | None = None) -> Rest:
 
 
 @lru_cache(maxsize=512)
-def _after(economy: Economy, length: int, lean: float) -> list[tuple[list[Rest], list[Rest]]]:
+def _after(
+    economy: Economy, length: int, ct_logit: float
+) -> list[tuple[list[HalfRemainder], list[HalfRemainder]]]:
     """By position, and by result (CT lost, CT won): what is left after that round, by the state in it.
 
     Computed backwards: the tables of a state follow from those of the states that may come next.
     """
-    chances = _later_chances(economy, lean)
-    found: list[tuple[list[Rest], list[Rest]]] = []
+    chances = _later_chances(economy, ct_logit)
+    found: list[tuple[list[HalfRemainder], list[HalfRemainder]]] = []
     tables: list[Tables] = [([], [])] * economy.size
     for position in reversed(range(length)):
         rounds = length - position - 1
@@ -187,11 +189,11 @@ def _after(economy: Economy, length: int, lean: float) -> list[tuple[list[Rest],
     return found[::-1]
 
 
-def _rest(rounds: int, tables: Tables) -> Rest:
-    return Rest(rounds, array("d", tables[0]), array("d", tables[1]))
+def _rest(rounds: int, tables: Tables) -> HalfRemainder:
+    return HalfRemainder(rounds, array("d", tables[0]), array("d", tables[1]))
 
 
-def _tables(rest: Rest) -> Tables:
+def _tables(rest: HalfRemainder) -> Tables:
     return list(rest.own), list(rest.other)
 
 

@@ -17,8 +17,8 @@ PLAYERS = 5
 def first_kill(before: float, home_is_ct: bool | None) -> float:
     """Home's chance of the round's first kill; defenders shoot first a little more often."""
     fitted = load().kills
-    lean = 0.0 if home_is_ct is None else fitted.ct if home_is_ct else -fitted.ct
-    return logistic(before * fitted.round + lean)
+    logit = 0.0 if home_is_ct is None else fitted.ct if home_is_ct else -fitted.ct
+    return logistic(before * fitted.round + logit)
 
 
 @lru_cache(maxsize=4096)
@@ -31,7 +31,7 @@ def more_kills(
     limits, fitted = load().rounds.limits, load().kills
     rate = (limits.t_kills + limits.ct_kills) / 2
     left, most = seconds or 0.0, home + away
-    lean = before * fitted.round + fitted.plant * planter
+    logit = before * fitted.round + fitted.plant * planter
     known: dict[tuple[int, int], list[float]] = {}
     for ours in range(home + 1):
         for theirs in range(away + 1):
@@ -40,7 +40,7 @@ def more_kills(
                 continue
             alive = ours + theirs
             stop = 0.0 if seconds is None else exp(-rate * alive * left * alive / most)
-            kill = logistic(lean + fitted.player * (ours - theirs))
+            kill = logistic(logit + fitted.player * (ours - theirs))
             known[ours, theirs] = _one_more(stop, kill, known[ours, theirs - 1], known[ours - 1, theirs])
     return tuple(known[home, away])
 

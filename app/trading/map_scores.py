@@ -16,7 +16,7 @@ from app.domain.match import MapPlay
 from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
-from app.trading.half_walk import Half, Rest, Results
+from app.trading.half_walk import Half, HalfRemainder, Results
 from app.trading.model import half_of, side_logit, start_side, switched
 
 Score = tuple[int, int]
@@ -199,7 +199,7 @@ def _end_scores(period: int, max_rounds: int, overtime_rounds: int) -> tuple[Sco
     return (*won, *((away, home) for home, away in won), (level, level))
 
 
-def _ends(rest: Rest, length: int, home: int, away: int) -> list[float]:
+def _ends(rest: HalfRemainder, length: int, home: int, away: int) -> list[float]:
     """The chances of the ends of a period in the second of its halves, whose rounds have come to this score:
     home wins when away has 0, 1, … rounds, away wins when home has, both end level."""
     return [
@@ -221,7 +221,7 @@ def _second_half(parameters: MapParameters, period: int) -> tuple[tuple[float, .
 
 
 @lru_cache(maxsize=8192)
-def _rest(parameters: MapParameters, state: MapState) -> Rest:
+def _rest(parameters: MapParameters, state: MapState) -> HalfRemainder:
     """What is left of the half of the next round, seen from home."""
     number, position = parameters.position(state.home, state.away)
     if not position:
@@ -230,7 +230,7 @@ def _rest(parameters: MapParameters, state: MapState) -> Rest:
     return found if parameters.home_is_ct(number) else found.turned()
 
 
-def _whole(parameters: MapParameters, number: int) -> Rest:
+def _whole(parameters: MapParameters, number: int) -> HalfRemainder:
     """A whole half, seen from home."""
     found = half_walk.from_start(parameters.half(number))
     return found if parameters.home_is_ct(number) else found.turned()
@@ -275,7 +275,7 @@ def reaches_first(parameters: MapParameters, state: MapState, target: int) -> fl
     return found
 
 
-def _reaches(rest: Rest, home: int, away: int) -> float:
+def _reaches(rest: HalfRemainder, home: int, away: int) -> float:
     """The chance that home wins so many of these rounds before away wins as many as it needs."""
     return sum(rest.own_row(home)[:away]) if home <= rest.rounds else 0.0
 

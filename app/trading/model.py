@@ -1,7 +1,7 @@
 """The scale that all models share: logits of a round, the map's side, and how rounds fall into halves.
 
-CT's chance of a round depends, in logits, on *lean*: skill (the difference of the teams, from CT) plus side
-(the map's bias). What money and play add is each model's own.
+CT's chance of a round depends on its advantage in logits (`ct_logit`): skill (the difference of the teams,
+from CT) plus side (the map's bias). What money and play add is each model's own.
 """
 
 import math

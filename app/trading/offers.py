@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus
-from app.trading.closing import MAX_PROBABILITY, MIN_PROBABILITY, Closing
+from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
 from app.trading.margin import shares as shares_of
 from app.trading.offer_plan import groups_on_offer
@@ -17,13 +17,14 @@ MIN_MOVE = 0.0025
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A market to offer: its key, its group, the model's probability, and its inverse odds."""
+    """A market to offer: its key, its group, the model's probability, and its inverse odds (with the
+    margin)."""
 
     key: MarketKey
     specifiers: Specifiers
     group: str
     probability: float
-    share: float
+    inverse_odds: float
 
     @property
     def type_id(self) -> int:
@@ -31,15 +32,20 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 def priced_offers(forecast: Forecast, book: Book, pricing: PricingConfig) -> list[Offer]:
-    """Every market that may be on offer, with its price by `forecast`; closed ones are left out."""
-    closing = Closing(forecast, pricing.bet_delay_seconds)
+    """Every market that may be on offer, with its price by `forecast`; without those whose result is
+    certain."""
+    certainty = Certainty(forecast, pricing.bet_delay_seconds)
     offers: list[Offer] = []
     for group in groups_on_offer(forecast, book):
         markets = group.markets
         probabilities = [market.rule.price(forecast, market.specifiers) for market in markets]
         low, top = min(probabilities), max(probabilities)
         complete = abs(sum(probabilities) - 1) <= 1e-6
-        if complete and _is_within_bounds(len(markets), low, top) and not closing.closes(markets, low, top):
+        if (
+            complete
+            and _is_within_bounds(len(markets), low, top)
+            and not certainty.is_certain(markets, low, top)
+        ):
             shares = shares_of(probabilities, pricing.margin)
             for market, probability, share in zip(markets, probabilities, shares, strict=True):
                 offers.append(Offer(market.key, market.specifiers, group.name, probability, share))

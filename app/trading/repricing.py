@@ -6,7 +6,7 @@ from functools import cache
 from itertools import groupby
 
 from app.domain.market import Market, MarketStatus
-from app.trading.closing import Closing, is_decided
+from app.trading.certainty import Certainty, is_decided
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import planned_market
 from app.trading.offers import differs_by
@@ -24,9 +24,9 @@ def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingCo
     """When (Unix ms) `markets`, priced by `forecast`, must be priced again if no line comes until then; None:
     time changes nothing.
 
-    That is when a market of the round must be closed, or when its odds, or the round's chance, have moved by
-    the step that is published. While nothing happens a round's chance moves one way, so that bisection finds
-    the first such moment.
+    That is when a market of the round must be suspended, or when its odds, or the round's chance, have moved
+    by the step that is published. While nothing happens a round's chance moves one way, so that bisection
+    finds the first such moment.
     """
     current = forecast.current_round
     active = [market for market in markets if market.status is MarketStatus.ACTIVE]
@@ -37,8 +37,8 @@ def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingCo
 
     def is_due_by_others(millis: int) -> bool:
         after = forecast.later(millis)
-        closing = Closing(after, pricing.bet_delay_seconds)
-        return any(_must_change(group, after, closing, pricing.price_step) for group in others)
+        certainty = Certainty(after, pricing.bet_delay_seconds)
+        return any(_must_change(group, after, certainty, pricing.price_step) for group in others)
 
     checks = [check for check in (is_due, is_due_by_others) if check(HORIZON_MILLIS)]
     if not checks:
@@ -62,14 +62,14 @@ def _due_by_chance(
     def chance(millis: int) -> float:
         return (forecast.later(millis) if millis else forecast).round_win(*key)
 
-    def is_closed(millis: int) -> bool:
+    def is_certain(millis: int) -> bool:
         state = forecast.later(millis + delay).round_state
         return is_decided(chance(millis + delay)) or (state is not None and is_over(state))
 
     base = next((_home_chance(one) for one in active if one.type_id == _ROUND_WINNER), chance(0))
-    closed_now = is_closed(0)
+    certain_now = is_certain(0)
     return lambda millis: (
-        _moved_by(pricing.price_step, base, chance(millis)) or is_closed(millis) is not closed_now
+        _moved_by(pricing.price_step, base, chance(millis)) or is_certain(millis) is not certain_now
     )
 
 
@@ -92,10 +92,10 @@ def _moved_by(step: float, chance: float, moved: float) -> bool:
     return abs(moved - chance) >= step * min(chance, 1 - chance)
 
 
-def _must_change(group: Sequence[Market], after: Forecast, closing: Closing, step: float) -> bool:
+def _must_change(group: Sequence[Market], after: Forecast, certainty: Certainty, step: float) -> bool:
     planned = [planned_market(RULES[one.type_id], parse(one.specifiers)) for one in group]
     probabilities = [one.rule.price(after, one.specifiers) for one in planned]
-    if closing.closes(planned, min(probabilities), max(probabilities)):
+    if certainty.is_certain(planned, min(probabilities), max(probabilities)):
         return True
     return any(
         differs_by(step, probability, market)

@@ -16,8 +16,8 @@ from app.trading.round_features import features
 from app.trading.round_state import FULL_TEAM, RoundState, SideState
 
 
-def ct_wins(state: RoundState, lean: float, fitted: RoundCoefficients | None = None) -> float:
-    """CT's chance to win the round from `state` on. `lean`: logits for CT from skill and the map's side,
+def ct_wins(state: RoundState, ct_logit: float, fitted: RoundCoefficients | None = None) -> float:
+    """CT's chance to win the round from `state` on. `ct_logit`: logits for CT from skill and the map's side,
     without money.
 
     `fitted`: other coefficients than the package's.
@@ -27,14 +27,14 @@ def ct_wins(state: RoundState, lean: float, fitted: RoundCoefficients | None = N
     if winner is not None:
         return 1.0 if winner == "CT" else 0.0
     if state.phase == "freeze":
-        return 1 / (1 + exp(-_before(state, lean, fitted)))
-    return _live(state, lean, fitted) if state.phase == "live" else _planted(state, lean, fitted)
+        return 1 / (1 + exp(-_before(state, ct_logit, fitted)))
+    return _live(state, ct_logit, fitted) if state.phase == "live" else _planted(state, ct_logit, fitted)
 
 
-def _before(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
+def _before(state: RoundState, ct_logit: float, fitted: RoundCoefficients) -> float:
     """The logit before the round is live. Real rounds begin with full teams: what a missing player counts for
     is what one counts for in play."""
-    logit = _logit(state, lean, fitted)
+    logit = _logit(state, ct_logit, fitted)
     if state.ct.alive == state.t.alive == FULL_TEAM:
         return logit
     full = RoundState("live", SideState(), SideState(), number=state.number, overtime=state.overtime)
@@ -44,8 +44,8 @@ def _before(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
     return logit + _logit(short, 0.0, fitted) - _logit(full, 0.0, fitted)
 
 
-def _live(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
-    t_wins = round_limits.t_share(state, fitted.limits) / (1 + exp(_logit(state, lean, fitted)))
+def _live(state: RoundState, ct_logit: float, fitted: RoundCoefficients) -> float:
+    t_wins = round_limits.t_share(state, fitted.limits) / (1 + exp(_logit(state, ct_logit, fitted)))
     if state.plant_seconds_left is not None and (
         state.seconds_left is None or state.plant_seconds_left <= state.seconds_left
     ):
@@ -53,14 +53,14 @@ def _live(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
             state, phase="planted", seconds_left=round_limits.FUSE_SECONDS, plant_seconds_left=None
         )
         done = round_limits.unstopped(state.plant_seconds_left, state.ct.alive, fitted.limits.ct_fights)
-        t_wins += done * max(0.0, 1 - _planted(planted, lean, fitted) - t_wins)
+        t_wins += done * max(0.0, 1 - _planted(planted, ct_logit, fitted) - t_wins)
     return 1 - t_wins
 
 
-def _planted(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
+def _planted(state: RoundState, ct_logit: float, fitted: RoundCoefficients) -> float:
     if not state.t.alive:
         return round_limits.free_defuse(state, fitted.limits)
-    chance = round_limits.ct_share(state, fitted.limits) / (1 + exp(-_logit(state, lean, fitted)))
+    chance = round_limits.ct_share(state, fitted.limits) / (1 + exp(-_logit(state, ct_logit, fitted)))
     defuse = state.defuse
     if defuse is not None and (state.seconds_left is None or defuse.seconds_left <= state.seconds_left):
         done = round_limits.unstopped(defuse.seconds_left, state.t.alive, fitted.limits.t_fights)
@@ -68,7 +68,7 @@ def _planted(state: RoundState, lean: float, fitted: RoundCoefficients) -> float
     return chance
 
 
-def _logit(state: RoundState, lean: float, fitted: RoundCoefficients) -> float:
+def _logit(state: RoundState, ct_logit: float, fitted: RoundCoefficients) -> float:
     known, found = features(state)
     model = fitted.models[state.phase][known]
-    return sum(map(mul, model.weights, found), model.lean * lean)
+    return sum(map(mul, model.weights, found), model.ct_logit * ct_logit)

@@ -120,4 +120,4 @@ def _best(
 
 def _only(found: Rows, chosen: Floats) -> Rows:
     at = np.flatnonzero(chosen)
-    return Rows(found.phase, [found.rows[index] for index in at], found.leans[at], found.outcomes[at])
+    return Rows(found.phase, [found.rows[index] for index in at], found.ct_logits[at], found.outcomes[at])

@@ -1,4 +1,4 @@
-"""The chain of a map's rounds: levels of both sides' means, what they are worth, and how they go on.
+"""The chain of a map's rounds: levels of both sides' resources, what they are worth, and how they go on.
 
 Levels and moves from csgo_round_snapshots: what a side has at the first row of a round, and what it has
 in the next when it wins and when it loses. Those thresholds are chosen that foresee the next rounds best.
@@ -23,7 +23,7 @@ from scripts.fit.regression import logistic
 from scripts.fit.rounds import FILE, NAME
 from scripts.reality import cs2_results
 from scripts.reality.labels import RoundKey, round_winners
-from scripts.reality.map_wins import means
+from scripts.reality.map_wins import resources
 from scripts.reality.place import data_set
 from scripts.reality.snapshots import DATES, Snapshot, half_of, read
 
@@ -42,12 +42,12 @@ _DIGITS = 4
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The first moment of a round of regulation: both sides' means, and who won it."""
+    """The first moment of a round of regulation: both sides' resources, and who won it."""
 
     key: RoundKey
     map_name: str
     position: int
-    means: tuple[int, int]
+    resources: tuple[int, int]
     ct_won: bool
 
 
@@ -87,7 +87,7 @@ def openings(snapshots: Sequence[Snapshot], winners: Mapping[RoundKey, bool]) ->
     for one in snapshots:
         half, position = half_of(one.round_index)
         if one.opens_round and half < 2:
-            found.append(Opening(one.key, one.map_name, position, means(one), winners[one.key]))
+            found.append(Opening(one.key, one.map_name, position, resources(one), winners[one.key]))
     return found
 
 
@@ -120,7 +120,7 @@ def _economy(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> MapCoeff
 
 def _levels(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> NDArray[np.int64]:
     """CT's and T's level in each round."""
-    return np.searchsorted(thresholds, np.array([one.means for one in rounds]), side="right")
+    return np.searchsorted(thresholds, np.array([one.resources for one in rounds]), side="right")
 
 
 def _moves(rounds: Sequence[Opening], levels: NDArray[np.int64], won: NDArray[np.bool_]) -> tuple[Moves, ...]:

@@ -30,7 +30,7 @@ class Rows(msgspec.Struct, frozen=True):
 
     phase: RoundPhase
     rows: list[Snapshot]
-    leans: Floats
+    ct_logits: Floats
     outcomes: Floats
 
 
@@ -57,9 +57,9 @@ def _blanked(side: SideState, fields: dict[str, None]) -> SideState:
 
 
 def columns(found: Rows, known: int) -> Floats:
-    """The lean, then the features."""
+    """The ct_logit, then the features."""
     seen = np.array([features(without(row.state, known))[1] for row in found.rows])
-    return np.column_stack([found.leans, seen])
+    return np.column_stack([found.ct_logits, seen])
 
 
 def shares(found: Rows, limits: RoundLimits) -> Floats:
@@ -85,5 +85,5 @@ def chances(phase: RoundPhase, logits: Floats, share: Floats) -> Floats:
 def model(found: Rows, known: int, limits: RoundLimits) -> PhaseModel:
     """The model of this number."""
     share = shares(found, limits) if knows_clock(found.phase, known) else np.ones(len(found.rows))
-    lean, *rest = (round(float(one), _DIGITS) for one in weights(found, columns(found, known), share))
-    return PhaseModel(lean, tuple(rest))
+    ct_logit, *rest = (round(float(one), _DIGITS) for one in weights(found, columns(found, known), share))
+    return PhaseModel(ct_logit, tuple(rest))

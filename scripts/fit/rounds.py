@@ -58,8 +58,8 @@ def fitted(
 ) -> RoundCoefficients:
     """The coefficients that describe these rounds best, for these subsets of what may be known in each
     phase."""
-    sides, spread, leans = _before(snapshots, winners)
-    phases: dict[str, Rows] = {phase: _rows(phase, snapshots, winners, leans, sides) for phase in GROUPS}
+    sides, spread, ct_logits = _before(snapshots, winners)
+    phases: dict[str, Rows] = {phase: _rows(phase, snapshots, winners, ct_logits, sides) for phase in GROUPS}
     free = [one for one in snapshots if one.state.phase == "planted" and not one.state.t.alive]
     limits = rates.fitted(
         phases["live"], phases["planted"], [one for one in free if one.state.ct.alive], winners
@@ -72,7 +72,10 @@ def fitted(
     found = RoundCoefficients(models, limits, {}, {NAME: rounded}, spread)
     chances: dict[str, Floats] = {
         phase: np.array(
-            [ct_wins(row.state, lean, found) for row, lean in zip(rows.rows, rows.leans, strict=True)]
+            [
+                ct_wins(row.state, ct_logit, found)
+                for row, ct_logit in zip(rows.rows, rows.ct_logits, strict=True)
+            ]
         )
         for phase, rows in phases.items()
     }
@@ -84,14 +87,14 @@ def _rows(
     phase: RoundPhase,
     snapshots: Sequence[Snapshot],
     winners: Winners,
-    leans: Mapping[RoundKey, float],
+    ct_logits: Mapping[RoundKey, float],
     sides: Mapping[str, float],
 ) -> Rows:
     rows = [one for one in snapshots if one.state.phase == phase and one.state.ct.alive and one.state.t.alive]
     return Rows(
         phase,
         rows,
-        np.array([leans.get(row.key, side_of(row, sides)) for row in rows]),
+        np.array([ct_logits.get(row.key, side_of(row, sides)) for row in rows]),
         np.array([float(winners[row.key]) for row in rows]),
     )
 
@@ -115,25 +118,25 @@ def _before(
     expected = logistic(logits)
 
     def with_skill(spread: float) -> float:
-        leans = _leans(rows, expected, sides, spread, winners)
-        skill = np.array([leans[row.key] - side_of(row, sides) for row in rows])
+        ct_logits = _ct_logits(rows, expected, sides, spread, winners)
+        skill = np.array([ct_logits[row.key] - side_of(row, sides) for row in rows])
         return loss(logistic(logits + skill), outcomes)
 
     spread = min(_SPREADS, key=with_skill)
-    return sides, spread, _leans(rows, expected, sides, spread, winners)
+    return sides, spread, _ct_logits(rows, expected, sides, spread, winners)
 
 
-def _leans(
+def _ct_logits(
     rows: Sequence[Snapshot], before: Floats, sides: Mapping[str, float], spread: float, winners: Winners
 ) -> dict[RoundKey, float]:
     """The logits for CT from side and skill at the start of each round."""
-    leans, skill, map_index = {}, Skill(spread), -1
+    ct_logits, skill, map_index = {}, Skill(spread), -1
     for row, expected in zip(rows, before, strict=True):
         if row.map_index != map_index:
             map_index = row.map_index
             skill.begin()
         sign = 1 if row.starter_is_ct else -1
-        leans[row.key] = side_of(row, sides) + sign * skill.mean
+        ct_logits[row.key] = side_of(row, sides) + sign * skill.mean
         chance = float(expected) if row.starter_is_ct else 1 - float(expected)
         skill.learn(chance, winners[row.key] == row.starter_is_ct)
-    return leans
+    return ct_logits

@@ -70,7 +70,7 @@ def _held(snapshots: Sequence[Snapshot], winners: Winners, fold: int, folds: int
     for row in snapshots:
         if row.map_index % folds == fold:
             chance = predictor.follow(row)
-            yield Held(row, chance, _absent(row, predictor.lean, coefficients))
+            yield Held(row, chance, _absent(row, predictor.ct_logit, coefficients))
 
 
 def _subsets(phase: RoundPhase) -> list[int]:
@@ -79,10 +79,10 @@ def _subsets(phase: RoundPhase) -> list[int]:
     return [known, 0, *(known & ~(1 << bit) for bit in range(len(GROUPS[phase])) if known & ~(1 << bit))]
 
 
-def _absent(row: Snapshot, lean: float, coefficients: RoundCoefficients) -> dict[str, float]:
+def _absent(row: Snapshot, ct_logit: float, coefficients: RoundCoefficients) -> dict[str, float]:
     groups, known = GROUPS[row.state.phase], everything(row.state.phase)
     masks = {group: known & ~(1 << bit) for bit, group in enumerate(groups)} | {"all of these": 0}
-    return {group: ct_wins(without(row.state, mask), lean, coefficients) for group, mask in masks.items()}
+    return {group: ct_wins(without(row.state, mask), ct_logit, coefficients) for group, mask in masks.items()}
 
 
 def _judged(held: Sequence[Held], winners: Winners, absent: str | None = None) -> Predictions:

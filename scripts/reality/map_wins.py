@@ -73,10 +73,10 @@ class MapPredictor:
         return 1 - ct_wins(snapshot.state, side - skill, self.rounds)
 
     def _economy(self, snapshot: Snapshot) -> int:
-        return self.economies.state(*means(snapshot)) if snapshot.state.number > 1 else 0
+        return self.economies.state(*resources(snapshot)) if snapshot.state.number > 1 else 0
 
 
-def means(snapshot: Snapshot) -> tuple[int, int]:
+def resources(snapshot: Snapshot) -> tuple[int, int]:
     """CT's and T's money and equipment."""
     ct, t = (
         (side.money or 0) + (side.weapons or 0) + (side.utility or 0)

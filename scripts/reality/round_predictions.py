@@ -41,14 +41,14 @@ def side_of(snapshot: Snapshot, sides: Mapping[str, float]) -> float:
 
 
 class RoundPredictor:
-    """Follows the rows of a file, in order. `lean` and `before` are of the row followed last: the logits for
-    CT from side and skill, and CT's chance before its round."""
+    """Follows the rows of a file, in order. `ct_logit` and `before` are of the row followed last: CT's
+    advantage from side and skill in logits, and CT's chance before its round."""
 
     def __init__(self, fitted: RoundCoefficients, data_set: str) -> None:
         self.fitted = fitted
         self.sides = fitted.sides[data_set]
         self.skill = Skill(fitted.skill_spread)
-        self.lean = 0.0
+        self.ct_logit = 0.0
         self.before = 0.5
         self._starter_was_ct = True
 
@@ -57,8 +57,8 @@ class RoundPredictor:
         if snapshot.opens_round:
             self._learn(snapshot)
             skill = self.skill.mean if snapshot.starter_is_ct else -self.skill.mean
-            self.lean = side_of(snapshot, self.sides) + skill
-        chance = ct_wins(snapshot.state, self.lean, self.fitted)
+            self.ct_logit = side_of(snapshot, self.sides) + skill
+        chance = ct_wins(snapshot.state, self.ct_logit, self.fitted)
         if snapshot.opens_round:
             self.before, self._starter_was_ct = chance, snapshot.starter_is_ct
         return chance

@@ -90,7 +90,7 @@ def _round(own: MapParameters, home: int, away: int, at: int, won: bool) -> tupl
     half, home_is_ct = own.half(number), own.home_is_ct(number)
     opens = position == 0 and half.economy.first is not None
     logit = half.economy.first if opens and half.economy.first is not None else half.economy.logits[at]
-    ct = logistic(logit + (half.first_lean if position == 0 else half.lean))
+    ct = logistic(logit + (half.first_ct_logit if position == 0 else half.ct_logit))
     ct_won = won is home_is_ct
     last = position == half.length - 1
     moves = ((0, 1.0),) if last else half.economy.following(position, ct_won)[at]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.domain.market import Book, MarketStatus
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
-from app.trading.closing import MAX_PROBABILITY, MIN_PROBABILITY, Closing
+from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
 from app.trading.ladder import choose, nearest
 from app.trading.lines import total
@@ -70,8 +70,8 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     low, top = min(chances), max(chances)
     bounds = low > 0 and top <= MAX_PROBABILITY and (len(chances) > 2 or low >= MIN_PROBABILITY)
     markets = [planned_market(rule, specifiers) for rule, specifiers in members]
-    closing = Closing(forecast, PRICING.bet_delay_seconds)
-    if abs(sum(chances) - 1) > 1e-6 or not bounds or closing.closes(markets, low, top):
+    certainty = Certainty(forecast, PRICING.bet_delay_seconds)
+    if abs(sum(chances) - 1) > 1e-6 or not bounds or certainty.is_certain(markets, low, top):
         return
     for market, chance, share in zip(markets, chances, shares(chances, PRICING.margin), strict=True):
         yield Offer(market.key, market.specifiers, name, chance, share)

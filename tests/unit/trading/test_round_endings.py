@@ -13,8 +13,8 @@ from tests.unit.trading.test_round_model import LEANS, side, states
 
 
 @given(states(), LEANS)
-def test_the_ways_of_a_side_sum_to_its_chance(state: RoundState, lean: float) -> None:
-    ct = ct_wins(state, lean)
+def test_the_ways_of_a_side_sum_to_its_chance(state: RoundState, ct_logit: float) -> None:
+    ct = ct_wins(state, ct_logit)
     found = endings(state, ct)
     assert all(-1e-12 <= chance <= 1 + 1e-12 for chance in found)
     assert found.defuse + found.time + found.ct_kills == pytest.approx(ct)
@@ -23,26 +23,26 @@ def test_the_ways_of_a_side_sum_to_its_chance(state: RoundState, lean: float) ->
 
 
 @given(states(("live",)), st.floats(0, 3.2), LEANS)
-def test_without_time_to_plant_there_is_no_plant(state: RoundState, left: float, lean: float) -> None:
+def test_without_time_to_plant_there_is_no_plant(state: RoundState, left: float, ct_logit: float) -> None:
     state = replace(state, seconds_left=left)
-    assert endings(state, ct_wins(state, lean)).planted == pytest.approx(0)
+    assert endings(state, ct_wins(state, ct_logit)).planted == pytest.approx(0)
     over = replace(state, seconds_left=0.0)
-    assert endings(over, ct_wins(over, lean)).time == pytest.approx(1)
+    assert endings(over, ct_wins(over, ct_logit)).time == pytest.approx(1)
 
 
 @given(states(("planted",)), LEANS)
-def test_after_a_plant_ct_win_by_defusing_only(state: RoundState, lean: float) -> None:
-    found = endings(state, ct_wins(state, lean))
+def test_after_a_plant_ct_win_by_defusing_only(state: RoundState, ct_logit: float) -> None:
+    found = endings(state, ct_wins(state, ct_logit))
     assert (found.time, found.ct_kills, found.t_kills) == (0, 0, 0)
     assert found.planted == pytest.approx(1)
 
 
 @given(states(("live", "planted")), LEANS)
-def test_nobody_is_killed_by_the_dead(state: RoundState, lean: float) -> None:
+def test_nobody_is_killed_by_the_dead(state: RoundState, ct_logit: float) -> None:
     no_t = replace(state, t=SideState(alive=0))
-    assert endings(no_t, ct_wins(no_t, lean)).late_kills == pytest.approx(0)
+    assert endings(no_t, ct_wins(no_t, ct_logit)).late_kills == pytest.approx(0)
     no_ct = replace(state, ct=SideState(alive=0))
-    assert endings(no_ct, ct_wins(no_ct, lean)).kills == pytest.approx(1)
+    assert endings(no_ct, ct_wins(no_ct, ct_logit)).kills == pytest.approx(1)
 
 
 def test_a_round_ends_as_the_snapshots_do_on_average() -> None:

@@ -66,58 +66,60 @@ def states(draw: st.DrawFn, phases: tuple[RoundPhase, ...] = ("freeze", "live", 
 
 
 @given(states(), LEANS)
-def test_it_is_a_chance(state: RoundState, lean: float) -> None:
-    assert 0 <= ct_wins(state, lean) <= 1
+def test_it_is_a_chance(state: RoundState, ct_logit: float) -> None:
+    assert 0 <= ct_wins(state, ct_logit) <= 1
 
 
 @given(states(), st.floats(0.1, 1), st.floats(-1, 0.9))
-def test_a_better_side_wins_more(state: RoundState, more: float, lean: float) -> None:
-    assert ct_wins(state, lean) <= ct_wins(state, lean + more)
+def test_a_better_side_wins_more(state: RoundState, more: float, ct_logit: float) -> None:
+    assert ct_wins(state, ct_logit) <= ct_wins(state, ct_logit + more)
 
 
 @given(states(("live", "planted")), LEANS)
-def test_time_moves_it_one_way_and_without_jumps(state: RoundState, lean: float) -> None:
+def test_time_moves_it_one_way_and_without_jumps(state: RoundState, ct_logit: float) -> None:
     """Before a plant it runs out for T, after one for CT."""
     longest, sign = (115.0, 1) if state.phase == "live" else (40.0, -1)
     moments = [replace(state, seconds_left=longest - longest * step / 400) for step in range(401)]
-    chances = [sign * ct_wins(moment, lean) for moment in moments]
+    chances = [sign * ct_wins(moment, ct_logit) for moment in moments]
     assert all(before <= after + 1e-9 for before, after in pairwise(chances))
     assert all(after - before < 0.25 for before, after in pairwise(chances))
 
 
 @given(sides(), sides(), LEANS)
-def test_without_time_ct_wins_before_a_plant_and_t_after_it(ct: SideState, t: SideState, lean: float) -> None:
-    assert ct_wins(RoundState("live", ct, t, seconds_left=0.0), lean) == 1
+def test_without_time_ct_wins_before_a_plant_and_t_after_it(
+    ct: SideState, t: SideState, ct_logit: float
+) -> None:
+    assert ct_wins(RoundState("live", ct, t, seconds_left=0.0), ct_logit) == 1
     for left in (0.0, 2.5, 4.99):
-        assert ct_wins(RoundState("planted", ct, t, seconds_left=left), lean) == 0
+        assert ct_wins(RoundState("planted", ct, t, seconds_left=left), ct_logit) == 0
 
 
 @given(states(("live", "planted")), LEANS)
-def test_a_side_without_players_has_lost_unless_the_bomb_decides(state: RoundState, lean: float) -> None:
+def test_a_side_without_players_has_lost_unless_the_bomb_decides(state: RoundState, ct_logit: float) -> None:
     no_ct = replace(state, ct=replace(state.ct, alive=0))
     no_t = replace(state, t=replace(state.t, alive=0))
-    assert ct_wins(no_ct, lean) == 0
+    assert ct_wins(no_ct, ct_logit) == 0
     if state.phase == "live":
-        assert ct_wins(no_t, lean) == 1
+        assert ct_wins(no_t, ct_logit) == 1
     else:
-        assert ct_wins(replace(no_t, seconds_left=20.0, defuse=Defuse(9.0, False)), lean) == 1
-        assert ct_wins(replace(no_t, seconds_left=8.0, defuse=Defuse(9.0, False)), lean) == 0
+        assert ct_wins(replace(no_t, seconds_left=20.0, defuse=Defuse(9.0, False)), ct_logit) == 1
+        assert ct_wins(replace(no_t, seconds_left=8.0, defuse=Defuse(9.0, False)), ct_logit) == 0
 
 
 @given(states(("planted",)), st.floats(0, 10), LEANS)
 def test_a_defuse_in_time_is_worth_more_the_longer_it_has_gone_on(
-    state: RoundState, left: float, lean: float
+    state: RoundState, left: float, ct_logit: float
 ) -> None:
     state = replace(state, seconds_left=20.0)
     begun, later = (replace(state, defuse=Defuse(one, False)) for one in (left, left / 2))
-    assert ct_wins(state, lean) <= ct_wins(begun, lean) <= ct_wins(later, lean)
-    assert ct_wins(replace(begun, defuse=Defuse(0.0, False)), lean) == 1
+    assert ct_wins(state, ct_logit) <= ct_wins(begun, ct_logit) <= ct_wins(later, ct_logit)
+    assert ct_wins(replace(begun, defuse=Defuse(0.0, False)), ct_logit) == 1
 
 
 @given(states(("live",)), st.floats(0, 3.2), LEANS)
-def test_a_plant_that_has_begun_favours_t(state: RoundState, left: float, lean: float) -> None:
+def test_a_plant_that_has_begun_favours_t(state: RoundState, left: float, ct_logit: float) -> None:
     state = replace(state, seconds_left=30.0)
-    assert ct_wins(replace(state, plant_seconds_left=left), lean) <= ct_wins(state, lean)
+    assert ct_wins(replace(state, plant_seconds_left=left), ct_logit) <= ct_wins(state, ct_logit)
 
 
 def test_a_plant_that_comes_too_late_counts_for_nothing() -> None:
@@ -126,11 +128,11 @@ def test_a_plant_that_comes_too_late_counts_for_nothing() -> None:
 
 
 @given(states(), LEANS)
-def test_what_is_known_of_one_side_only_counts_for_nothing(state: RoundState, lean: float) -> None:
+def test_what_is_known_of_one_side_only_counts_for_nothing(state: RoundState, ct_logit: float) -> None:
     """A difference needs both."""
     one_sided = replace(state, t=replace(state.t, weapons=None, money=None, utility=None, health=None))
     neither = replace(one_sided, ct=replace(state.ct, weapons=None, money=None, utility=None, health=None))
-    assert ct_wins(one_sided, lean) == ct_wins(neither, lean)
+    assert ct_wins(one_sided, ct_logit) == ct_wins(neither, ct_logit)
 
 
 @pytest.mark.parametrize("phase", GROUPS)

@@ -1,7 +1,6 @@
-"""Which markets are closed during a round because their result is all but certain, now or by the clock.
+"""Which markets are suspended during a round because their result is all but certain, now or by the clock.
 
-Bookmakers accept a bet only if its price still stands after a delay. So a result that is certain when a bet
-placed now is accepted counts as certain now.
+A bet is accepted some seconds after placement; what will be certain then is treated as certain now.
 """
 
 from collections.abc import Sequence
@@ -17,15 +16,14 @@ MAX_PROBABILITY = 0.97
 MIN_PROBABILITY = 1 - MAX_PROBABILITY
 
 
-class Closing:
-    """The judgement at one moment: `forecast` is that moment's. Outside of rounds in play nothing is closed
-    here."""
+class Certainty:
+    """What is certain at one moment: `forecast` is that moment's. Outside of rounds in play nothing is."""
 
     def __init__(self, forecast: Forecast, delay_seconds: int) -> None:
         self._live = forecast.phase.live
         self._accepted = forecast.later(delay_seconds * 1000) if self._live else forecast
 
-    def closes(self, group: Sequence[PlannedMarket], low: float, top: float) -> bool:
+    def is_certain(self, group: Sequence[PlannedMarket], low: float, top: float) -> bool:
         """Whether a group, with its least and its highest probability, must not be on offer: its result is
         all but certain already, or when bets are accepted."""
         if not self._live:

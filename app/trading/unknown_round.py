@@ -12,7 +12,7 @@ def state_before(play: MapPlay, number: int) -> RoundState:
     return RoundState("freeze", SideState(), SideState(), number=position + 1, overtime=half > 1)
 
 
-def bare_state(
+def basic_state(
     play: MapPlay, current: CurrentRound, home_is_ct: bool, plant: TimelineEvent | None, now: int
 ) -> RoundState:
     """The current round with the players alive and the bomb alone."""
