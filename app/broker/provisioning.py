@@ -151,7 +151,8 @@ async def restore_sdk_exchange(management: Management, vhost: str, exchange: str
 
 
 async def deprovision(management: Management, slug: str) -> None:
-    """Delete a tenant's vhost and user and close their connections."""
+    """Delete a tenant's vhost and user and close their connections: for demonstrations and benchmarks on a
+    shared broker. The service itself never deletes a vhost."""
     await management.delete_user(tenant_user(slug))
     await management.close_user_connections(tenant_user(slug), "access withdrawn")
     await management.delete_vhost(slug)

@@ -1,8 +1,8 @@
 """Facts: what a source reports to have happened in a match. They are the input of `transitions`.
 
 `ingest` parses log lines into these; nothing here depends on a log's spelling. A fact may change nothing (a
-repeated line, play in warm-up). Some become a timeline event, a round or the end of a map, which has a fact
-number within the match (`Match.next_history_id`): on these settlements rest (`rests_on`).
+repeated line, play in warm-up). Some become a timeline event, a round or the end of a map, which has an id
+unique within the match (its history id, `Match.next_history_id`): settlements rest on these (`rests_on`).
 `at` is when it happened, in Unix ms on our own clock (arrival time, spread by the source's seconds).
 """
 

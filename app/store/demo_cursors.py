@@ -1,4 +1,6 @@
-"""Moving a tenant's cursor by force: for demonstrations only, never for a production service."""
+"""Moving a tenant's cursor by force, for the fault menu of `sandbox`: never in a production service.
+
+It is here because only the store uses SQL."""
 
 from uuid import UUID
 
