@@ -68,10 +68,10 @@ async def test_a_death_is_named_by_its_last_beat_as_long_as_it_lasts(store: Stor
     scene = Scene(store)
     await scene.beat()
     beat = scene.now
-    assert scene.watch.dead is None
+    assert scene.watch.dead_heartbeat is None
     for _ in range(2):
         await scene.look_after(15_001)
-        assert scene.watch.dead == beat
+        assert scene.watch.dead_heartbeat == beat
     await scene.beat()
     await scene.look_after(1)
-    assert scene.watch.dead is None
+    assert scene.watch.dead_heartbeat is None

@@ -193,7 +193,7 @@ async def test_the_watchdog_notice_is_published_once(rig: Rig, feed: Running) ->
         [(_, consumer)] = await listening(rig, stack)
         await stack.enter_async_context(feed(alive_seconds=0.5))
         await until("alive", lambda: consumer.alives)
-        rig.watch.dead = 7
+        rig.watch.dead_heartbeat = 7
         rig.watch.died.set()
         await until("down, then up", lambda: len(consumer.alives) >= 4)
         assert consumer.downs == 1
@@ -202,7 +202,7 @@ async def test_the_watchdog_notice_is_published_once(rig: Rig, feed: Running) ->
 async def test_a_later_tenant_is_notified_of_the_death_too_and_none_twice(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(_, first)] = await listening(rig, stack)
-        rig.watch.dead = 7
+        rig.watch.dead_heartbeat = 7
         async with feed(alive_seconds=0.5):
             await until("down, then up", lambda: first.downs and len(first.alives) >= 4)
             [(_, second)] = await listening(rig, stack)
