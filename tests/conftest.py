@@ -103,10 +103,16 @@ def template(services: Services) -> Iterator[str]:
     asyncio.run(databases.drop(services.database_url, name))
 
 
+@pytest.fixture(scope="session")
+def copies(services: Services, template: str) -> Iterator[databases.Copies]:
+    with databases.Copies(services.database_url, template) as copies:
+        yield copies
+
+
 @pytest.fixture
-async def database_url(services: Services, template: str) -> AsyncIterator[str]:
+async def database_url(copies: databases.Copies) -> AsyncIterator[str]:
     """A migrated, empty database of this test's own."""
-    async with databases.copied(services.database_url, template) as url:
+    async with copies.copied() as url:
         yield url
 
 

@@ -1,9 +1,9 @@
 """A match as the product sees it second by second, and the bets of somebody who sees it earlier.
 
 The log's lines arrive in one batch a second, as a game server sends them. They go through the product's own
-code: `cs2log`, `fold`, `react`, which is also called when it said that time alone may move a price. What
-somebody knows who sees play N seconds earlier is what the product knows N seconds later, its clock included;
-so one run of the product serves every N.
+code: `cs2log`, `fold`, `react`, which is also called when time alone may move a price, as it returned before.
+What somebody knows who sees play N seconds earlier is what the product knows N seconds later, its clock
+included; so one run of the product serves every N.
 """
 
 import math

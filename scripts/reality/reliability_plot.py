@@ -1,4 +1,4 @@
-"""What was said against what came, as a picture."""
+"""Predicted chances against observed shares, as a picture."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,15 +24,15 @@ def draw(judged: Mapping[str, Predictions], path: Path) -> None:
         bins = np.minimum((found.chances * _BINS).astype(int), _BINS - 1)
         counts = np.bincount(bins, minlength=_BINS)
         filled = np.flatnonzero(counts >= _FEWEST)
-        said = np.bincount(bins, found.chances, _BINS)[filled] / counts[filled]
-        came = np.bincount(bins, found.outcomes, _BINS)[filled] / counts[filled]
-        errors = _SIGMAS * np.sqrt(came * (1 - came) / counts[filled])
+        predicted = np.bincount(bins, found.chances, _BINS)[filled] / counts[filled]
+        observed = np.bincount(bins, found.outcomes, _BINS)[filled] / counts[filled]
+        errors = _SIGMAS * np.sqrt(observed * (1 - observed) / counts[filled])
         axes.plot([0, 1], [0, 1], linewidth=0.8, color="grey")
-        axes.errorbar(said, came, errors, fmt="none", linewidth=0.8)
-        axes.scatter(said, came, s=6 + 90 * counts[filled] / counts.max(), alpha=0.7)
-        axes.set(title=title, xlim=(0, 1), ylim=(0, 1), xlabel="said")
+        axes.errorbar(predicted, observed, errors, fmt="none", linewidth=0.8)
+        axes.scatter(predicted, observed, s=6 + 90 * counts[filled] / counts.max(), alpha=0.7)
+        axes.set(title=title, xlim=(0, 1), ylim=(0, 1), xlabel="predicted")
         axes.grid(visible=True, alpha=0.3)
-    np.atleast_1d(panels)[0].set_ylabel("came")
+    np.atleast_1d(panels)[0].set_ylabel("observed")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)

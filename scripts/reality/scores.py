@@ -14,7 +14,7 @@ _DRAWS, _SEED = 400, 20261122
 
 
 class Predictions(msgspec.Struct, frozen=True):
-    """Chances, what came (0, 1, or half for a draw), and the map that each belongs to."""
+    """Chances, what observed (0, 1, or half for a draw), and the map that each belongs to."""
 
     chances: Floats
     outcomes: Floats
@@ -49,11 +49,11 @@ def auc(found: Predictions) -> float:
 
 
 def calibration_error(found: Predictions) -> float:
-    """The mean distance of what was said and what came, over ten bins of equal width."""
+    """The mean distance of predicted chances and observed shares, over ten bins of equal width."""
     bins = np.minimum((found.chances * BINS).astype(int), BINS - 1)
-    said = np.bincount(bins, found.chances, BINS)
-    came = np.bincount(bins, found.outcomes, BINS)
-    return float(np.abs(said - came).sum() / len(found.chances))
+    predicted = np.bincount(bins, found.chances, BINS)
+    observed = np.bincount(bins, found.outcomes, BINS)
+    return float(np.abs(predicted - observed).sum() / len(found.chances))
 
 
 MEASURES: Mapping[str, Callable[[Predictions], float]] = {

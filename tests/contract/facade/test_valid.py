@@ -91,7 +91,7 @@ fields = st.fixed_dictionaries(
         "started_at": moments,
         "maps": st.lists(maps, max_size=3).map(tuple),
         "winner": st.sampled_from([None, "home", "away"]),
-        "about": st.builds(MatchInfo, streams=st.lists(streams, max_size=3).map(tuple)),
+        "info": st.builds(MatchInfo, streams=st.lists(streams, max_size=3).map(tuple)),
     }
 )
 
@@ -153,7 +153,7 @@ async def test_sparse_data(client: httpx.AsyncClient, key: dict[str, str], store
         "scheduled_at": None,
         "started_at": None,
         "maps": (),
-        "about": MatchInfo(),
+        "info": MatchInfo(),
         "winner": None,
     }
     world = await create_world(
