@@ -103,16 +103,10 @@ def template(services: Services) -> Iterator[str]:
     asyncio.run(databases.drop(services.database_url, name))
 
 
-@pytest.fixture(scope="session")
-def copies(services: Services, template: str) -> Iterator[databases.Copies]:
-    with databases.Copies(services.database_url, template) as copies:
-        yield copies
-
-
 @pytest.fixture
-async def database_url(copies: databases.Copies) -> AsyncIterator[str]:
+async def database_url(services: Services, template: str) -> AsyncIterator[str]:
     """A migrated, empty database of this test's own."""
-    async with copies.copied() as url:
+    async with databases.copied(services.database_url, template) as url:
         yield url
 
 

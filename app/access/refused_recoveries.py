@@ -18,7 +18,7 @@ log = get_logger(__name__)
 
 
 class RefusedRecoveries:
-    """Records one refusal a key until it has room: who repeats it meanwhile writes nothing."""
+    """Records at most one refusal of a key until it has room; repeated requests write nothing."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

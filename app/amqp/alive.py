@@ -133,7 +133,7 @@ class AlivePublisher:
     async def _publish_alive(self, subscribed: bool) -> None:
         notice = self._notice
         now, lost, dead_heartbeat = self._clock(), notice.lost, self._status.dead_heartbeat()
-        unbound_losses = notice.unbound_losses if notice.bindings.complete else 0
+        unbound_losses = notice.unbound_losses if notice.bindings.notice_reaches_consumer else 0
         vhost = await self._connected()
         await vhost.publish(self._renderer.alive(now, subscribed=subscribed))
         notice.bindings.alive_published()

@@ -11,7 +11,7 @@ class LeaseLost(Exception):
     tenants."""
 
 
-class Lease:
+class LeaseDeadline:
     """The end of our lease by our own monotonic clock, counted from before the renewal was sent: it is never
     later than the end in the database. Not held until the first renewal."""
 

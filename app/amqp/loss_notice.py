@@ -32,7 +32,7 @@ class LossNotice:
         self.wake = asyncio.Event()
         self._alive_at = time.monotonic() - tenant.silent / 1000
         self._notified_lost, self._notified_lost_at, self._notified_unbound = 0, float("-inf"), 0
-        if tenant.loss_pending:
+        if tenant.notice_pending:
             self.record_unbound_loss()
 
     @property
@@ -60,7 +60,7 @@ class LossNotice:
         """Whether the tenant must be notified of an outage or a loss before anything else is published."""
         if self.overdue or (self.losses_pending and not self.holdoff):
             return True
-        return self._unbound_loss_pending and self.bindings.complete
+        return self._unbound_loss_pending and self.bindings.notice_reaches_consumer
 
     @property
     def awaits_bindings(self) -> bool:
@@ -95,7 +95,7 @@ class LossNotice:
         self.wake.set()
 
     def record_unbound_loss(self) -> None:
-        """Something was live while no queue of the tenant received it."""
+        """A live message was published, or would have been, while no queue of the tenant was bound to it."""
         self.unbound_losses += 1
         self.wake.set()
 

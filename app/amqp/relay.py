@@ -10,7 +10,7 @@ import time
 from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import Lease
+from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_bindings import DETECTION_MILLIS
@@ -26,7 +26,9 @@ from app.store.cursors import Checkpoint, LeasedTenant
 _POLL_SECONDS = 0.25
 _PAGE = 500
 _SAVE_SECONDS = 0.05
-_READ_BACK = 2_000  #: so many changes before the present a new holder shares what it reads
+_READ_BACK = (
+    2_000  #: a new session begins to read so many changes before the log's end, for tenants that are behind
+)
 log = get_logger(__name__)
 
 
@@ -40,7 +42,7 @@ class Relay:
         self,
         store: Store,
         renderer: EnvelopeRenderer,
-        lease: Lease,
+        lease: LeaseDeadline,
         holder: str,
         window: int,
         *,

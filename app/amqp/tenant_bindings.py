@@ -49,7 +49,7 @@ class TenantBindings:
         return frozenset(_queues.decode(self.recorded)) if self.recorded else frozenset()
 
     @property
-    def complete(self) -> bool:
+    def notice_reaches_consumer(self) -> bool:
         """Whether the consumer of live messages receives `alive`, too, as far as can be seen: one queue
         receives both, or several queues had the time to be bound."""
         return self.routes_live and self.routes_alive and (self._one_queue or not self.grace)

@@ -16,7 +16,7 @@ from uuid import UUID
 from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, marshal
-from app.amqp.lease import Lease
+from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_bindings import DETECTION_MILLIS
@@ -59,7 +59,7 @@ class TenantPublisher:
         notice: LossNotice,
         *,
         window: int,
-        lease: Lease,
+        lease: LeaseDeadline,
         recent: RecentEnvelopes,
         is_booked: Callable[[UUID, UUID], bool],
         request_backlog: Callable[["TenantPublisher"], None],

@@ -21,7 +21,7 @@ async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
 def _present(match: Match) -> dict[AlertKind, str]:
     """The alerts that should be open, each with its detail. A format in doubt outlives the match:
     the settlements that depend on it wait for an operator."""
-    if match.over and not (match.format_status.open_maps and match.status is Status.FINISHED):
+    if match.over and not (match.format_status.doubted_maps and match.status is Status.FINISHED):
         return {}
     found = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
     return {kind: reason for kind, reason in found if kind}

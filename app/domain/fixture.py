@@ -72,7 +72,7 @@ def set_format(
 ) -> MatchAndChanges:
     """Change how long the series or its maps are; what is None stays. The result must still be open,
     unless a map was played in doubt about its number of rounds."""
-    in_doubt = match.status is Status.FINISHED and match.format_status.open_maps and best_of is None
+    in_doubt = match.status is Status.FINISHED and match.format_status.doubted_maps and best_of is None
     if not in_doubt:
         require_not_over(match, "given another format")
     before = match
@@ -87,7 +87,7 @@ def set_format(
         raise Conflict(f"match {match.number} stands {score}, which would decide a best of {match.best_of}")
     if max_rounds is not None or overtime_rounds is not None:
         match = formats.confirm_format(match)
-    if not before.format_status.open_maps:
+    if not before.format_status.doubted_maps:
         _require_undecided(before, match)
     changed = formats.format_of(before) != formats.format_of(match)
     return match, (formats.format_of(before), DetailsChanged()) if changed else (DetailsChanged(),)

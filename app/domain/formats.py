@@ -59,7 +59,7 @@ def confirm_format(match: Match) -> Match:
 def apply_format(match: Match) -> Match:
     """Apply the match's format to every map that has not ended or whose format was in doubt."""
     for play in match.maps:
-        if play.status != "finished" or play.number in match.format_status.open_maps:
+        if play.status != "finished" or play.number in match.format_status.doubted_maps:
             new = replace(play, max_rounds=match.max_rounds, overtime_rounds=match.overtime_rounds)
             match = update_map(match, new)
     return match
@@ -77,10 +77,10 @@ def check_format(match: Match) -> Match:
     if wrong is None or status.confirmed_map == play.number:
         return match
     number = play.rounds_won + 1
-    if wrong and not status.open_maps:
+    if wrong and not status.doubted_maps:
         return _raise_format_doubt(match, wrong, sides_round=number)
     if not wrong and status.sides_round == number:
-        return _resolve_format(match, replace(status, sides_round=0, open_maps=()))
+        return _resolve_format(match, replace(status, sides_round=0, doubted_maps=()))
     return match
 
 
@@ -108,12 +108,12 @@ def _raise_format_doubt(match: Match, reason: str, *, sides_round: int = 0) -> M
 
 def _mark_open(match: Match, number: int) -> Match:
     status = match.format_status
-    if number in status.open_maps:
+    if number in status.doubted_maps:
         return match
-    return replace(match, format_status=replace(status, open_maps=(*status.open_maps, number)))
+    return replace(match, format_status=replace(status, doubted_maps=(*status.doubted_maps, number)))
 
 
 def _resolve_format(match: Match, status: FormatStatus) -> Match:
-    status = replace(status, open_maps=(), sides_round=0)
+    status = replace(status, doubted_maps=(), sides_round=0)
     match = clear_doubt(match, FORMAT)
     return match if status == match.format_status else replace(match, format_status=status)

@@ -35,7 +35,7 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True):
     `specifiers` is canonical text, ``map=1|round=3|team=home`` in the catalogue's order, "" for none.
     `odds` are decimal odds with at most three decimals; `probability` is the model's, without margin.
     `group` is shared by markets of which exactly one wins: their inverse odds sum to 1 + margin; "" for a
-    market that is priced alone. `reason` says why it is suspended.
+    market that is priced alone. `reason` says why it is suspended, or why it was settled or voided.
     `result` is set while settled or voided, and `rests_on` then has the numbers of the events, rounds and map
     ends that it rests on.
     `settled_by` says who settled it last, and stays after a rollback: an open market with it set waits

@@ -148,7 +148,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def rounds_until_decision(self) -> tuple[Round, ...]:
-        """The rounds that are not void, in order, up to the one that decided the map by the rules.
+        """The rounds that are not void, in order, before the one that decided the map by the rules.
 
         Servers may play on after that. Only the map's end shows whether those rounds count.
         """
@@ -236,13 +236,13 @@ class Doubt(msgspec.Struct, frozen=True):
 class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the number of rounds of a map comes from, and on which maps it is in doubt.
 
-    `set_by` is who set it, "" where it is only assumed. `open_maps` are the maps whose format is in doubt;
+    `set_by` is who set it, "" where it is only assumed. `doubted_maps` are the maps whose format is in doubt;
     `sides_round` is the round at whose beginning the sides contradicted it (0: the log's own number did).
     `confirmed_map` is the map during which an operator set it last: its sides are not checked again.
     """
 
     set_by: Literal["", "log", "operator"] = ""
-    open_maps: tuple[int, ...] = ()
+    doubted_maps: tuple[int, ...] = msgspec.field(default=(), name="open_maps")
     sides_round: int = 0
     confirmed_map: int = 0
 

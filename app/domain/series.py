@@ -137,7 +137,7 @@ def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes
     if score is None:
         match = replace(match, open_end=PendingMapEnd(play.number, ct_score, t_score))
         return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
-    known = play.number not in match.format_status.open_maps
+    known = play.number not in match.format_status.doubted_maps
     if known and not (play.decides(*score) or sum(score) >= play.max_rounds):
         reason = f"map ended undecided at {score[0]}:{score[1]}"
         return replace(raise_doubt(match, "map", reason), current=None)

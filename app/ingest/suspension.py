@@ -48,7 +48,7 @@ async def suspend_everything(store: Store, now: int) -> int:
 
 
 async def end_after_restart(store: Store, now: int, config: IngestConfig) -> int:
-    """Offer matches that have not begun again after `suspend_everything`; how many."""
+    """Put matches that have not begun back on offer after `suspend_everything`; how many."""
     async with store.autocommit() as tx:
         waiting = await matches.suspended_before_play(tx, PROCESSING_STOPPED)
 

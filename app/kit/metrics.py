@@ -14,7 +14,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 log_lines = Counter("matchfeed_log_lines", "Log lines read, by result", ["result"])
-log_batches = Counter("matchfeed_log_batches", "Log batches applied, by outcome", ["outcome"])
+log_batches = Counter("matchfeed_log_batches", "Log batches handled, by outcome", ["outcome"])
 log_batch_wait = Histogram(
     "matchfeed_log_batch_wait_seconds",
     "Time from the arrival of a log batch until it was applied or rejected",

@@ -2,7 +2,7 @@
 
     fixture changes → odds of every match → settlements and voids → rollbacks
 
-A full snapshot has odds only; only the facade's full recovery replays rollbacks. A step is one short read.
+With `after` 0 only odds are replayed; rollbacks only by the facade's full recovery. A step is one short read.
 The odds of a match are read under its lock and timestamped; the ledger is then read up to the change at which
 those odds were read, so that what happens in between is published once, live.
 """

@@ -94,7 +94,9 @@ class RecoveryRunner:
     async def _run(self, job: RecoveryJob, slug: str) -> None:
         """One run of a job, to whatever end."""
         request = job.request
-        bound = log.bind(tenant=slug, recovery=request.request_id, node=request.slot, attempt=job.attempts)
+        bound = log.bind(
+            tenant=slug, recovery=request.request_id, node=request.node_id or "-", attempt=job.attempts
+        )
         try:
             if await retry_while_unavailable("checking a recovery's slot", lambda: self._is_exhausted(job)):
                 raise RunFailed(job.error or "the process that ran it died, again and again")

@@ -32,7 +32,7 @@ UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} 
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
     CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped,
-    c.told_dead AS notified_heartbeat, c.owed AS loss_pending, c.bound AS bound_queues
+    c.told_dead AS notified_heartbeat, c.owed AS notice_pending, c.bound AS bound_queues
 """
 _RENEW = f"""
 UPDATE tenant_cursor c SET expires_at = {NOW} + $2
@@ -41,9 +41,9 @@ WHERE c.holder = $1 AND c.expires_at >= {NOW} AND t.id = c.tenant_id AND t.amqp 
 RETURNING c.tenant_id, c.epoch
 """
 _CHECKPOINT = """
-UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.loss_pending
+UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.notice_pending
 FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[])
-    AS checkpoint (tenant_id, epoch, seq, loss_pending)
+    AS checkpoint (tenant_id, epoch, seq, notice_pending)
 WHERE c.tenant_id = checkpoint.tenant_id AND c.epoch = checkpoint.epoch AND c.holder = $1
 RETURNING c.tenant_id
 """
@@ -71,11 +71,11 @@ ORDER BY t.slug
 _SAVE_REPORTS = f"""
 UPDATE tenant_cursor c
 SET state = report.state, said_at = greatest(c.said_at, {NOW} - report.silent), dropped = report.dropped,
-    told_dead = report.notified_heartbeat, owed = report.loss_pending, bound = report.bound_queues,
+    told_dead = report.notified_heartbeat, owed = report.notice_pending, bound = report.bound_queues,
     dropped_at = CASE WHEN report.dropped > c.dropped THEN {NOW} ELSE c.dropped_at END,
     dropped_before = CASE WHEN {_LOSING} THEN c.dropped_before ELSE c.dropped END
 FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[], $8::text[])
-    AS report (tenant_id, state, silent, dropped, notified_heartbeat, loss_pending, bound_queues)
+    AS report (tenant_id, state, silent, dropped, notified_heartbeat, notice_pending, bound_queues)
 WHERE c.tenant_id = report.tenant_id AND c.holder = $1
 RETURNING c.tenant_id
 """
@@ -101,30 +101,30 @@ class LeasedTenant(msgspec.Struct, frozen=True):
     silent: int = 0
     dropped: int = 0
     notified_heartbeat: int = -1
-    loss_pending: bool = False
+    notice_pending: bool = False
     bound_queues: str = ""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A tenant's cursor in a holder's `epoch`; `loss_pending`: the tenant has missed something before `seq`
+    """A tenant's cursor in a holder's `epoch`; `notice_pending`: the tenant has missed something before `seq`
     and has not been notified of it."""
 
     epoch: int
     seq: int
-    loss_pending: bool
+    notice_pending: bool
 
 
 class TenantReport(msgspec.Struct, frozen=True):
     """What a tenant's holder knows of it: `state` of the connection ("" while it works), the time in ms since
     `alive` was published, how many messages its queues have lost in all, and the last ingest heartbeat of the
-    outage that the tenant was notified of (-1: none); `loss_pending` as in `Checkpoint`; `bound_queues`: the
-    queues that live messages are routed to, as a JSON list, "" when there never was one."""
+    outage that the tenant was notified of (-1: none); `notice_pending` as in `Checkpoint`; `bound_queues`:
+    the queues that live messages are routed to, as a JSON list, "" when there never was one."""
 
     state: str
     silent: int
     dropped: int
     notified_heartbeat: int
-    loss_pending: bool
+    notice_pending: bool
     bound_queues: str = ""
 
 

@@ -62,7 +62,7 @@ INSERT INTO recovery_job AS j
 VALUES ($1, $2, $3, $4, $5, $6, $7, '{RecoveryState.SCHEDULED}', $8)
 RETURNING {_COLUMNS}
 """
-_SLOW_MILLIS = 60_000  #: the pause between further runs, which may crash the process as earlier ones did
+_SLOW_MILLIS = 60_000  #: the pause before each further run: earlier ones may have crashed the process
 _STORED_MILLIS = 7 * 86_400_000
 _DELETE_OLD = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
 #: Expired slots without a job: while a job has a token, the slot's must keep rising.

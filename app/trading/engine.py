@@ -68,16 +68,16 @@ def react(
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
-    opened = [(key, market) for key, market in after.items() if market.status in OPEN]
-    entries += _settle_decided(facts, after, opened, None if reason else events_alone(changes))
-    opened = [(key, market) for key, market in opened if after[key] is market]
+    open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
+    entries += _settle_decided(facts, after, open_before, None if reason else events_alone(changes))
+    open_before = [(key, market) for key, market in open_before if after[key] is market]
     due_at = None
     if reason:
-        _suspend(after, opened, (), reason)
+        _suspend(after, open_before, (), reason)
     else:
         forecast = Forecast(facts, now)
-        _apply_offers(forecast, after, opened, now, pricing)
-        due_at = reprice_at(forecast, _open_markets(after, opened, book), pricing)
+        _apply_offers(forecast, after, open_before, now, pricing)
+        due_at = reprice_at(forecast, _open_markets(after, open_before, book), pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
     return Reaction(tuple(_changed(book, after, replayed)), in_order(entries), due_at)
@@ -92,8 +92,8 @@ def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> Iterat
         yield after[key]
 
 
-def _open_markets(after: Book, opened: Markets, book: Book) -> list[Market]:
-    return [after[key] for key in chain((key for key, _ in opened), _added(after, book))]
+def _open_markets(after: Book, open_before: Markets, book: Book) -> list[Market]:
+    return [after[key] for key in chain((key for key, _ in open_before), _added(after, book))]
 
 
 def _added(after: Book, book: Book) -> Iterator[MarketKey]:
@@ -124,7 +124,7 @@ def _order(entry: LedgerEntry) -> tuple[object, ...]:
 
 def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after: Book) -> list[LedgerEntry]:
     reversing = any(isinstance(change, _REVERSING) for change in changes)
-    if not reversing and not facts.match.format_status.open_maps:
+    if not reversing and not facts.match.format_status.doubted_maps:
         return []
     entries = []
     for key, market in after.items():
@@ -141,12 +141,12 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
 
 
 def _settle_decided(
-    facts: MatchFacts, after: Book, opened: Markets, events: Sequence[TimelineEvent] | None
+    facts: MatchFacts, after: Book, open_before: Markets, events: Sequence[TimelineEvent] | None
 ) -> list[LedgerEntry]:
     """Settle what the facts decide. What was open before was not decided before: where nothing but these
     `events` of a round has happened since, only they decide; None: anything may have happened."""
     entries = []
-    for key, market in opened:
+    for key, market in open_before:
         rule = RULES.get(key[0])
         if rule is None or (events is not None and rule.event is None and not market.settled_by):
             continue
@@ -169,16 +169,18 @@ def _reason_to_suspend(match: Match, quoting: bool) -> str:
     return "" if quoting else "facts came late"
 
 
-def _suspend(after: Book, opened: Markets, offered: Iterable[MarketKey], reason: str) -> bool:
-    """Suspend those of the `opened` markets that are active and not offered; whether there were any."""
-    active = {key: market for key, market in opened if market.status is MarketStatus.ACTIVE}
+def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], reason: str) -> bool:
+    """Suspend those of the `open_before` markets that are active and not offered; whether there were any."""
+    active = {key: market for key, market in open_before if market.status is MarketStatus.ACTIVE}
     gone = active.keys() - frozenset(offered)
     for key in gone:
         after[key] = replace(active[key], status=MarketStatus.SUSPENDED, reason=reason)
     return bool(gone)
 
 
-def _apply_offers(forecast: Forecast, after: Book, opened: Markets, now: int, pricing: PricingConfig) -> None:
+def _apply_offers(
+    forecast: Forecast, after: Book, open_before: Markets, now: int, pricing: PricingConfig
+) -> None:
     """Open and price the offers, suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
@@ -186,7 +188,7 @@ def _apply_offers(forecast: Forecast, after: Book, opened: Markets, now: int, pr
     step, or a market is opened or suspended: clock, health and weapons move them a little with every line.
     """
     offers = priced_offers(forecast, after, pricing)
-    suspended = _suspend(after, opened, (offer.key for offer in offers), OFF_OFFER)
+    suspended = _suspend(after, open_before, (offer.key for offer in offers), OFF_OFFER)
     if forecast.current_round and not suspended and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]

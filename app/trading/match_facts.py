@@ -32,8 +32,8 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     """`live` is the map being played, unless it is decided. `counted_rounds` are the counted rounds by map,
     `rounds` the same by `RoundKey`. `confirmed` are those of them that the map's final score may rest on
     before the map's end is known. `events` are by `RoundKey`, in order; `complete` returns where none is
-    missing. `voided` are the history ids that the changes made void. `whole`: nothing is missing, gaps or
-    not (for the audit).
+    missing. `voided` are the history ids that the changes made void. `ignores_gaps`: nothing is
+    missing, gaps or not (for the audit).
     """
 
     match: Match
@@ -44,7 +44,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     rounds: dict[RoundKey, Round]
     events: dict[RoundKey, tuple[TimelineEvent, ...]]
     voided: frozenset[int] = frozenset()
-    whole: bool = False
+    ignores_gaps: bool = False
 
     def play(self, number: int) -> MapPlay:
         """The map with this number; an unplayed one in the match's format when there is none yet."""
@@ -72,7 +72,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     def gap(self, round_key: RoundKey) -> bool:
         """Data was missing while this round was played: an event without a line may have happened."""
         played, current = self.rounds.get(round_key), self.match.current
-        if self.whole:
+        if self.ignores_gaps:
             return False
         if played is not None:
             return played.gap
@@ -109,7 +109,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
 
     def format_open(self, number: int) -> bool:
         """Whether the map's number of rounds is in doubt: what depends on it is not known."""
-        return number in self.match.format_status.open_maps
+        return number in self.match.format_status.doubted_maps
 
     @property
     def cancelled(self) -> bool:

@@ -68,7 +68,7 @@ def _all_events(facts: MatchFacts, round_key: RoundKey) -> tuple[TimelineEvent, 
     """All events of a round, in order; None when some of them are not known here."""
     current = facts.match.current
     in_progress = current is not None and (current.map, current.number) == round_key
-    known = in_progress or facts.whole or facts.complete(round_key)
+    known = in_progress or facts.ignores_gaps or facts.complete(round_key)
     return facts.events.get(round_key, ()) if known else None
 
 

@@ -132,5 +132,5 @@ def _agrees(found: Settlement, last: LedgerEntry) -> bool:
 def _settlements(last: LedgerEntry, facts: MatchFacts) -> list[Settlement | None]:
     """The settlement by the facts now, and by those in mid-round, before data was missing or play stopped."""
     rule, specifiers = RULES[last.type_id], parse(last.specifiers)
-    in_round = [replace(facts, whole=True)] if specifiers.round else []
+    in_round = [replace(facts, ignores_gaps=True)] if specifiers.round else []
     return [settlement_of(rule, known, specifiers) for known in (facts, *in_round)]

@@ -24,7 +24,7 @@ from app import settings as configuration
 from app.amqp.connection import connect
 from app.amqp.envelope import Envelope
 from app.amqp.frames import AmqpMessage, marshal
-from app.amqp.lease import Lease
+from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
@@ -54,7 +54,7 @@ Publish = Callable[[int], Awaitable[None]]  #: publish so many envelopes to ever
 
 @asynccontextmanager
 async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
-    recent, lease = RecentEnvelopes(0), Lease(3_600_000)
+    recent, lease = RecentEnvelopes(0), LeaseDeadline(3_600_000)
     lease.renewed(lease.now())
     confirmed = asyncio.Event()
 

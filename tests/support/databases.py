@@ -2,11 +2,8 @@
 
 import asyncio
 import secrets
-from collections import deque
 from collections.abc import AsyncIterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -28,60 +25,15 @@ async def make_template(server_url: str) -> str:
     return name
 
 
-async def copy(server_url: str, template: str) -> str:
-    """Copy a database; the copy's name."""
-    name = f"{template}_{secrets.token_hex(4)}"
-    await _execute(server_url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-    return name
-
-
 @asynccontextmanager
 async def copied(server_url: str, template: str) -> AsyncIterator[str]:
     """The URL of a fresh copy of `template`, dropped afterwards, open connections included."""
-    name = await copy(server_url, template)
+    name = f"{template}_{secrets.token_hex(4)}"
+    await _execute(server_url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
         yield named(server_url, name)
     finally:
         await drop(server_url, name)
-
-
-class Copies:
-    """Copies of `template`, made ahead and dropped afterwards while tests run: both mostly wait for the disk,
-    together longer than most tests take."""
-
-    def __init__(self, server_url: str, template: str, ahead: int = 2) -> None:
-        self._server_url, self._template = server_url, template
-        self._making, self._dropping = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
-        self._ready = deque(self._making.submit(self._make) for _ in range(ahead))
-        self._dropped: list[Future[None]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Drop what is left; raises the first error of any drop."""
-        for name in self._ready:
-            self._drop(name.result())
-        self._making.shutdown()
-        self._dropping.shutdown()
-        for dropped in self._dropped:
-            dropped.result()
-
-    @asynccontextmanager
-    async def copied(self) -> AsyncIterator[str]:
-        """The URL of a fresh copy, dropped afterwards, open connections included."""
-        self._ready.append(self._making.submit(self._make))
-        name = await asyncio.wrap_future(self._ready.popleft())
-        try:
-            yield named(self._server_url, name)
-        finally:
-            self._drop(name)
-
-    def _make(self) -> str:
-        return asyncio.run(copy(self._server_url, self._template))
-
-    def _drop(self, name: str) -> None:
-        self._dropped.append(self._dropping.submit(asyncio.run, drop(self._server_url, name)))
 
 
 async def drop(server_url: str, name: str) -> None:

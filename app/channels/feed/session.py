@@ -17,7 +17,7 @@ import msgspec
 from app.amqp.alive import AlivePublisher, FeedStatus
 from app.amqp.binding_tracker import BindingTracker
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import Lease, LeaseLost
+from app.amqp.lease import LeaseDeadline, LeaseLost
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publisher_login import LoginRefused, PublisherLogin
 from app.amqp.queue_losses import QueueLosses
@@ -78,7 +78,7 @@ class FeedSession:
         self.holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._store, self._management, self._broker = store, management, broker
         self._config, self._watchdog, self._clock = config, watchdog, clock
-        self._lease = Lease(config.lease_millis)
+        self._lease = LeaseDeadline(config.lease_millis)
         self._renderer = EnvelopeRenderer(config.exchange, config.product)
         self.relay = Relay(
             store,

@@ -52,5 +52,5 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     dropped_at = BigInt()
     dropped_before = BigInt()
     notified_heartbeat = BigInt(db_column_name="told_dead")
-    loss_pending = Boolean(db_column_name="owed")
+    notice_pending = Boolean(db_column_name="owed")
     bound_queues = Text(db_column_name="bound")

@@ -28,7 +28,7 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 def test_a_loss_pending_from_the_former_holder_is_notified_first(time: Time) -> None:
-    notice = LossNotice(replace(TAKEN, loss_pending=True), SECONDS)
+    notice = LossNotice(replace(TAKEN, notice_pending=True), SECONDS)
     assert notice.must_notify_first and notice.pending
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import Lease
+from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
 from app.amqp.relay import Relay
 from app.store import changes, cursors
@@ -38,7 +38,7 @@ async def test_what_was_pruned_does_not_count_as_published(
 
     monkeypatch.setattr(changes, "head", head)
     monkeypatch.setattr(changes, "oldest", oldest)
-    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), Lease(1000), "here", 64)
+    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), LeaseDeadline(1000), "here", 64)
     await relay.start()
     taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
     publisher = relay.add(taken, LossNotice(taken, 10))
@@ -55,7 +55,7 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
         return set(marks)
 
     monkeypatch.setattr(cursors, "checkpoint", checkpoint)
-    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), Lease(1000), "here", 64)
+    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), LeaseDeadline(1000), "here", 64)
     taken = LeasedTenant(UUID(int=1), "acme", 5, 1)
     notice = LossNotice(taken, 10)
     publisher = relay.add(taken, notice)
@@ -65,6 +65,6 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
     notice.alive_published(subscribed=False, lost=1, dead_heartbeat=None)
     notice.record_loss()
     await relay.checkpoint()
-    assert saved == [Checkpoint(1, 900, loss_pending=True)], (
+    assert saved == [Checkpoint(1, 900, notice_pending=True)], (
         "one that will be told later is kept with the place"
     )

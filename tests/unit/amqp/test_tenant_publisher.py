@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, AmqpMessage
-from app.amqp.lease import Lease
+from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
@@ -59,7 +59,7 @@ class World:
         self.log = [envelope(3 * n, KEPT_BACK if n % 3 == 0 else BOOKED) for n in range(1, length + 1)]
         self.wanted = [each.seq for each in self.log if each.match_id == BOOKED]
         self.recent = RecentEnvelopes(0)
-        self.lease = Lease(1000, lambda: self.now)
+        self.lease = LeaseDeadline(1000, lambda: self.now)
         self.lease.renewed(0.0)
         self.arrived: list[int] = []
         self.saved = 0

@@ -61,9 +61,9 @@ def test_a_log_that_contradicts_the_operator_is_a_doubt_until_it_agrees() -> Non
     assert server.match.max_rounds == 24
     assert doubts(server.match) == ["the server plays 30+6 rounds, the match has 24+6"]
     server.start_map()
-    assert doubts(server.match) and server.match.format_status.open_maps == (1,)
+    assert doubts(server.match) and server.match.format_status.doubted_maps == (1,)
     server.report(f.FormatSet(at=2, max_rounds=24))
-    assert not server.match.suspended and not server.match.format_status.open_maps
+    assert not server.match.suspended and not server.match.format_status.doubted_maps
 
 
 def test_an_operator_ends_the_doubt() -> None:
@@ -91,7 +91,7 @@ def test_sides_that_do_not_change_at_half_time_contradict_the_format() -> None:
     server.freeze()
     sight_all(server)
     assert doubts(server.match) == ["sides did not change after round 12: this is no map of 24 rounds"]
-    assert server.match.format_status.open_maps == (1,)
+    assert server.match.format_status.doubted_maps == (1,)
 
 
 def test_sides_that_change_elsewhere_contradict_the_format() -> None:
@@ -122,16 +122,16 @@ def test_players_who_show_that_sides_did_change_end_the_doubt() -> None:
     server.swap()
     server.go_live()
     server.kill("home", 0, 0)
-    assert not doubts(server.match) and not server.match.format_status.open_maps
+    assert not doubts(server.match) and not server.match.format_status.doubted_maps
 
 
 def test_the_doubt_outlives_the_map_and_the_match() -> None:
     server = halfway(Server(), 12)
     play(server, 9)
     server.game_over()
-    assert server.match.over and server.match.format_status.open_maps == (1,)
+    assert server.match.over and server.match.format_status.doubted_maps == (1,)
     match, _ = fixture.set_format(server.match, max_rounds=30)
-    assert match.maps[0].max_rounds == 30 and not match.format_status.open_maps
+    assert match.maps[0].max_rounds == 30 and not match.format_status.doubted_maps
     with pytest.raises(Conflict, match="finished"):
         fixture.set_format(match, max_rounds=24)
 

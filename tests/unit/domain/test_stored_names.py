@@ -9,6 +9,7 @@ import pytest
 from app.domain.market import Result
 from app.domain.match import (
     CurrentRound,
+    FormatStatus,
     Match,
     MatchPlayer,
     OtherDeath,
@@ -36,6 +37,7 @@ PLAYER = MatchPlayer(7, "quill")
             {"actor_slot", "target_slot"},
         ),
         (RoundKnowledge(all_equipment_known=True), {"whole"}),
+        (FormatStatus(doubted_maps=(1,)), {"open_maps"}),
         (
             Match(
                 UUID(int=1),

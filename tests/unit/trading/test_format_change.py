@@ -112,7 +112,7 @@ def test_what_was_settled_by_the_format_is_open_while_it_is_in_doubt() -> None:
     series.server.freeze()
     sight_all(series.server)
     series.trade()
-    assert series.trader.match.format_status.open_maps == (1,)
+    assert series.trader.match.format_status.doubted_maps == (1,)
     assert series.trader.of(*half).open
     assert series.trader.of(*pistol).result is Result.WON, "the first round in any format"
     series.set_format(24)

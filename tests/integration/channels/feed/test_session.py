@@ -79,7 +79,7 @@ async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, f
         async with rig.store.transaction() as tx:
             [leased] = await cursors.acquire(tx, "one that ends", 1, 60_000)
             assert await cursors.checkpoint(
-                tx, "one that ends", {tenant: Checkpoint(leased.epoch, 0, loss_pending=True)}
+                tx, "one that ends", {tenant: Checkpoint(leased.epoch, 0, notice_pending=True)}
             )
             await cursors.release(tx, "one that ends", [tenant])
         await stack.enter_async_context(feed(alive_seconds=1))
