@@ -230,7 +230,7 @@ async def test_an_end_that_no_queue_receives_fails_the_recovery_published_once(
     assert {name: line[name] for name in ("tenant", "recovery", "node", "attempt", "level", "error")} == {
         "tenant": tenant.slug,
         "recovery": "5",
-        "node": "global",
+        "node": "-",
         "attempt": 1,
         "level": "error",
         "error": done.error,
