@@ -51,8 +51,10 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(rig: Rig, feed: Runnin
         async with sdk(url) as (_, hidden):
             await until("alive", lambda: hidden.alives, 5)
             assert hidden.downs == 0
-            assert publisher.notice.bindings.alive_wait is None, "once"
-        assert (len(other.alives), len(hidden.alives)) == (2, 1), "the first one, and one for the SDK"
+            # The broker's event about the later queue may come after the `alive` that it received already.
+            await until("no further one is due", lambda: publisher.notice.bindings.alive_wait is None, 5)
+        assert 1 <= len(hidden.alives) <= 2, "at most one for each of the SDK's queues"
+        assert len(other.alives) == 1 + len(hidden.alives), "the first one, and those for the SDK"
 
 
 async def test_a_notice_waits_for_the_queue_that_obeys_it(
