@@ -6,8 +6,10 @@ from contextlib import asynccontextmanager
 import aio_pika
 import pytest
 
-from app.amqp import relay
+from app.amqp import relay, tenant_bindings
+from app.amqp.tenant_bindings import TenantBindings
 from app.amqp.tenant_publisher import TenantPublisher
+from app.broker.management import ExchangeBinding
 from app.broker.permissions import tenant_user
 from app.channels.feed.session import FeedSession
 from tests.faults.rig import Consumer, Rig, consuming, until
@@ -16,6 +18,19 @@ from tests.integration.channels.feed.test_unbound_losses import SDK_EXCHANGE, pa
 
 pytestmark = pytest.mark.anyio
 HOUR = 3600.0
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def of_sdks(bindings: TenantBindings) -> list[ExchangeBinding]:
+    return [each for each in bindings.current if each.source == SDK_EXCHANGE]
 
 
 async def published_to(session: FeedSession) -> list[TenantPublisher]:
@@ -42,19 +57,26 @@ async def sdk(url: str) -> AsyncIterator[tuple[Consumer, Consumer]]:
         yield session, hidden
 
 
-async def test_an_sdk_need_not_wait_for_the_next_interval(rig: Rig, feed: Running) -> None:
+async def test_an_sdk_need_not_wait_for_the_next_interval(
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, url = await rig.tenant()
     async with feed(alive_seconds=HOUR) as session, consuming(url, rig.settings.exchange) as other:
         [publisher] = await published_to(session)
-        await until("bound", lambda: publisher.notice.bindings.routes_alive)
-        assert publisher.notice.bindings.alive_wait is None, "others wait for the next interval"
+        bindings = publisher.notice.bindings
+        await until("bound", lambda: bindings.routes_alive)
+        assert bindings.alive_wait is None, "others wait for the next interval"
+        monkeypatch.setattr(tenant_bindings, "time", clock := Clock())
         async with sdk(url) as (_, hidden):
+            await until("both queues are known", lambda: len(of_sdks(bindings)) == 3, 5)
+            assert (len(other.alives), len(hidden.alives)) == (1, 0), (
+                "not before both had the time to be bound"
+            )
+            clock.now += 1.0
             await until("alive", lambda: hidden.alives, 5)
             assert hidden.downs == 0
-            # The broker's event about the later queue may come after the `alive` that it received already.
-            await until("no further one is due", lambda: publisher.notice.bindings.alive_wait is None, 5)
-        assert 1 <= len(hidden.alives) <= 2, "at most one for each of the SDK's queues"
-        assert len(other.alives) == 1 + len(hidden.alives), "the first one, and those for the SDK"
+            await until("no further one is due", lambda: bindings.alive_wait is None, 5)
+        assert (len(other.alives), len(hidden.alives)) == (2, 1), "one for both of the SDK's queues"
 
 
 async def test_a_notice_waits_for_the_queue_that_obeys_it(
