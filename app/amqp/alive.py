@@ -133,12 +133,17 @@ class AlivePublisher:
     async def _publish_alive(self, subscribed: bool) -> None:
         notice = self._notice
         now, lost, dead_heartbeat = self._clock(), notice.lost, self._status.dead_heartbeat()
+        refused_at = notice.refused_at
         unbound_losses = notice.unbound_losses if notice.bindings.notice_reaches_consumer else 0
         vhost = await self._connected()
         await vhost.publish(self._renderer.alive(now, subscribed=subscribed))
         notice.bindings.alive_published()
         notice.alive_published(
-            subscribed=subscribed, lost=lost, dead_heartbeat=dead_heartbeat, unbound_losses=unbound_losses
+            subscribed=subscribed,
+            lost=lost,
+            dead_heartbeat=dead_heartbeat,
+            unbound_losses=unbound_losses,
+            refused_at=refused_at,
         )
 
     async def _connected(self) -> VhostPublisher:

@@ -20,7 +20,9 @@ _LOSS_HOLDOFF_BEATS = 3  #: intervals of `alive` between two notices about losse
 class LossNotice:
     """`alive` is due every `alive_seconds`. `lost` counts what was lost to the tenant, `dropped` what its own
     queues lost; `withheld`: a notice of these comes later. `notified_heartbeat` is the last ingest heartbeat
-    of the outage that the tenant was notified of (-1: none). `unbound_losses` counts what no queue of the
+    of the outage that the tenant was notified of (-1: none); `refused_at` is when the last refused recovery
+    that is due became due, `notified_refused_at` the last that the tenant was notified of (ms by the
+    database's clock, 0: none). `unbound_losses` counts what no queue of the
     tenant received, `bindings` are the present ones. `wake` is set when something may have to be published
     before the next interval."""
 
@@ -29,6 +31,7 @@ class LossNotice:
         self.bindings = TenantBindings(tenant.bound_queues)
         self.lost, self.dropped, self.withheld, self.unbound_losses = 0, tenant.dropped, False, 0
         self.notified_heartbeat = tenant.notified_heartbeat
+        self.refused_at = self.notified_refused_at = 0
         self.wake = asyncio.Event()
         self._alive_at = time.monotonic() - tenant.silent / 1000
         self._notified_lost, self._notified_lost_at, self._notified_unbound = 0, float("-inf"), 0
@@ -47,8 +50,8 @@ class LossNotice:
 
     @property
     def losses_pending(self) -> bool:
-        """Whether something was lost of which the tenant has not been notified."""
-        return self.lost > self._notified_lost
+        """Whether something was lost, or a recovery refused, of which the tenant has not been notified."""
+        return self.lost > self._notified_lost or self.refused_at > self.notified_refused_at
 
     @property
     def holdoff(self) -> float:
@@ -71,7 +74,7 @@ class LossNotice:
     @property
     def pending(self) -> bool:
         """Whether there is a loss of which to notify the tenant, now or later."""
-        return self.losses_pending or self._unbound_loss_pending or self.withheld
+        return self.lost > self._notified_lost or self._unbound_loss_pending or self.withheld
 
     def pause(self, left: float) -> float:
         """For how many seconds of those `left` nothing more is to be published, as far as can be seen."""
@@ -94,6 +97,12 @@ class LossNotice:
         self.lost += 1
         self.wake.set()
 
+    def record_refused_recovery(self, due_at: int) -> None:
+        """A recovery was refused, and could be requested again from `due_at` on. Nothing was lost, but only a
+        notice makes the client request it."""
+        self.refused_at = max(self.refused_at, due_at)
+        self.wake.set()
+
     def record_unbound_loss(self) -> None:
         """A live message was published, or would have been, while no queue of the tenant was bound to it."""
         self.unbound_losses += 1
@@ -104,14 +113,21 @@ class LossNotice:
         self._alive_at = time.monotonic()
 
     def alive_published(
-        self, *, subscribed: bool, lost: int, dead_heartbeat: int | None, unbound_losses: int = 0
+        self,
+        *,
+        subscribed: bool,
+        lost: int,
+        dead_heartbeat: int | None,
+        unbound_losses: int = 0,
+        refused_at: int = 0,
     ) -> None:
         """`alive` was published. The rest is as it was when that was rendered, `unbound_losses` 0 where the
         consumer of live messages may not have received it."""
         if not subscribed:
             self._notified_unbound = max(self._notified_unbound, unbound_losses)
-            if lost > self._notified_lost:
+            if lost > self._notified_lost or refused_at > self.notified_refused_at:
                 self._notified_lost, self._notified_lost_at = lost, time.monotonic()
+                self.notified_refused_at = max(self.notified_refused_at, refused_at)
             if dead_heartbeat is not None:
                 self.notified_heartbeat = dead_heartbeat
         if not (subscribed and self.overdue):  # one that comes so late does not describe the present

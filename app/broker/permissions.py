@@ -6,8 +6,8 @@ queue of its losses included.
 
 Clients of established odds feeds log in with an API key as user name (`access.key_logins`) and bind to the
 exchange `oddinfeed`, which receives everything that the feed's exchange does. Some of them declare it when
-they start, so a key may; whoever deletes it or declares it differently loses its own messages until it is
-restored.
+they start, so a key may; a client that deletes it or declares it differently loses its own messages until
+it is restored.
 
 The broker applies the list in one of two modes. With `http` it requests a decision for each resource, by kind
 and name (see `broker.authorisation`). With `patterns` it matches names against permission patterns, which do

@@ -80,7 +80,7 @@ class RequestGuard(ASGIMiddleware):
 
     async def _count(self, scope: Scope, grant: Grant) -> None:
         """Count the request against its key. A recovery that is refused is remembered for clients that do not
-        heed `Retry-After`."""
+        wait as `Retry-After` says and repeat it."""
         try:
             await rate_limit.count_request(scope, self._counters(), grant)
         except TooManyRequests as refusal:

@@ -1,5 +1,5 @@
-"""Existing clients log in with an API key, over TLS and without a password; whoever may not is refused, or
-disconnected."""
+"""Existing clients log in with an API key, over TLS and without a password; any other login is refused, and
+a key that ends is disconnected."""
 
 import asyncio
 import time
@@ -151,13 +151,13 @@ async def test_an_eleventh_connection_and_an_eleventh_queue_are_refused(
 
 
 class CountedKeys:
-    """Knows no key, and counts how often it is asked for one."""
+    """Knows no key, and counts the lookups."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.lookups = 0
 
     async def may_log_in(self, user: str) -> bool:
-        self.asked += 1
+        self.lookups += 1
         return False
 
     async def may_enter(self, user: str, vhost: str, address: str) -> bool:
@@ -184,7 +184,7 @@ async def test_a_wrong_key_is_looked_up_once(key_rig: Rig, broker: PrivateBroker
         for _ in range(5):
             assert not await gets_in(broker, wrong, tenant.slug)
         async with open_connection(url, 5):
-            assert keys.asked == 1
+            assert keys.lookups == 1
     finally:
         server.should_exit = True
         await serving

@@ -10,6 +10,7 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from uuid import UUID
 
 import msgspec
@@ -216,7 +217,8 @@ class FeedSession:
             share = await self._share(tx)
             free = max(0, share - len(held) + len(unserved))
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
-            refused = await refused_recoveries.take_due(tx, mine, list(relay.publishers))
+            await refused_recoveries.delete(tx, self._notified_of_refused())
+            refused = await refused_recoveries.due(tx, mine, list(relay.publishers))
             relay.unbooked = await tenants.unbooked(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)
@@ -227,10 +229,15 @@ class FeedSession:
         feed_tenants.set(len(held) - len(unserved) + len(acquired))
         return acquired
 
-    def _notify_refused(self, tenants: set[UUID]) -> None:
+    def _notify_refused(self, due: Mapping[UUID, int]) -> None:
         """Have the clients of these tenants request the recovery again that their key's rate refused."""
-        for tenant_id in tenants & self.relay.publishers.keys():
-            self.relay.publishers[tenant_id].notice.record_loss()
+        for tenant_id in due.keys() & self.relay.publishers.keys():
+            self.relay.publishers[tenant_id].notice.record_refused_recovery(due[tenant_id])
+
+    def _notified_of_refused(self) -> dict[UUID, int]:
+        """The tenants that were notified of refused recoveries, and of which ones."""
+        notices = {tenant_id: each.notice for tenant_id, each in self.relay.publishers.items()}
+        return {tenant_id: at for tenant_id, each in notices.items() if (at := each.notified_refused_at)}
 
     def _reports(self) -> dict[UUID, TenantReport]:
         return {tenant_id: publisher.report for tenant_id, publisher in self.relay.publishers.items()}

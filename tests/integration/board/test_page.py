@@ -24,8 +24,8 @@ def report(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def client(settings: Settings, report: Path) -> AsyncIterator[httpx.AsyncClient]:
-    asked = replace(settings, board_report=str(report))
-    async with private_vhost(asked) as private, serving(private) as client:
+    reporting = replace(settings, board_report=str(report))
+    async with private_vhost(reporting) as private, serving(private) as client:
         yield client
 
 

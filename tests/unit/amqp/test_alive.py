@@ -43,10 +43,10 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
     turns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: asyncio.Queue[int] = asyncio.Queue()
-    asked = asyncio.Event()
+    requested = asyncio.Event()
 
     async def take(_: object) -> int:
-        asked.set()
+        requested.set()
         return await Countdown(5)(answers.get())  # as the client waits for an answer of the broker
 
     async def publish(*_: object, **__: object) -> None: ...
@@ -59,7 +59,7 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
     vhost = SimpleNamespace(publish=publish, close=stop, broker=None)
     task = asyncio.create_task(beating(publisher, losses, vhost).run())
     async with asyncio.timeout(5):
-        await asked.wait()
+        await requested.wait()
     answers.put_nowait(0)
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -70,10 +70,10 @@ async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
 
 async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_alive() -> None:
     waiting = FutureStore(asyncio.get_running_loop())
-    asked = asyncio.Event()
+    requested = asyncio.Event()
 
     async def publish(*_: object, **__: object) -> None:
-        asked.set()
+        requested.set()
         await waiting.create_future()  # a confirm that does not come
 
     async def stop() -> None: ...
@@ -81,6 +81,6 @@ async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_alive(
     heart = beating(RecordedPublisher(), None, SimpleNamespace(publish=publish, close=stop, broker=None))
     saying = asyncio.create_task(heart._beat())
     async with asyncio.timeout(5):
-        await asked.wait()
+        await requested.wait()
         await waiting.reject_all(asyncio.CancelledError())
         assert await saying is False

@@ -48,6 +48,22 @@ def test_losses_that_follow_closely_share_the_next_notice(time: Time) -> None:
     assert not notice.pending
 
 
+def test_a_refused_recovery_needs_a_notice_and_is_no_loss(time: Time) -> None:
+    notice = LossNotice(TAKEN, SECONDS)
+    notice.record_refused_recovery(5)
+    assert notice.must_notify_first and not notice.pending
+    notice.alive_published(subscribed=True, lost=0, dead_heartbeat=None, refused_at=5)
+    assert notice.must_notify_first and notice.notified_refused_at == 0
+    notice.record_refused_recovery(8)
+    notice.alive_published(subscribed=False, lost=0, dead_heartbeat=None, refused_at=5)
+    assert notice.notified_refused_at == 5
+    assert notice.losses_pending and not notice.must_notify_first, "the next one waits"
+    time.now += notice.holdoff
+    assert notice.must_notify_first
+    notice.alive_published(subscribed=False, lost=0, dead_heartbeat=None, refused_at=8)
+    assert not notice.losses_pending and notice.notified_refused_at == 8
+
+
 def test_a_loss_while_a_notice_is_published_needs_another(time: Time) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_loss()

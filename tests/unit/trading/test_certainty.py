@@ -1,7 +1,7 @@
 """No market is on offer of which one result is certain, or beyond 97 %, by the lines received and the clock.
 
-What is certain is asked slowly here: every way in which the round can still end is listed by the rules of the
-game, and a market must be undecided among them.
+What is certain is found the slow way here: every way in which the round can still end is listed by the rules
+of the game, and a market must be undecided among them.
 """
 
 from collections.abc import Iterator

@@ -11,7 +11,7 @@ from app.access.properties import KeyProperties
 from app.settings import Settings
 from app.store import refused_recoveries
 from app.store.connections import Store
-from tests.faults.rig import Rig, consuming, until
+from tests.faults.rig import Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
 from tests.support.facade import SDK, SDK_PORT
 from tests.support.web import serving
@@ -75,5 +75,24 @@ async def test_the_tenant_is_notified_once_and_not_before(rig: Rig, feed: Runnin
         after = len(consumer.alives)
         await until("and again alive", lambda: len(consumer.alives) > after + 5)
         assert (consumer.downs, untouched.downs) == (1, 0)
+
+        async def deleted() -> bool:
+            return len(await recorded(rig.store)) == 1
+
+        await until_async("the one it was notified of is deleted", deleted)
         [(_, left)] = await recorded(rig.store)
         assert left > 3_500_000
+
+
+async def test_it_stays_due_until_its_tenant_was_notified(rig: Rig, feed: Running) -> None:
+    tenant, url = await rig.tenant()
+    async with feed(alive_seconds=ALIVE) as session:
+        await until("leased", lambda: tenant.id in session.relay.publishers)
+        notice = session.relay.publishers[tenant.id].notice
+        await until("its bindings are known", lambda: notice.bindings.known)
+        async with rig.store.transaction() as tx:
+            await refused_recoveries.record(tx, uuid4(), tenant.id, 0)
+        await until("due", lambda: notice.refused_at)
+        assert len(await recorded(rig.store)) == 1, "no queue has received a notice"
+    async with feed(alive_seconds=ALIVE), consuming(url, "oddinfeed") as consumer:
+        await until("the next holder notifies it", lambda: consumer.downs)
