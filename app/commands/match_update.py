@@ -33,13 +33,15 @@ async def react_and_write(
     pricing: PricingConfig,
     action: ManualMarketAction = no_action,
     extra_writes: Sequence[Write] = (),
+    arrived_at: int = 0,
 ) -> Match:
     """Execute the operator's `action`; then open, reprice, suspend and settle markets as the changes require,
     and write everything, `extra_writes` included.
 
     The match must be locked in `tx`, and this must be the last thing the transaction does; `before` is None
-    for a new match. `quoting` False suspends every active market, and opens and reprices none. Returns the
-    match with the timestamps of its change rows.
+    for a new match. `quoting` False suspends every active market, and opens and reprices none.
+    `arrived_at` is when the log lines behind this arrived, 0 without any. Returns the match with the
+    timestamps of its change rows.
     """
     if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
         after = await team_ratings.at_start(tx, after, now)
@@ -49,7 +51,7 @@ async def react_and_write(
     if doubted is not after:
         after, changes = doubted, (*changes, c.DetailsChanged())
         reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
-    return await _write(tx, before, after, changes, book, reaction, now, extra_writes)
+    return await _write(tx, before, after, changes, book, reaction, now, extra_writes, arrived_at)
 
 
 async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) -> None:
@@ -122,6 +124,7 @@ async def _write(
     reaction: Reaction,
     now: int,
     extra_writes: Sequence[Write] = (),
+    arrived_at: int = 0,
 ) -> Match:
     changed = [with_offer_end(book.get(market.key), market, now) for market in reaction.markets]
     rows = change_drafts.compose(before, after, changes, book, changed, reaction.entries)
@@ -136,8 +139,7 @@ async def _write(
     await team_ratings.follow_results(tx, before, after)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
-    new_facts = before is not None and after.last_fact_at != before.last_fact_at
-    return await change_log.append(tx, after, rows, now, after.last_fact_at if new_facts else 0)
+    return await change_log.append(tx, after, rows, now, arrived_at)
 
 
 async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:

@@ -303,7 +303,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     next_history_id: int = msgspec.field(default=1, name="next_fact")
     last_stamp: int = 0  #: the newest envelope timestamp of this match (docs/decisions/0009)
     last_seq: int = 0  #: the change-log number of its newest feed envelope (docs/decisions/0008)
-    last_fact_at: int = 0
+    #: When the newest log batch that was applied arrived, also one without facts.
+    last_arrived_at: int = msgspec.field(default=0, name="last_fact_at")
     doubts: tuple[Doubt, ...] = ()
     roster: tuple[RosterEntry, ...] = ()
     loaded: str = ""  #: the map that the server last named

@@ -46,15 +46,12 @@ _LATE_KILL_MILLIS = 2_000  #: ms into a freeze in which a kill is still a late o
 def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChange, ...]]:
     """Apply facts in order; returns the match after them and their changes, in order."""
     changes: MatchChanges = []
-    newest = match.last_fact_at
     checked = False  #: whether the checks left the match as it was
     for fact in facts:
         if match.over:
             break
         before, kind = match, type(fact)
         match = _HANDLERS[kind](before, fact, changes)
-        if fact.at > newest:
-            newest = fact.at
         if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
             continue
         after = count_uncounted_round(before, match, fact)
@@ -62,7 +59,7 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChang
         checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):
             changes.append(DetailsChanged())
-    return (replace(match, last_fact_at=newest) if newest > match.last_fact_at else match), tuple(changes)
+    return match, tuple(changes)
 
 
 def _concerns_no_check(before: Match, match: Match, kind: type[f.Fact]) -> bool:

@@ -8,9 +8,11 @@ that its `partition_assignment` leaves to it. One batch is one transaction: the 
 is ordered by its byte range in the sender's log (`offsets`), its facts get their times (`fact_times`) and are
 folded through the pure domain (`log_update`), then trading reacts and everything is written together or not
 at all (`app.commands.match_update`). A batch is acknowledged after the commit, so it is applied at least
-once; its offsets or its message id make that exactly once. Missing data is never guessed: the match is
-suspended until a round begins of which nothing is missing. Facts applied long after their arrival score
-and settle, but suspend every active market and open none.
+once. What the broker redelivers is recognised by its message id or its offsets, what a sender repeats by its
+offsets only: without offsets a repeated request is applied again, and the facts in it that do not fit the
+state (a second death in a round, a score already counted) change nothing. Missing data is never guessed: the
+match is suspended until a round begins of which nothing is missing. Facts applied long after their arrival
+score and settle, but suspend every active market and open none.
 
 Some modules act where no line does, on one match after the other (`match_checks`): `repricing` prices matches
 again when time alone changes their prices, `rating_refresh` when their teams' ratings change, `suspension`

@@ -62,9 +62,8 @@ class LogUpdate:
             self._end_doubts()
         self.state = replace(self.state, last_batch_at=max(self.arrived_at, self.state.last_batch_at))
         after, changes = fold(self.match, self.facts)
-        after = replace(
-            after, last_fact_at=max(after.last_fact_at, self.arrived_at), applied_late=not quoting
-        )
+        newest = max(after.last_arrived_at, self.arrived_at)
+        after = replace(after, last_arrived_at=newest, applied_late=not quoting)
         await match_update.react_and_write(
             self.tx,
             self.match,
@@ -73,6 +72,7 @@ class LogUpdate:
             now=now,
             quoting=quoting,
             pricing=config.pricing,
+            arrived_at=self.arrived_at,
             extra_writes=[log_state.save_statement(self.state), *extra_writes],
         )
 

@@ -10,18 +10,19 @@ from app.domain.changes import MatchChange
 from app.domain.facts import RivalSourceSeen, RivalSourcesGone
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, source_selection
+from app.ingest import cs2log, silence, source_selection
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_match
 from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
-from app.store import alerts, log_senders
+from app.store import alerts, log_senders, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_senders import LogSender
 from app.store.transaction import Tx
 
+_ANY_TIME = 1 << 62  #: ms, later than any line
 log = get_logger(__name__)
 
 
@@ -47,16 +48,40 @@ def _rival(match_id: UUID, sender: LogSender) -> AlertSubject:
     return AlertSubject(AlertKind.RIVAL_SOURCE, match_id=match_id, subject=sender.source)
 
 
+async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
+    """Note that the followed source of a match that rivals claim is silent; of how many matches.
+
+    `suspension.suspend_silent` looks at matches on offer only. An operator's decision ends the rival's doubt
+    at once, and must not put a match of a silent source back on offer.
+    """
+    async with store.autocommit() as tx:
+        claimed = await log_senders.rival_sources_gone(tx, _ANY_TIME)
+        found = await matches.by_ids(tx, claimed)
+    silent = [match.id for match in found if silence.doubt_if_silent(match, now, config) is not match]
+
+    async def note(tx: Tx, match: Match) -> None:
+        after = silence.doubt_if_silent(match, now, config)
+        if after is not match:
+            await match_update.suspend_and_write(tx, match, after, (), reason=after.suspended, now=now)
+
+    return await for_each_match(store, silent, note)
+
+
 async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
-    """End the suspension of matches whose rival sources have been silent for long; how many."""
+    """End the suspension of matches whose rival sources have been silent for long; how many.
+
+    A match goes back on offer at once only if its own source is not silent and its newest facts came in time;
+    otherwise its next lines put it back.
+    """
     before = now - config.takeover_millis
     async with store.autocommit() as tx:
         waiting = await log_senders.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
-        after, changes = await _without_claims(tx, match, before, now)
+        doubted = silence.doubt_if_silent(match, now, config)
+        after, changes = await _without_claims(tx, doubted, before, now)
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=True, pricing=config.pricing
+            tx, match, after, changes, now=now, quoting=not after.applied_late, pricing=config.pricing
         )
 
     return await for_each_match(store, waiting, forget)

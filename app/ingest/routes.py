@@ -1,4 +1,9 @@
-"""The log sink, to which game servers send their logs; on the public listener."""
+"""The log sink, to which game servers send their logs; on the public listener.
+
+Each request becomes a message with an id of its own, by which a redelivery of the broker is recognised. A
+sender that repeats a request (after a 503 the batch may be queued all the same) is recognised by its offsets
+only.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID, uuid4

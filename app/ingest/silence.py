@@ -7,7 +7,8 @@ lines of a log by these phases.
 
 from typing import Literal
 
-from app.domain.match import Match
+from app.domain.doubts import SERVER_SILENT, SILENT, raise_doubt
+from app.domain.match import Match, Status
 from app.domain.sides import is_side_break
 from app.ingest.config import IngestConfig
 
@@ -41,7 +42,15 @@ def bound(match: Match, config: IngestConfig) -> int:
 
 def is_silent(match: Match, now: int, config: IngestConfig) -> bool:
     """Whether the source has sent nothing for longer than usual at `now` (ms)."""
-    return now - match.last_fact_at > bound(match, config)
+    return now - match.last_arrived_at > bound(match, config)
+
+
+def doubt_if_silent(match: Match, now: int, config: IngestConfig) -> Match:
+    """The match, suspended if its source is silent in play. Only lines of the source end that, so that no
+    other doubt's end puts the match back on offer."""
+    if match.status is not Status.LIVE or any(doubt.kind == SILENT for doubt in match.doubts):
+        return match
+    return raise_doubt(match, SILENT, SERVER_SILENT) if is_silent(match, now, config) else match
 
 
 def shortest(config: IngestConfig) -> int:

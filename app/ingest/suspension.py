@@ -55,7 +55,7 @@ async def end_after_restart(store: Store, now: int, config: IngestConfig) -> int
     async def resume(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=True, pricing=config.pricing
+            tx, match, after, changes, now=now, quoting=not after.applied_late, pricing=config.pricing
         )
 
     return await for_each_match(store, waiting, resume)

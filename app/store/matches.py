@@ -285,7 +285,7 @@ def _columns(match: Match) -> tuple[object, ...]:
         match.started_at,
         match.finished_at,
         match.suspended,
-        match.last_fact_at,
+        match.last_arrived_at,
         match.best_of,
         match.score_home,
         match.score_away,

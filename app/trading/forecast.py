@@ -62,7 +62,7 @@ class Forecast:
     def __init__(self, facts: MatchFacts, now: int) -> None:
         self.facts = facts
         self.match = facts.match
-        self.now = max(now, self.match.last_fact_at)
+        self.now = max(now, self.match.last_arrived_at)
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
         self._before: dict[int, float] = {}

@@ -123,7 +123,7 @@ class Observation:
         self.match, changes = fold(self.match, facts)
         if text:
             self._last_batch = now
-            self.match = replace(self.match, last_fact_at=now)
+            self.match = replace(self.match, last_arrived_at=now)
         self.events += [change.event for change in changes if isinstance(change, c.EventAdded)]
         if any(isinstance(change, c.RoundOpened) for change in changes):
             self._choose()

@@ -74,7 +74,7 @@ class MapEnvelopes:
             facts = fact_times.fit_between(read(text, arrived_at).facts, self._last_batch, arrived_at)
             before, self._last_batch = self.match, arrived_at
             after, changes = fold(before, facts)
-            self.match = replace(after, last_fact_at=arrived_at)
+            self.match = replace(after, last_arrived_at=arrived_at)
             self._react("line", before, changes, arrived_at)
             while self.due_at is not None and self.due_at < following:
                 self._react("time", self.match, (), self.due_at)

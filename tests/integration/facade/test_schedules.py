@@ -181,7 +181,7 @@ async def test_the_etag_changes_with_anything_that_is_shown(
 
     before = await tag(PRE), await tag(LIVE)
     live, upcoming = world.matches[Status.LIVE], world.matches[Status.UPCOMING]
-    await save(store, replace(live, score_home=1, last_fact_at=5))
+    await save(store, replace(live, score_home=1, last_arrived_at=5))
     await save(store, replace(upcoming, scheduled_at=APRIL_2031 + 60_000))
     await eventually(partial(tag, PRE), lambda seen: seen != before[0])
     assert await tag(LIVE) == before[1], "a schedule shows no score"

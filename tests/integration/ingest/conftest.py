@@ -3,6 +3,7 @@
 from itertools import count
 
 import pytest
+from msgspec.structs import replace
 
 from app.commands import creation
 from app.commands.creation import NewMatch
@@ -68,6 +69,23 @@ class Server:
             found = await matches.get(tx, self.match.id)
         assert found is not None
         return found
+
+
+class Addressed(Server):
+    """A game server that sends its address, as real ones do."""
+
+    def __init__(self, like: Server, instance: str, address: str) -> None:
+        super().__init__(like.store, like.match, instance)
+        self.address, self.now = address, like.now
+
+    def cut(self, *lines: str) -> Batch:
+        return replace(super().cut(*lines), address=self.address, peer="198.51.100.1", map=logs.MAP)
+
+    async def round(self, ct_score: int, t_score: int) -> None:
+        """A round in the first half that CT, the home team, wins."""
+        await self.send(*logs.live())
+        await self.send(*logs.ct_win(ct_score, t_score))
+        await self.send(*logs.freeze(ct_score, t_score))
 
 
 @pytest.fixture

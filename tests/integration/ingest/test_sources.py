@@ -9,31 +9,13 @@ from msgspec.structs import replace
 
 from app.ingest import rival_sources, source_selection
 from app.ingest.apply import apply
-from app.ingest.batch import Batch
 from app.settings import Settings
 from app.store import alerts, history
 from app.store.alerts import AlertKind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server
 from tests.support import logs
 from tests.support.web import issuing, serving
-
-
-class Addressed(Server):
-    """A game server that sends its address, as real ones do."""
-
-    def __init__(self, like: Server, instance: str, address: str) -> None:
-        super().__init__(like.store, like.match, instance)
-        self.address, self.now = address, like.now
-
-    def cut(self, *lines: str) -> Batch:
-        return replace(super().cut(*lines), address=self.address, peer="198.51.100.1", map=logs.MAP)
-
-    async def round(self, ct_score: int, t_score: int) -> None:
-        """A round in the first half that CT, the home team, wins."""
-        await self.send(*logs.live())
-        await self.send(*logs.ct_win(ct_score, t_score))
-        await self.send(*logs.freeze(ct_score, t_score))
 
 
 @pytest.fixture
@@ -103,6 +85,8 @@ async def test_a_rival_that_falls_silent_suspends_no_longer(
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
     limit = rival.now + CONFIG.takeover_millis
+    first.now = limit - 1000
+    await first.send(*logs.live())
     assert await rival_sources.forget_rivals(store, limit, CONFIG) == 0
     assert await rival_sources.forget_rivals(store, limit + 1, CONFIG) == 1
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])

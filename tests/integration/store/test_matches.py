@@ -108,14 +108,14 @@ async def test_listing_by_state_in_order_of_time(store: Store, new_match: NewMat
 async def test_silent_are_live_matches_with_a_price_and_no_facts(
     store: Store, new_match: NewMatch, market: NewMarket
 ) -> None:
-    quiet = await new_match(last_fact_at=100)
+    quiet = await new_match(last_arrived_at=100)
     offers = [
         quiet,
-        await new_match(last_fact_at=900),
-        await new_match(last_fact_at=100, suspended="source lost"),
-        await new_match(last_fact_at=100, status=Status.UPCOMING),
+        await new_match(last_arrived_at=900),
+        await new_match(last_arrived_at=100, suspended="source lost"),
+        await new_match(last_arrived_at=100, status=Status.UPCOMING),
     ]
-    without_offer = await new_match(last_fact_at=100)
+    without_offer = await new_match(last_arrived_at=100)
     async with store.transaction() as tx:
         for match in offers:
             await tx.write(markets.save_statements(match.id, [market()]))

@@ -52,7 +52,7 @@ def test_a_full_transaction_in_the_order_of_the_contract() -> None:
 
 
 def test_without_a_change_there_are_no_rows() -> None:
-    assert compose(LIVE, replace(LIVE, last_fact_at=99), (), {}, (), ()) == []
+    assert compose(LIVE, replace(LIVE, last_arrived_at=99), (), {}, (), ()) == []
 
 
 def test_what_the_summary_does_not_show_goes_to_the_stream_alone() -> None:

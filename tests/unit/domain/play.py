@@ -1,7 +1,10 @@
 """A game server's facts in few words, for tests of the match model."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MatchChange
@@ -21,6 +24,14 @@ def new_match(best_of: int = 1) -> Match:
     return Match(id=UUID(int=7), number=7, home=HOME, away=AWAY, event="cup", best_of=best_of)
 
 
+def fold_arrived(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChange, ...]]:
+    """Fold facts whose batch arrived with the newest of them."""
+    arrived = list(facts)
+    after, changes = fold(match, arrived)
+    newest = max((match.last_arrived_at, *(fact.at for fact in arrived)))
+    return replace(after, last_arrived_at=newest), changes
+
+
 class Server:
     """A server whose facts are folded as it reports them; collects every change."""
 
@@ -33,7 +44,7 @@ class Server:
         self.changes: list[MatchChange] = []
 
     def report(self, *facts: f.Fact) -> tuple[MatchChange, ...]:
-        self.match, changes = fold(self.match, facts)
+        self.match, changes = fold_arrived(self.match, facts)
         self.changes.extend(changes)
         return changes
 

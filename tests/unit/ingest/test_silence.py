@@ -23,7 +23,7 @@ def server() -> Server:
 
 
 def test_a_round_in_play_may_be_silent_for_seconds_only(server: Server) -> None:
-    last = server.match.last_fact_at
+    last = server.match.last_arrived_at
     assert silence.play_phase(server.match) == "live"
     assert not silence.is_silent(server.match, last + CONFIG.silence_live_millis, CONFIG)
     assert silence.is_silent(server.match, last + CONFIG.silence_live_millis + 1, CONFIG)

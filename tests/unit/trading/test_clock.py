@@ -24,5 +24,5 @@ def test_a_clock_behind_the_newest_fact_counts_as_there() -> None:
     server.kill("home", 0, 0)
     server.plant("away", 0)
     facts = collect_facts(server.match, ())
-    late, early = Forecast(facts, server.match.last_fact_at), Forecast(facts, 0)
+    late, early = Forecast(facts, server.match.last_arrived_at), Forecast(facts, 0)
     assert early.round_win(1, 1) == late.round_win(1, 1)

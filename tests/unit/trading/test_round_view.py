@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.match import Match, MatchPlayer, Side, Team, other_side
-from app.domain.transitions import fold
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
-from tests.unit.domain.play import TEAMS, Server, new_match
+from tests.unit.domain.play import TEAMS, Server, fold_arrived, new_match
 from tests.unit.domain.test_properties import accounts
 from tests.unit.trading.trader import Trader
 
@@ -359,8 +358,8 @@ def test_a_match_that_an_earlier_version_stored_shows_less_and_has_prices() -> N
 def test_whatever_is_reported_what_is_known_is_possible(account: list[f.Fact], later: int) -> None:
     match = new_match(best_of=3)
     for fact in account:
-        match, _ = fold(match, (fact,))
-        state = round_state(match, match.last_fact_at + later)
+        match, _ = fold_arrived(match, (fact,))
+        state = round_state(match, match.last_arrived_at + later)
         if state is not None:
             possible(state)
 

@@ -14,12 +14,12 @@ from app.domain.equipment_value import equipment_value
 from app.domain.facts import Fact, FreezeStarted, SourceLost, SourceRestored
 from app.domain.loadout import Loadout
 from app.domain.match import Match
-from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
+from tests.unit.domain.play import fold_arrived
 from tests.unit.trading.true_round import TrueLog, read_true, stamp
 
 ROUND_SECONDS = 115.2  #: as this server's settings say
@@ -39,7 +39,7 @@ def views(lines: Iterable[tuple[int, str]], gap: range = range(0)) -> Views:
             facts, lost = [SourceLost(at=at, reason="gap")], True
         elif lost and any(isinstance(fact, FreezeStarted) for fact in facts):
             facts, lost = [SourceRestored(at=at), *facts], False
-        match, _ = fold(match, facts)
+        match, _ = fold_arrived(match, facts)
         found[index] = match, round_state(match, at)
     return found
 
@@ -103,7 +103,7 @@ def test_the_economy_of_a_round_is_the_same_until_somebody_dies(
             continue
         ends = {stamp(line): index for index, line in lines[start.line : after.line]}
         matches = [whole[index][0] for index in (start.line, *ends.values())]
-        seen = {Forecast(collect_facts(match, ()), match.last_fact_at).economy for match in matches}
+        seen = {Forecast(collect_facts(match, ()), match.last_arrived_at).economy for match in matches}
         assert len(ends) > 3 and len(seen) == 1 and None not in seen, start
 
 

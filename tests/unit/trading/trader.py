@@ -12,7 +12,6 @@ from app.domain.facts import Fact
 from app.domain.market import OPEN, Book, Market, MarketStatus, with_offer_end
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.sandbox.simulator.match_simulation import MatchPlan, play
 from app.sandbox.simulator.truth import SeriesTruth
@@ -23,6 +22,7 @@ from app.trading.registry import RULES
 from app.trading.settlement_check import check_settlements
 from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
+from tests.unit.domain.play import fold_arrived
 
 PRICING = PricingConfig()
 _STATES = {
@@ -47,12 +47,12 @@ class Trader:
         self.now = 0
 
     def apply(self, facts: Iterable[Fact], *, quoting: bool = True) -> Reaction:
-        self.match, changes = fold(self.match, facts)
+        self.match, changes = fold_arrived(self.match, facts)
         return self.react(changes, quoting=quoting)
 
     def react(self, changes: Sequence[c.MatchChange] = (), *, quoting: bool = True) -> Reaction:
         self._store(changes)
-        self.now = max(self.now + 1000, self.match.last_fact_at)
+        self.now = max(self.now + 1000, self.match.last_arrived_at)
         reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, pricing=PRICING)
         self._note_offers(reaction)
         for market in reaction.markets:

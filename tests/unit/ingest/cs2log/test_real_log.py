@@ -139,7 +139,7 @@ def split(lines: list[str], chance: random.Random) -> list[str]:
 
 
 def without_times(value: object) -> object:
-    times = {"at", "started_at", "ended_at", "finished_at", "opened_at", "offset_ms", "last_fact_at"}
+    times = {"at", "started_at", "ended_at", "finished_at", "opened_at", "offset_ms"}
     times |= {"froze_at", "live_at"}
     built = msgspec.to_builtins(value)
 
