@@ -44,7 +44,7 @@ async def react_and_write(
     timestamps of its change rows.
     """
     if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
-        after = await team_ratings.at_start(tx, after, now)
+        after = await team_ratings.with_current_ratings(tx, after, now, begins=True)
     book = await markets.book(tx, after.id)
     reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
     doubted = _doubt_price(before, after, changes, book, reaction, now)

@@ -66,12 +66,13 @@ def _prior(team: Competitor | None, at: int) -> TeamRating:
     return model.of_strength(team.strength, at) if team and team.strength else model.unlisted(at)
 
 
-async def with_current_ratings(tx: Tx, match: Match, now: int) -> Match:
+async def with_current_ratings(tx: Tx, match: Match, now: int, *, begins: bool = False) -> Match:
     """The match with its teams' ratings as of `now` in place of strengths that no operator has set; that of
-    reference data where a team has played too little. Once play has begun, only what is missing is set: the
-    rounds of the match have counted since."""
+    reference data where a team has played too little. Once play has begun (it just `begins`: not yet), only
+    what is missing is set: the rounds of the match have counted since."""
+    may_replace = begins or match.status in BEFORE_PLAY
     version = await ratings.version(tx, (match.home_id, match.away_id))
-    wanted = [team for team in _TEAMS if _may_set(match, team)]
+    wanted = [team for team in _TEAMS if _may_set(match, team, may_replace)]
     numbers = {team: match.home_id if team == "home" else match.away_id for team in wanted}
     if wanted:
         rated = await ratings.of_teams(tx, numbers.values())
@@ -82,15 +83,9 @@ async def with_current_ratings(tx: Tx, match: Match, now: int) -> Match:
     return check_strengths(replace(match, ratings_version=version))
 
 
-async def at_start(tx: Tx, match: Match, now: int) -> Match:
-    """A match that has just begun, with the ratings that its teams begin with."""
-    rated = await with_current_ratings(tx, replace(match, status=Status.UPCOMING), now)
-    return replace(rated, status=match.status)
-
-
-def _may_set(match: Match, team: Team) -> bool:
+def _may_set(match: Match, team: Team, may_replace: bool) -> bool:
     strength = match.home_strength if team == "home" else match.away_strength
-    return not strength or (team in match.follows_ratings and match.status in BEFORE_PLAY)
+    return not strength or (may_replace and team in match.follows_ratings)
 
 
 def _rated(match: Match, team: Team, current: TeamRating | None, known: Competitor | None, now: int) -> Match:
