@@ -14,7 +14,7 @@ from litestar.types import Scope
 from app.domain.tenant import Grant
 from app.kit.errors import BadRequest, Forbidden, Unauthenticated
 
-Caller = Request[object, Grant, State]  #: a request whose `auth` is the grant of its key
+AuthenticatedRequest = Request[object, Grant, State]  #: its `auth` is the grant of its key
 HEADERS = frozenset((b"x-api-key", b"x-access-token", b"$x$access-token"))
 
 

@@ -13,7 +13,7 @@ from litestar.params import FromPath, JSONBody
 
 from app.access import admin
 from app.access.properties import KeyAlteration
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import NotFound
 from app.operators.dependencies import OperatorDependencies
 from app.operators.key_views import IssuedView, KeyChange, KeyView, NewKey, issued_view, key_view
@@ -29,7 +29,10 @@ _KEY = f"{_KEYS}/{{key_id:uuid}}"
 
 @post(_KEYS, opt=OPERATOR)
 async def issue_key(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], data: JSONBody[NewKey]
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    data: JSONBody[NewKey],
 ) -> Single[IssuedView]:
     """Issue a key; its secret is in this response and never shown again."""
     signed = audit_fields(request, ops.clock) | {"secret": ops.secret}
@@ -51,7 +54,10 @@ async def list_keys(ops: NamedDependency[OperatorDependencies], slug: FromPath[s
 
 @post(f"{_KEY}/rotate", opt=OPERATOR)
 async def rotate_key(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], key_id: FromPath[UUID]
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    key_id: FromPath[UUID],
 ) -> Single[IssuedView]:
     """Replace a key by a new one with the same rights; the old one is invalid at once."""
     async with ops.changing_grants() as tx:
@@ -62,7 +68,10 @@ async def rotate_key(
 
 @post(f"{_KEY}/revoke", opt=OPERATOR, status_code=200)
 async def revoke_key(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], key_id: FromPath[UUID]
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    key_id: FromPath[UUID],
 ) -> Single[KeyView]:
     """Revoke a key without replacement."""
     async with ops.changing_grants() as tx:
@@ -72,7 +81,10 @@ async def revoke_key(
 
 @post(f"{_KEY}/reactivate", opt=OPERATOR, status_code=200)
 async def reactivate_key(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str], key_id: FromPath[UUID]
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    key_id: FromPath[UUID],
 ) -> Single[KeyView]:
     """Reactivate a revoked key; a key that was rotated stays revoked."""
     async with ops.changing_grants() as tx:
@@ -82,7 +94,7 @@ async def reactivate_key(
 
 @patch(_KEY, opt=OPERATOR)
 async def alter_key(
-    request: Caller,
+    request: AuthenticatedRequest,
     ops: NamedDependency[OperatorDependencies],
     slug: FromPath[str],
     key_id: FromPath[UUID],

@@ -12,7 +12,7 @@ from msgspec import Meta
 from app.commands import creation, execution
 from app.commands.match_commands import AnyCommand, Cancel, Command, Number, Overtime, Rounds, Strength
 from app.domain.match import Match
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
 from app.operators.dependencies import OperatorDependencies
@@ -86,7 +86,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 @post("/ops/v1/matches", opt=OPERATOR)
 async def create_match(
-    request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewMatchBody]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewMatchBody]
 ) -> Single[Created]:
     """Create a match; with a `request_id` of the operator's own, only once."""
     if data.team_a == data.team_b:
@@ -123,7 +123,7 @@ async def show_match(ops: NamedDependency[OperatorDependencies], match_id: FromP
 
 @post("/ops/v1/matches/{match_id:str}/cancel", opt=OPERATOR, status_code=200)
 async def cancel_match(
-    request: Caller, ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
 ) -> Single[MatchView]:
     """Cancel a match; undecided markets are voided. The same as the command `cancel`."""
     return await _execute(request, ops, match_id, Cancel())
@@ -131,7 +131,7 @@ async def cancel_match(
 
 @post("/ops/v1/matches/{match_id:str}/commands", opt=OPERATOR, status_code=200)
 async def command(
-    request: Caller,
+    request: AuthenticatedRequest,
     ops: NamedDependency[OperatorDependencies],
     match_id: FromPath[str],
     data: JSONBody[AnyCommand],
@@ -141,7 +141,7 @@ async def command(
 
 
 async def _execute(
-    request: Caller, ops: OperatorDependencies, ref: str, command: Command
+    request: AuthenticatedRequest, ops: OperatorDependencies, ref: str, command: Command
 ) -> Single[MatchView]:
     """Execute a command of the caller; the match after it."""
     caller = request.auth
@@ -183,7 +183,7 @@ async def show_sources(
 
 @post("/ops/v1/trim", opt=OPERATOR, status_code=200)
 async def trim(
-    request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[Trim]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[Trim]
 ) -> Single[Trimmed]:
     """Remove all but the newest finished matches, 20 at a time, with everything that belongs to them; in
     a sandbox only."""

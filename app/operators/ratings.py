@@ -11,7 +11,7 @@ from msgspec import Meta
 from app.commands import rating_import
 from app.commands.rating_import import ImportCounts, Imported, ImportedResult, ImportedStrength, Location
 from app.domain.ids import competitor_urn
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.clock import iso_millis
 from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR, audit_fields, many
@@ -45,7 +45,7 @@ class RatingView(msgspec.Struct, frozen=True):
 
 @post(_RATINGS, opt=OPERATOR, status_code=200)
 async def import_ratings(
-    request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[RatingImport]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[RatingImport]
 ) -> Single[ImportCounts]:
     """Import results and strengths; repeated ones change nothing, corrected ones are computed again in order
     of time."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.clock import Clock
 from app.kit.errors import Invalid
 from app.wire.views.meta import ListMeta, Many
@@ -14,7 +14,7 @@ from app.wire.views.meta import ListMeta, Many
 OPERATOR: dict[str, Any] = {"operator": True}
 
 
-def audit_fields(request: Caller, clock: Clock) -> dict[str, Any]:
+def audit_fields(request: AuthenticatedRequest, clock: Clock) -> dict[str, Any]:
     """Actor and time, for the audit row of a change."""
     return {"by": request.auth.actor, "now": clock()}
 

@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from app.access import admin
 from app.domain.tenant import Tenant
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.clock import iso_seconds
 from app.operators.dependencies import OperatorDependencies
 from app.operators.key_views import Name, Text
@@ -76,7 +76,7 @@ class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @post(_TENANTS, opt=OPERATOR)
 async def create_tenant(
-    request: Caller, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewTenant]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewTenant]
 ) -> Single[TenantView]:
     """Create a tenant; a repeated request with the same slug and name returns the same tenant."""
     with invalid_in_body():
@@ -106,7 +106,7 @@ async def show_tenant(ops: NamedDependency[OperatorDependencies], slug: FromPath
 
 @post(f"{TENANT}/revoke", opt=OPERATOR, status_code=200)
 async def revoke_tenant(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
 ) -> Single[TenantView]:
     """Revoke a tenant's access, all its keys and its AMQP user included, until it is reactivated."""
     return await _set_active(request, ops, slug, False)
@@ -114,7 +114,7 @@ async def revoke_tenant(
 
 @post(f"{TENANT}/reactivate", opt=OPERATOR, status_code=200)
 async def reactivate_tenant(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
 ) -> Single[TenantView]:
     """Restore the access of a revoked tenant, with the keys and the AMQP password that it had."""
     return await _set_active(request, ops, slug, True)
@@ -122,7 +122,7 @@ async def reactivate_tenant(
 
 @post(f"{TENANT}/amqp", opt=OPERATOR)
 async def provision(
-    request: Caller, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
 ) -> Single[AmqpView]:
     """Create a tenant's vhost, or a new password for it; answered once a login with it has succeeded."""
     url = await admin.provision_amqp(ops.store, slug, ops.broker, **audit_fields(request, ops.clock))
@@ -131,7 +131,7 @@ async def provision(
 
 @put(f"{TENANT}/probabilities", opt=OPERATOR)
 async def set_probabilities(
-    request: Caller,
+    request: AuthenticatedRequest,
     ops: NamedDependency[OperatorDependencies],
     slug: FromPath[str],
     data: JSONBody[Probabilities],
@@ -158,7 +158,7 @@ async def show_audit(
 
 @put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=OPERATOR)
 async def set_booking(
-    request: Caller,
+    request: AuthenticatedRequest,
     ops: NamedDependency[OperatorDependencies],
     slug: FromPath[str],
     match_id: FromPath[str],
@@ -172,7 +172,7 @@ async def set_booking(
 
 
 async def _set_active(
-    request: Caller, ops: OperatorDependencies, slug: str, active: bool
+    request: AuthenticatedRequest, ops: OperatorDependencies, slug: str, active: bool
 ) -> Single[TenantView]:
     async with ops.changing_grants() as tx:
         tenant = await admin.set_tenant_active(tx, slug, active, **audit_fields(request, ops.clock))

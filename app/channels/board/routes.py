@@ -8,7 +8,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).with_name("assets")
@@ -56,7 +56,7 @@ async def asset(name: FromPath[str]) -> Response[bytes]:
 
 
 @get("/board/report", opt={"sport": "cs2"}, include_in_schema=False)
-async def report(request: Caller, board: NamedDependency[Board]) -> Response[bytes]:
+async def report(request: AuthenticatedRequest, board: NamedDependency[Board]) -> Response[bytes]:
     """The report of the demonstration's bookmaker, for keys of the tenant in it."""
     body = _read(board.report)
     if body is None or msgspec.json.decode(body, type=_ReportHeader).tenant != request.auth.tenant.slug:

@@ -14,7 +14,7 @@ from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
 from app.domain.match_entrants import all_in_reference_data
 from app.domain.tenant import Grant
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS, NOTHING
 from app.store import entrants as stored_entrants
@@ -38,7 +38,7 @@ _PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
 
 @get("/v1/sports/{locale:str}/tournaments", opt=_LIST)
 async def tournaments(
-    request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """Every known tournament, without its participants. Any key may read this list."""
     parse_locale(locale)
@@ -48,7 +48,7 @@ async def tournaments(
 
 @get("/v1/sports/{locale:str}/sports/{sport_id:str}/tournaments", opt=_LIST)
 async def sport_tournaments(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     sport_id: FromPath[str],
@@ -70,7 +70,7 @@ async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournam
 
 @get("/v1/sports/{locale:str}/tournaments/{tournament_id:str}/info", opt=_TOURNAMENT)
 async def tournament_info(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     tournament_id: FromPath[str],
@@ -90,7 +90,7 @@ async def tournament_info(
 
 @get("/v1/sports/{locale:str}/competitors/{competitor_id:str}/profile", opt=_TEAM)
 async def competitor_profile(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     competitor_id: FromPath[str],
@@ -113,7 +113,7 @@ async def competitor_profile(
 
 @get("/v1/sports/{locale:str}/players/{player_id:str}/profile", opt=_PLAYER)
 async def player_profile(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     player_id: FromPath[str],

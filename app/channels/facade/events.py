@@ -12,7 +12,7 @@ from app.channels.facade.dependencies import FacadeDependencies, not_found
 from app.channels.facade.path_parameters import parse_locale
 from app.domain import scopes
 from app.domain.tenant import Grant
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.response import RenderedResponse
 from app.store import match_entrants, matches, tenants
 from app.wire.fields import groups
@@ -29,7 +29,7 @@ _MATCH = route_options.cached(scopes.READ, per=_cached_per)
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_MATCH)
 async def summary(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     event_id: FromPath[str],
@@ -44,7 +44,7 @@ async def summary(
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_MATCH)
 async def fixture(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     event_id: FromPath[str],

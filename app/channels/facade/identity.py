@@ -6,7 +6,7 @@ from litestar import get
 from litestar.di import NamedDependency
 
 from app.channels.facade.dependencies import FacadeDependencies
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
@@ -16,7 +16,9 @@ _OPT = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: 
 
 
 @get("/v1/users/whoami", opt=_OPT)
-async def whoami(request: Caller, facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def whoami(
+    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]
+) -> RenderedResponse[Any]:
     """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""
     return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
 

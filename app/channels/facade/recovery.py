@@ -11,7 +11,7 @@ from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.path_parameters import check_product
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.response import RenderedResponse, as_xml
 from app.kit.errors import NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
@@ -40,7 +40,7 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
     opt=_OPT | {"required": ("request_id",), "remembered_when_refused": True},
 )
 async def full_recovery(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
@@ -61,7 +61,7 @@ async def full_recovery(
     opt=_OPT,
 )
 async def odds(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
@@ -88,7 +88,7 @@ async def odds(
     opt=_OPT,
 )
 async def stateful(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
@@ -112,7 +112,7 @@ async def stateful(
 async def _accept(
     facade: FacadeDependencies,
     recoveries: RecoveryService,
-    request: Caller,
+    request: AuthenticatedRequest,
     kind: RecoveryKind,
     parameters: RecoveryParameters,
     event_id: str | None = None,
@@ -147,7 +147,7 @@ async def _accept(
     opt=_OPT,
     include_in_schema=False,
 )
-async def unknown_product(request: Caller, facade: NamedDependency[FacadeDependencies]) -> None:
+async def unknown_product(request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]) -> None:
     """Refuse such a segment as an unknown product; the framework would route it to the other paths."""
     segment, messages = request.scope["path"].split("/")[2:4]
     if messages in _MESSAGES:

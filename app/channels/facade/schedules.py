@@ -16,7 +16,7 @@ from app.domain.match import Match, Status
 from app.domain.match_entrants import MatchEntrants
 from app.domain.tenant import Grant
 from app.http import response_cache
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
 from app.store import match_entrants, schedules
@@ -46,7 +46,7 @@ _LIST = route_options.cached(scopes.LIST, per=_cached_per)
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
 async def prematch(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     start: Annotated[int, QueryParameter(ge=0, le=_FAR, description="Matches to skip.")] = 0,
@@ -58,7 +58,7 @@ async def prematch(
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
 async def live(
-    request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The live matches."""
     return await _schedule(request, facade, locale, ScheduleFilter(_LIVE))
@@ -66,7 +66,10 @@ async def live(
 
 @get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
 async def of_day(
-    request: Caller, facade: NamedDependency[FacadeDependencies], locale: FromPath[str], day: FromPath[str]
+    request: AuthenticatedRequest,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    day: FromPath[str],
 ) -> RenderedResponse[Any]:
     """The matches scheduled on a day (UTC), in any status."""
     parse_locale(locale)
@@ -74,7 +77,7 @@ async def of_day(
 
 
 async def _schedule(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: FacadeDependencies,
     locale: str,
     wanted: ScheduleFilter,
@@ -114,7 +117,7 @@ def _rendered(
 
 @get("/v1/sports/{locale:str}/fixtures/changes", opt=route_options.options(scopes.LIST))
 async def changes(
-    request: Caller,
+    request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     after: Annotated[

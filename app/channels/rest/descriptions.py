@@ -12,7 +12,7 @@ from app.domain import catalogue
 from app.domain.catalogue import Locale
 from app.domain.tenant import Grant
 from app.http import response
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
@@ -31,7 +31,7 @@ _OPT: dict[str, Any] = {"sport": "cs2", "query": ("locale",), "sibling": True, "
 
 @get(siblings("/cs2/v1/markets/descriptions"), opt=_OPT)
 async def descriptions(
-    request: Caller,
+    request: AuthenticatedRequest,
     locale: Annotated[Locale, QueryParameter(description="The language of names: en or ru.")] = "en",
 ) -> RenderedResponse[Many[DescriptionView]]:
     """Every market type that may be offered."""

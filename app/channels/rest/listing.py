@@ -20,7 +20,7 @@ from app.domain import scopes
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
 from app.http import response
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
@@ -78,7 +78,7 @@ _LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
     opt=options(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
 )
 async def listing(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,

@@ -15,7 +15,7 @@ from app.domain.ids import match_urn
 from app.domain.match import Match, summarize
 from app.domain.tenant import Grant
 from app.http import response
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
 from app.http.request_guard import XML_SUFFIX, siblings
 from app.http.response import RenderedResponse
@@ -39,7 +39,7 @@ _SETTLEMENTS = 200
 
 @get("/cs2/v1/matches/{match_id:str}", opt=options(scopes.LIST, scopes.READ) | CACHED_WITH_SIBLING)
 async def detail(
-    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
     field_groups = groups(request.auth.scopes)
@@ -54,7 +54,7 @@ async def detail(
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
 async def summary(
-    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[SummaryView]]:
     """A match's score, winner, score of each map, and when it was played."""
     async with rest.store.snapshot() as tx:
@@ -81,7 +81,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=options(scopes.MARKETS) | CACHED_WITH_SIBLING)
 async def offers(
-    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
 
@@ -110,7 +110,7 @@ async def offers(
 
 @get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
 async def rounds(
-    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[RoundView]]:
     """The finished rounds of a match that count, in order."""
     async with rest.store.snapshot() as tx:
@@ -122,7 +122,7 @@ async def rounds(
 
 @get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
 async def timeline(
-    request: Caller, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[EventView]]:
     """Kills and bomb events of a match that count, in order."""
     async with rest.store.snapshot() as tx:
@@ -134,7 +134,7 @@ async def timeline(
 
 @get("/cs2/v1/matches/{match_id:str}/settlements", opt=options(scopes.SETTLEMENTS, query=("limit",)) | CACHED)
 async def settlements(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000, description="Entries at most.")] = _SETTLEMENTS,

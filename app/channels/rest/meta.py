@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from app.channels.rest.dependencies import RestDependencies
 from app.domain.sports import LIVE, Sport
 from app.http import response
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
 from app.http.health import FEED_PROCESS, OK
 from app.http.request_guard import siblings
@@ -38,7 +38,7 @@ _WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 
 @get(siblings("/v1/alive"), opt=_SIBLING)
 async def alive(
-    request: Caller, rest: NamedDependency[RestDependencies]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies]
 ) -> RenderedResponse[Single[AliveView]]:
     """Whether the service and its feed are up: while no feed process is alive, the status is `feed_down`, and
     the XML, which is the feed's own `<alive>`, has `subscribed="0"`."""
@@ -73,7 +73,7 @@ async def ready(
 
 
 @get(siblings("/v1/whoami"), opt=_WHOAMI)
-async def whoami(request: Caller) -> RenderedResponse[Single[WhoamiView]]:
+async def whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[WhoamiView]]:
     """The tenant of the key and what it may do; the first call to make with a new key."""
     if response_format(request.scope) is Format.XML:
         return response.as_xml(responses.bookmaker_details(request.auth), invalidated_by=NOTHING)

@@ -12,7 +12,7 @@ from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, pa
 from app.domain import scopes
 from app.domain.ids import entrant_number
 from app.domain.time_filter import window_start
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import Field, Invalid
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view
@@ -30,7 +30,7 @@ _MAPS = 5000  #: the newest maps of a player that are counted
 
 @get("/cs2/v1/players", opt=_LISTING)
 async def listing(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: Annotated[
         str | None, QueryParameter(description="Players of this team only: its number or its URN.")
@@ -63,7 +63,7 @@ def _team(ref: str) -> int:
 
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
 async def detail(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     player_id: FromPath[str],
     time_filter: Window = "3months",

@@ -15,7 +15,7 @@ from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.domain.time_filter import window_start
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
@@ -32,7 +32,7 @@ Span = tuple[int, int]  #: from, until: the period (ms) in which the counted mat
 
 @get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)
 async def prematch(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
     time_filter: Window = "3months",

@@ -8,7 +8,7 @@ from litestar.params import FromPath, QueryParameter
 
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
@@ -24,7 +24,7 @@ _PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)
 
 @post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_REQUEST)
 async def initiate(
-    request: Caller,
+    request: AuthenticatedRequest,
     recoveries: NamedDependency[RecoveryService],
     after: Annotated[
         str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")
@@ -42,7 +42,7 @@ async def initiate(
 
 @get("/cs2/v1/recovery/{request_id:str}", opt=_PROGRESS)
 async def progress(
-    request: Caller,
+    request: AuthenticatedRequest,
     recoveries: NamedDependency[RecoveryService],
     request_id: FromPath[str],
     node_id: Annotated[str | None, QueryParameter(description="Which of several with one id.")] = None,

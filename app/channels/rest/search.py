@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from app.channels.rest.dependencies import RestDependencies
 from app.domain import scopes
 from app.domain.tenant import Grant
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import Field, Invalid
 from app.store import entrants, search
 from app.store.entrants import E, EntrantTable, folded
@@ -38,7 +38,7 @@ _NAMES = 50  #: teams and tournaments by which matches are found
 
 @get("/cs2/v1/search", opt=_OPT)
 async def search_names(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     q: Annotated[str, QueryParameter(min_length=2, max_length=100, description="At least two letters.")],
     types: Annotated[

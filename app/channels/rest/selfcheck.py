@@ -15,7 +15,7 @@ from app.domain import scopes
 from app.domain.ids import match_number, match_urn, match_uuid
 from app.domain.selfcheck import QuoteDifference, Quotes, differences
 from app.domain.tenant import Grant
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import Field, Invalid
 from app.kit.threads import run_in_thread
 from app.store import selfcheck_queries
@@ -43,7 +43,7 @@ Compared = tuple[str, UnsetType | bool, QuoteDifference]
 
 @post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=_BODY_BYTES)
 async def selfcheck(
-    request: Caller, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
 ) -> Single[SelfCheckView]:
     """Compare a digest of the client's open markets with what is on offer to it at this moment.
 

@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Limit
 from app.domain import scopes
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.store import history
 from app.wire.views.meta import ListMeta, Many
 from app.wire.views.offers import SettlementView, settlement_view
@@ -23,7 +23,7 @@ _OPT: dict[str, Any] = {
 
 @get("/cs2/v1/settlements", opt=_OPT)
 async def settlements(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     since_id: Annotated[
         int,

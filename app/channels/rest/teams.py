@@ -14,7 +14,7 @@ from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, pa
 from app.domain import scopes
 from app.domain.match import Match
 from app.domain.time_filter import window_start
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import Field, Invalid
 from app.store import entrants, past_matches, statistics
 from app.store.transaction import Tx
@@ -44,7 +44,7 @@ _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknow
 
 @get("/cs2/v1/teams", opt=_LISTING)
 async def listing(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     region: Annotated[
         str | None, QueryParameter(max_length=100, description="The region, as teams show it, in any case.")
@@ -71,7 +71,7 @@ async def listing(
 
 @get(_TEAM, opt=_READ)
 async def detail(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
     time_filter: Window = "3months",
@@ -87,7 +87,7 @@ async def detail(
 
 @get(f"{_TEAM}/extras", opt=_READ)
 async def extras(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
     time_filter: Window = "3months",
@@ -118,7 +118,7 @@ async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tup
 
 @get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_MEETINGS)
 async def head_to_head(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
     opponent_id: FromPath[str],

@@ -11,7 +11,7 @@ from app.channels.rest import entrants as named
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.domain import scopes
-from app.http.auth import Caller
+from app.http.auth import AuthenticatedRequest
 from app.kit.errors import Field, Invalid
 from app.store import entrants
 from app.store.transaction import Tx
@@ -33,7 +33,7 @@ _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
 
 @get("/cs2/v1/tournaments", opt=_LISTING)
 async def listing(
-    request: Caller,
+    request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     tier: Annotated[
         str | None, QueryParameter(pattern="^[SABCDsabcd]$", description="S, A, B, C or D, in any case.")
@@ -84,7 +84,7 @@ def _begin(day: str) -> int:
 
 @get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
 async def detail(
-    request: Caller, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[TournamentDetailView]:
     """A tournament and its participating teams."""
     async with rest.store.snapshot() as tx:
