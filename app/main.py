@@ -63,7 +63,7 @@ from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
 
-#: Everything that is served over HTTP; the documents are made from it.
+#: What is served over HTTP and documented; the stream and the board are beside it.
 ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
@@ -152,7 +152,7 @@ class Parts:
         ):
             self.counters = counters
             self.grants = Grants(store, settings.secret_key, self._clock)
-            self.response_cache = ResponseCache(store, settings.kept_bytes)
+            self.response_cache = ResponseCache(store, settings.response_cache_bytes)
             broker = BrokerConfig(
                 management,
                 settings.exchange,

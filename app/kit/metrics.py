@@ -43,7 +43,7 @@ feed_consumers = Gauge("matchfeed_feed_consumers", "Consumers of a tenant's queu
 feed_dropped = Counter(
     "matchfeed_feed_dropped", "Messages that a tenant's queues dropped at their limits", ["tenant"]
 )
-feed_violations = Counter(
+feed_violations = Counter(  # exported under an older name, which dashboards use
     "matchfeed_feed_offences", "Violations of the broker's rules by a tenant, by rule", ["tenant", "rule"]
 )
 recoveries = Counter(

@@ -100,7 +100,7 @@ async def _serve(settings: Settings, models: Any, ports: "multiprocessing.Queue[
     apps: list[Any] = [
         Litestar([hello], openapi_config=None, logging_config=None),
         create_app(settings),
-        create_app(msgspec.structs.replace(settings, kept_bytes=0)),
+        create_app(msgspec.structs.replace(settings, response_cache_bytes=0)),
         application(settings.database_url, settings.secret_key, models),
     ]
     http = partial(HttpProtocol, limits=ConnectionLimits())

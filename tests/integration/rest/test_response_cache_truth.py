@@ -43,7 +43,7 @@ Clients = tuple[httpx.AsyncClient, httpx.AsyncClient]
 async def clients(settings: Settings) -> AsyncIterator[Clients]:
     """One that caches bodies, and one that does not."""
     async with private_vhost(settings) as private:
-        forgetful = replace(private, kept_bytes=0)
+        forgetful = replace(private, response_cache_bytes=0)
         async with serving(private) as caching, serving(forgetful) as reading:
             yield caching, reading
 
