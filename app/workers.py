@@ -127,8 +127,8 @@ async def _run_sessions(
         event_vhost=settings.rabbitmq_event_vhost,
     )
     retention = RetentionConfig(
-        changes=max(settings.feed_lag_minutes, settings.change_log_minutes) * 60_000,
-        window=settings.recovery_window_minutes * 60_000,
+        changes_millis=max(settings.feed_lag_minutes, settings.change_log_minutes) * 60_000,
+        recovery_window_millis=settings.recovery_window_minutes * 60_000,
     )
     broker = parse(settings.rabbitmq_url)
     access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)

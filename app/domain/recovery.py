@@ -5,7 +5,9 @@ from uuid import UUID
 
 import msgspec
 
-IMPLICIT_SLOT = "global"  #: the slot of requests without a node id; no node id can have this value
+#: The slot of requests without a node id; no node id can have this value. It is unrelated to the kind of the
+#: same spelling.
+IMPLICIT_SLOT = "global"
 SLOT_MILLIS = 600_000  #: how long a request may hold its slot
 #: A match ends by its log's time, and the feed publishes it when the log is applied: after an outage, much
 #: later. Data for recoveries is stored for this much longer.
@@ -18,7 +20,7 @@ class RecoveryKind(StrEnum):
     """Which of the four requests it was; each replays other messages."""
 
     REST_FULL = "canonical"
-    FACADE_FULL = "global"
+    FACADE_FULL = "global"  #: unrelated to `IMPLICIT_SLOT`
     EVENT_ODDS = "event_odds"
     EVENT_STATEFUL = "event_stateful"
 

@@ -146,14 +146,14 @@ def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]
         yield Step(phase, tuple(match_ids[start : start + size]))
 
 
-def _odds(match: TimestampedMatch, on_offer: Sequence[Market]) -> MatchMessage:
+def _odds(match: TimestampedMatch, shown_markets: Sequence[Market]) -> MatchMessage:
     return MatchMessage(
         "odds_change",
         match.number,
         match.timestamp,
         match.seq,
         status=summarize(match.match),
-        markets=on_offer,
+        markets=shown_markets,
     )
 
 

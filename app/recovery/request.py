@@ -49,11 +49,11 @@ class _Received(msgspec.Struct, frozen=True):
 
 
 class RecoveryService(msgspec.Struct, frozen=True):
-    """Accepts recoveries and finds them; `window` is how far back (ms) an incremental one may reach."""
+    """Accepts recoveries and finds them; an incremental one may reach back `recovery_window_millis`."""
 
     store: Store
     clock: Clock
-    window: int
+    recovery_window_millis: int
 
     async def accept(
         self,
@@ -75,21 +75,21 @@ class RecoveryService(msgspec.Struct, frozen=True):
         are queued always, and delay only each other.
         """
         received = _Received(tenant, kind, parameters, match_ref, finished_only, dialect)
-        request, accepted = await self._accept(received)
+        request, outcome = await self._accept(received)
         for _ in range(_ENDING_CHECKS):
-            if accepted is None or not accepted.ending:
+            if outcome is None or not outcome.ending:
                 break
             await asyncio.sleep(_ENDING_SECONDS)
-            request, accepted = await self._accept(received)
-        if accepted is None:
+            request, outcome = await self._accept(received)
+        if outcome is None:
             what = "recoveries" if dialect.queues_recoveries else "event-level recoveries"
             raise Conflict(
                 f"{dialect.max_queued} {what} are queued: wait for the snapshot_complete of some.",
                 retry_after=_QUEUED_SECONDS,
             )
-        if isinstance(accepted, RecoveryInFlight):
-            raise _in_flight(request, accepted)
-        return accepted
+        if isinstance(outcome, RecoveryInFlight):
+            raise _in_flight(request, outcome)
+        return outcome
 
     async def find(self, tenant: Tenant, request_id: str, node_id: str | None = None) -> RecoveryJob:
         """The tenant's newest recovery with that request id; raises `NotFound`."""
@@ -102,11 +102,11 @@ class RecoveryService(msgspec.Struct, frozen=True):
     async def _accept(
         self, received: _Received
     ) -> tuple[RecoveryRequest, RecoveryJob | RecoveryInFlight | None]:
-        """The request, and its job; None if too many are queued."""
+        """The request, and its job, or the one in flight that blocks it; None if too many are queued."""
         now = self.clock()
         async with self.store.transaction() as tx:
-            match_id = await _booked(tx, received)
-            request = _validated(received, match_id, now=now, window=self.window)
+            match_id = await _requested_match_id(tx, received)
+            request = _validated(received, match_id, now=now, window_millis=self.recovery_window_millis)
             await _check_vhost(tx, received.tenant)
             if match_id is None and not received.dialect.queues_recoveries:
                 return request, await recovery_jobs.accept(tx, received.tenant.id, request, now)
@@ -116,7 +116,9 @@ class RecoveryService(msgspec.Struct, frozen=True):
             return request, queued
 
 
-def _validated(received: _Received, match_id: UUID | None, *, now: int, window: int) -> RecoveryRequest:
+def _validated(
+    received: _Received, match_id: UUID | None, *, now: int, window_millis: int
+) -> RecoveryRequest:
     """The request, if its parameters are valid; raises `Invalid` with every field that is not.
 
     Where a request may come without a request id, one is generated when the job is written.
@@ -126,7 +128,7 @@ def _validated(received: _Received, match_id: UUID | None, *, now: int, window: 
     if dialect.generates_request_ids and request_id and not request_id.strip("0"):
         request_id = None
     wrong = [
-        *_wrong_after(None if event else parameters.after, now, window, dialect.edge_millis),
+        *_wrong_after(None if event else parameters.after, now, window_millis, dialect.edge_millis),
         *_wrong_id("request_id", request_id, required=not event and not dialect.generates_request_ids),
         *_wrong_id("node_id", parameters.node_id, required=False),
     ]
@@ -142,7 +144,7 @@ async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
         raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
 
 
-async def _booked(tx: Tx, received: _Received) -> UUID | None:
+async def _requested_match_id(tx: Tx, received: _Received) -> UUID | None:
     """The match of an event-level request; None for a full one."""
     if received.match_ref is None:
         return None
@@ -152,7 +154,7 @@ async def _booked(tx: Tx, received: _Received) -> UUID | None:
     return match.id
 
 
-def _wrong_after(after: str | None, now: int, window: int, edge: int) -> Iterator[Field]:
+def _wrong_after(after: str | None, now: int, window_millis: int, edge: int) -> Iterator[Field]:
     if after is None:
         return
     if not _NUMBER.match(after):
@@ -161,7 +163,7 @@ def _wrong_after(after: str | None, now: int, window: int, edge: int) -> Iterato
         return
     digits = after.lstrip("0")
     moment = int(digits[: _MAX_DIGITS + 1] or 0)
-    earliest = now - window
+    earliest = now - window_millis
     ctx = {"earliest": earliest, "latest": now}
     hint = f"the earliest that is accepted now is {earliest} ({iso_seconds(earliest)})"
     if moment > now + _AHEAD_MILLIS:

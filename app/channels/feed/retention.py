@@ -22,10 +22,10 @@ _ALERTS_MILLIS = 30 * 86_400_000  #: alerts are retained for so long after their
 
 
 class RetentionConfig(msgspec.Struct, frozen=True):
-    """For how many ms changes are retained, and how far back (ms) a recovery may reach."""
+    """For how long changes are retained, and how far back a recovery may reach."""
 
-    changes: int
-    window: int
+    changes_millis: int
+    recovery_window_millis: int
 
 
 async def prune_regularly(store: Store, config: RetentionConfig, clock: Clock = system_clock) -> None:
@@ -38,11 +38,11 @@ async def prune_regularly(store: Store, config: RetentionConfig, clock: Clock = 
 async def prune(store: Store, config: RetentionConfig, now: int) -> int:
     """Delete what is too old at `now` (ms); returns how many changes. Raises `Unavailable`."""
     deleted = 0
-    while page := await _prune_page(store, now - config.changes):
+    while page := await _prune_page(store, now - config.changes_millis):
         deleted += page
         await asyncio.sleep(_PAGE_PAUSE_SECONDS)
     async with store.transaction() as tx:
-        await changes.prune_fixtures(tx, now - config.window - LATE_MILLIS)
+        await changes.prune_fixtures(tx, now - config.recovery_window_millis - LATE_MILLIS)
         await changes.prune_seqs(tx)
         await alerts.prune(tx, now - _ALERTS_MILLIS)
     return deleted
