@@ -12,7 +12,7 @@ import msgspec
 from app.domain import changes as c
 from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
-from app.domain.market import Book, Market, MarketStatus, offer_name
+from app.domain.market import Book, Market, MarketStatus, market_name
 from app.domain.match import Match, Status, summarize
 from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeDraft
@@ -65,7 +65,7 @@ def _fixture_changes(match: Match, changes: Sequence[c.MatchChange]) -> Iterable
 
 
 def _settlement(entry: LedgerEntry) -> ChangeDraft:
-    return ChangeDraft("settlement", offer_name(*entry.key), "bet_settlement", entry.message, entry=entry)
+    return ChangeDraft("settlement", market_name(*entry.key), "bet_settlement", entry.message, entry=entry)
 
 
 def _scoreboard(before: Match | None, after: Match) -> Iterable[ChangeDraft]:
@@ -107,7 +107,7 @@ def _odds(
         yield ChangeDraft("match", match_urn(after.number), frame, "", _encode(summary))
     for market in markets:
         frame = _market_frame(book.get(market.key), market)
-        yield ChangeDraft("market", offer_name(*market.key), frame, "odds_change", _encode(market))
+        yield ChangeDraft("market", market_name(*market.key), frame, "odds_change", _encode(market))
 
 
 def _match_frame(before: Match | None, after: Match, changes: Sequence[c.MatchChange]) -> str:

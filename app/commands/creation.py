@@ -59,7 +59,9 @@ async def create_match(
         match = await entrant_links.resolve(tx, None, match, now)
         details = msgspec.to_builtins(new)
         await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
-        return await match_update.react_and_write(tx, None, match, (), now=now, quoting=True, pricing=pricing)
+        return await match_update.react_and_write(
+            tx, None, match, (), now=now, may_price=True, pricing=pricing
+        )
 
 
 async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None:

@@ -58,7 +58,7 @@ async def execute(
             after,
             effect.changes,
             now=now,
-            quoting=after.over or not after.applied_late,
+            may_price=after.over or not after.applied_late,
             pricing=pricing,
             action=effect.action,
             extra_writes=extra_writes,

@@ -29,7 +29,7 @@ async def react_and_write(
     changes: Sequence[c.MatchChange],
     *,
     now: int,
-    quoting: bool,
+    may_price: bool,
     pricing: PricingConfig,
     action: ManualMarketAction = no_action,
     extra_writes: Sequence[Write] = (),
@@ -39,25 +39,25 @@ async def react_and_write(
     and write everything, `extra_writes` included.
 
     The match must be locked in `tx`, and this must be the last thing the transaction does; `before` is None
-    for a new match. `quoting` False suspends every active market, and opens and reprices none.
+    for a new match. `may_price` False suspends every active market, and opens and reprices none.
     `arrived_at` is when the log lines behind this arrived, 0 without any. Returns the match with the
     timestamps of its change rows.
     """
     if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
         after = await team_ratings.with_current_ratings(tx, after, now, begins=True)
     book = await markets.book(tx, after.id)
-    reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
+    reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
         after, changes = doubted, (*changes, c.DetailsChanged())
-        reaction = decide(action, after, changes, book, now=now, quoting=quoting, pricing=pricing)
+        reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
     return await _write(tx, before, after, changes, book, reaction, now, extra_writes, arrived_at)
 
 
 async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) -> None:
     """Price a match again because time has passed, and write what changes; it must be locked in `tx`."""
     book = await markets.book(tx, match.id)
-    reaction = engine.react(match, (), book, now=now, quoting=True, pricing=pricing)
+    reaction = engine.react(match, (), book, now=now, may_price=True, pricing=pricing)
     if not reaction.markets:
         await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
         return
@@ -75,14 +75,14 @@ def decide(
     book: Book,
     *,
     now: int,
-    quoting: bool,
+    may_price: bool,
     pricing: PricingConfig,
 ) -> Reaction:
     """What an operator's `action` and then the engine do to a book, merged: both change markets in the same
     envelopes."""
     manual = action(book)
     acted = book | {market.key: market for market in manual.markets}
-    reaction = engine.react(after, changes, acted, now=now, quoting=quoting, pricing=pricing)
+    reaction = engine.react(after, changes, acted, now=now, may_price=may_price, pricing=pricing)
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries, reaction.reprice_at)

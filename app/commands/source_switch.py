@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.domain.changes import MatchChange
-from app.domain.facts import RivalSourcesGone, SourceChanged
+from app.domain.facts import RivalsGone, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.kit.errors import Conflict, Field, Invalid
@@ -34,7 +34,7 @@ async def follow(
         )
     await end_rival_alerts(tx, match.id, now)
     moved = chosen.state != "followed"
-    after, changes = fold(match, [RivalSourcesGone(at=now), *([SourceChanged(at=now)] if moved else [])])
+    after, changes = fold(match, [RivalsGone(at=now), *([SourceChanged(at=now)] if moved else [])])
     return (
         after,
         changes,
@@ -62,7 +62,7 @@ def _senders(match_id: UUID, known: Sequence[LogSender], chosen: LogSender) -> l
 
 async def _next_byte_of(tx: Tx, match: Match, chosen: LogSender) -> list[Write]:
     """Accept the chosen sender's log from its next byte, whatever its offset."""
-    source = await log_state.get(tx, match.id)
+    state = await log_state.get(tx, match.id)
     return [
-        log_state.save_statement(replace(source, instance=chosen.instance, next_offset=None, has_gap=True))
+        log_state.save_statement(replace(state, instance=chosen.instance, next_offset=None, has_gap=True))
     ]

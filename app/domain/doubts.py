@@ -8,7 +8,7 @@ from app.domain.match import Doubt, Match
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised; its reason is their text
 PRICE = "price"  #: the kind of the doubt while a price has moved without a cause
 UNRATED = "rating"  #: the kind of the doubt that stands while a team has no strength
-SOURCE = "source"  #: the kind of a doubt that missing data raises
+MISSING_DATA = "source"  #: the kind of a doubt that missing data raises
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
 SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
 #: its reason while our own log processing has stopped

@@ -1,9 +1,9 @@
-"""Facts: what a source reports to have happened in a match. They are the input of `transitions`.
+"""Facts: what a match's log reports to have happened. They are the input of `transitions`.
 
 `ingest` parses log lines into these; nothing here depends on a log's spelling. A fact may change nothing (a
 repeated line, play in warm-up). Some become a timeline event, a round or the end of a map, which has an id
 unique within the match (its history id, `Match.next_history_id`): settlements rest on these (`rests_on`).
-`at` is when it happened, in Unix ms on our own clock (arrival time, spread by the source's seconds).
+`at` is when it happened, in Unix ms on our own clock (arrival time, spread by the log's seconds).
 """
 
 import msgspec
@@ -241,27 +241,27 @@ class MapEnded(Fact, frozen=True):
     t_score: int
 
 
-class SourceLost(Fact, frozen=True):
+class DataLost(Fact, frozen=True):
     """Data is missing (a gap in the offsets, a batch that cannot be read): nothing may stay on offer."""
 
     reason: str
 
 
-class SourceRestored(Fact, frozen=True):
-    """From here on no data is missing."""
+class DataComplete(Fact, frozen=True):
+    """From here on no data is missing: a gap's doubt ends."""
 
 
-class SourceResumed(Fact, frozen=True):
-    """Lines arrive again after a silence in which none was lost."""
+class SilenceEnded(Fact, frozen=True):
+    """Lines arrive again after a silence in which none was lost: its doubt ends."""
 
 
 class SourceChanged(Fact, frozen=True):
-    """From here on another log source is followed."""
+    """From here on another sender of the log is followed."""
 
 
-class RivalSourceSeen(Fact, frozen=True):
-    """A second log source sends play of this match."""
+class RivalSeen(Fact, frozen=True):
+    """A rival: a sender that is not followed sends play of this match."""
 
 
-class RivalSourcesGone(Fact, frozen=True):
-    """No other source sends play of this match any more, or an operator rejected those that do."""
+class RivalsGone(Fact, frozen=True):
+    """No rival sends play of this match any more, or an operator dismissed those that do."""

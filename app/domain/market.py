@@ -91,8 +91,8 @@ def with_offer_end(old: Market | None, new: Market, now: int) -> Market:
 Book = dict[MarketKey, Market]  #: the markets of one match by `Market.key`
 
 
-def offer_name(type_id: int, specifiers: str) -> str:
-    """An offer's name within its match: ``13:map=1|round=3|team=home``."""
+def market_name(type_id: int, specifiers: str) -> str:
+    """A market's key as text, unique within its match: ``13:map=1|round=3|team=home``."""
     return f"{type_id}:{specifiers}"
 
 

@@ -186,10 +186,10 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     seen. `events` are this round's facts so far, in order; `carried` is the equipment with which players
     left the buy zone.
 
-    `knife`: the first round, and nothing but knives has killed: its `withheld` events and its result `won`
-    are not published until the log shows that the round counted. `won` also waits while it is unknown
-    which team played the winning side. `break_over`: the freeze after a waiting result was seen.
-    `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
+    `knife`: the first round, and nothing but knives has killed: its `withheld` events and its
+    `pending_result` are not published until the log shows that the round counted. A result also waits while
+    it is unknown which team played the winning side. `break_over`: the freeze after a waiting result was
+    seen. `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
     """
 
     map: int
@@ -202,7 +202,7 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     opened_at: int = 0
     knife: bool = False
     withheld: tuple[TimelineEvent, ...] = msgspec.field(default=(), name="held")
-    won: RoundResult | None = None
+    pending_result: RoundResult | None = msgspec.field(default=None, name="won")
     break_over: bool = False
     dead: tuple[MatchPlayer, ...] = ()
     defusers: tuple[MatchPlayer, ...] = ()
@@ -332,7 +332,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     #: The teams whose strength is their rating, or was imported; no operator has set it.
     follows_ratings: tuple[Team, ...] = ()
     ratings_version: int = 0  #: of its teams' ratings when strengths were last taken from them
-    open_end: PendingMapEnd | None = None  #: the end of the map in play that waits for its sides
+    #: The end of the map in play that waits for its sides.
+    pending_map_end: PendingMapEnd | None = msgspec.field(default=None, name="open_end")
     clock_rules: ClockRules = ClockRules()
     shown: RoundKnowledge = RoundKnowledge()  #: what is known of the current round beyond its events
 

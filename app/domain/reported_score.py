@@ -45,7 +45,7 @@ def _out_of_play(match: Match, changes: MatchChanges) -> Match:
 def _after_knives(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
     """The score in the next freeze shows whether a first round with knife kills only counted."""
     current = match.current
-    if current is None or current.won is None or not (current.knife and current.break_over):
+    if current is None or current.pending_result is None or not (current.knife and current.break_over):
         return match
     if fact.rounds_played == 0:
         return open_round(void_all(match, changes), fact.at, changes)
@@ -53,7 +53,7 @@ def _after_knives(match: Match, fact: f.ScoreReported, changes: MatchChanges) ->
 
 
 def _then_open(match: Match, at: int, changes: MatchChanges) -> Match:
-    judged = match.current is not None and match.current.won is None
+    judged = match.current is not None and match.current.pending_result is None
     return open_round(match, at, changes) if judged else match
 
 
@@ -61,7 +61,7 @@ def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Matc
     """Compare the reported score with the rounds counted; a lower one means a restored backup."""
     match = infer_sides_from_score(match, fact.ct_score, fact.t_score)
     play, current = match.map, match.current
-    if play is None or (current is not None and current.won is not None):
+    if play is None or (current is not None and current.pending_result is not None):
         return match
     ours = (play.home_score, play.away_score)
     theirs = scores_by_team(play, fact.ct_score, fact.t_score)

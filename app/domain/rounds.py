@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened, RoundsVoided
-from app.domain.doubts import PRICE, SOURCE, clear_doubt, raise_doubt
+from app.domain.doubts import MISSING_DATA, PRICE, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
@@ -42,7 +42,7 @@ def begins_half(play: MapPlay) -> bool:
 
 
 def new_round(match: Match, play: MapPlay, number: int, at: int) -> CurrentRound:
-    gap = any(doubt.kind == SOURCE for doubt in match.doubts)
+    gap = any(doubt.kind == MISSING_DATA for doubt in match.doubts)
     return CurrentRound(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
 
 
@@ -57,9 +57,9 @@ def go_live(match: Match, at: int, changes: MatchChanges) -> Match:
 def count_result(match: Match, changes: MatchChanges) -> Match:
     """Count the waiting result once its team is known and the score reported with it equals ours."""
     current, play = match.current, match.map
-    if current is None or current.won is None or play is None or _may_be_knife_round(current):
+    if current is None or current.pending_result is None or play is None or _may_be_knife_round(current):
         return match
-    won = current.won
+    won = current.pending_result
     match = _infer_sides_from_result(match, play, won)
     play = match.map or play
     if play.home_side is None:
@@ -124,7 +124,9 @@ def _finish_round(match: Match, won: RoundResult, changes: MatchChanges) -> Matc
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_side_break(play) else None)
     match = replace(
-        match, next_history_id=match.next_history_id + 1, current=replace(current, phase="over", won=None)
+        match,
+        next_history_id=match.next_history_id + 1,
+        current=replace(current, phase="over", pending_result=None),
     )
     changes.append(RoundFinished(round=finished, timeline=current.events))
     return clear_doubt(update_map(match, play), "score", "sides", "restart")
@@ -263,6 +265,6 @@ def _after_unseen(play: MapPlay) -> CurrentRound:
 def drop_uncounted_result(match: Match) -> Match:
     """Play went on while the winner was unknown: the round is not counted."""
     current = match.current
-    if current is None or current.won is None:
+    if current is None or current.pending_result is None:
         return match
-    return raise_score_doubt(match, current.won.ct_score, current.won.t_score)
+    return raise_score_doubt(match, current.pending_result.ct_score, current.pending_result.t_score)

@@ -87,7 +87,7 @@ def close_map(match: Match, play: MapPlay, at: int, changes: MatchChanges) -> Ma
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,
         handed_over=False,
-        open_end=None,
+        pending_map_end=None,
     )
     changes.append(MapFinished(map=play))
     match = clear_doubt(match, "score", "sides", "restart", "map")
@@ -135,7 +135,7 @@ def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes
         return match
     score = _final_score(play, ct_score, t_score)
     if score is None:
-        match = replace(match, open_end=PendingMapEnd(play.number, ct_score, t_score))
+        match = replace(match, pending_map_end=PendingMapEnd(play.number, ct_score, t_score))
         return raise_doubt(match, "map", f"map ended CT {ct_score}, T {t_score}, sides unknown")
     known = play.number not in match.format_status.doubted_maps
     if known and not (play.decides(*score) or sum(score) >= play.max_rounds):
@@ -146,10 +146,10 @@ def end_map_at_score(match: Match, ct_score: int, t_score: int, at: int, changes
 
 def end_map_at_pending_score(match: Match, at: int, changes: MatchChanges) -> Match:
     """End the map in play with the score that waits for its sides, if there is one."""
-    play, end = match.map, match.open_end
+    play, end = match.map, match.pending_map_end
     if play is None or end is None or end.map != play.number:
         return match
-    return end_map_at_score(replace(match, open_end=None), end.ct_score, end.t_score, at, changes)
+    return end_map_at_score(replace(match, pending_map_end=None), end.ct_score, end.t_score, at, changes)
 
 
 def _final_score(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int] | None:

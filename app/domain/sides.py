@@ -93,7 +93,12 @@ def _apply_unknown_team(match: Match, side: Side) -> Match:
 
 def _set_side_from_line(match: Match, home_side: Side) -> Match:
     play, current = match.map, match.current
-    if play is None or current is None or play.side_before_break is None or current.won is not None:
+    if (
+        play is None
+        or current is None
+        or play.side_before_break is None
+        or current.pending_result is not None
+    ):
         return set_home_side(match, home_side)
     new_sides = current.phase != "over" and home_side != play.side_before_break
     return set_home_side(match, home_side) if new_sides and play.home_side is None else match

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, shown_updates, timeline
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
-from app.domain.doubts import SILENT, SOURCE, clear_doubt, count_uncounted_round, raise_doubt
+from app.domain.doubts import MISSING_DATA, SILENT, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.reported_score import score_reported
@@ -97,7 +97,7 @@ def map_loaded(match: Match, fact: f.MapLoaded, changes: MatchChanges) -> Match:
 
 def _awaits_sides(match: Match, loaded: str) -> bool:
     """Whether the map in play has ended and waits for its sides: another map does not replace it."""
-    return match.open_end is not None and match.map is not None and match.map.name not in ("", loaded)
+    return match.pending_map_end is not None and match.map is not None and match.map.name not in ("", loaded)
 
 
 def _restarted(match: Match) -> Match:
@@ -129,7 +129,7 @@ def play_started(match: Match, fact: f.PlayStarted, changes: MatchChanges) -> Ma
     match = replace(match, loaded=fact.map_name or match.loaded)
     if map_in_play(match) is None or match.restarting:
         return _restarted(match) if match.map and match.map.rounds_won else match
-    match = replace(match, open_end=None)
+    match = replace(match, pending_map_end=None)
     unopened = _untouched(match.current)
     if unopened and match.map and not match.map.rounds_won:
         return match
@@ -211,7 +211,7 @@ def _freeze(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match
 
 
 def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: MatchChanges) -> Match:
-    if current.won is not None and current.knife:
+    if current.pending_result is not None and current.knife:
         return replace(match, current=replace(current, break_over=True, opened_at=at))
     return open_round(drop_uncounted_result(match), at, changes)
 
@@ -225,7 +225,7 @@ def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> 
         return match
     if match.restarting:
         match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
-    match = _confirm_knife_round(replace(match, open_end=None), changes)
+    match = _confirm_knife_round(replace(match, pending_map_end=None), changes)
     if match.current is None or match.current.phase == "over":
         match = shown_updates.forget_equipment(open_round(drop_uncounted_result(match), fact.at, changes))
     if match.current is None or match.current.phase == "live":
@@ -236,7 +236,7 @@ def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> 
 def _confirm_knife_round(match: Match, changes: MatchChanges) -> Match:
     """Play went on after a first round with knife kills only: it counted."""
     current = match.current
-    if current is None or current.won is None:
+    if current is None or current.pending_result is None:
         return match
     return count_result(replace(match, current=replace(current, break_over=True)), changes)
 
@@ -277,7 +277,7 @@ def round_won(match: Match, fact: f.RoundWon, changes: MatchChanges) -> Match:
     won = RoundResult(fact.side, fact.reason, fact.ct_score, fact.t_score, fact.at)
     if total != play.rounds_won + 1:
         return skip_rounds(match, fact.ct_score, fact.t_score, changes)
-    return count_result(replace(match, current=replace(current, phase="over", won=won)), changes)
+    return count_result(replace(match, current=replace(current, phase="over", pending_result=won)), changes)
 
 
 def map_ended(match: Match, fact: f.MapEnded, changes: MatchChanges) -> Match:
@@ -298,18 +298,18 @@ def resumed(match: Match, fact: f.Resumed, changes: MatchChanges) -> Match:
     return shown_updates.restart_freeze_clock(replace(match, pause=""), fact.at)
 
 
-def source_lost(match: Match, fact: f.SourceLost, changes: MatchChanges) -> Match:
+def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
-    return raise_doubt(shown_updates.forget(match), SOURCE, fact.reason)
+    return raise_doubt(shown_updates.forget(match), MISSING_DATA, fact.reason)
 
 
-def source_restored(match: Match, fact: f.SourceRestored, changes: MatchChanges) -> Match:
-    return clear_doubt(match, SOURCE)
+def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:
+    return clear_doubt(match, MISSING_DATA)
 
 
-def source_resumed(match: Match, fact: f.SourceResumed, changes: MatchChanges) -> Match:
+def silence_ended(match: Match, fact: f.SilenceEnded, changes: MatchChanges) -> Match:
     return clear_doubt(match, SILENT)
 
 
@@ -322,11 +322,11 @@ def source_changed(match: Match, fact: f.SourceChanged, changes: MatchChanges) -
     return replace(match, handed_over=True)
 
 
-def rival_source_seen(match: Match, fact: f.RivalSourceSeen, changes: MatchChanges) -> Match:
+def rival_seen(match: Match, fact: f.RivalSeen, changes: MatchChanges) -> Match:
     return raise_doubt(match, "rival", "a second game server claims the match")
 
 
-def rival_sources_gone(match: Match, fact: f.RivalSourcesGone, changes: MatchChanges) -> Match:
+def rivals_gone(match: Match, fact: f.RivalsGone, changes: MatchChanges) -> Match:
     return clear_doubt(match, "rival")
 
 
@@ -375,10 +375,10 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.Paused: paused,
     f.Resumed: resumed,
     f.MapEnded: map_ended,
-    f.SourceLost: source_lost,
-    f.SourceRestored: source_restored,
-    f.SourceResumed: source_resumed,
+    f.DataLost: data_lost,
+    f.DataComplete: data_complete,
+    f.SilenceEnded: silence_ended,
     f.SourceChanged: source_changed,
-    f.RivalSourceSeen: rival_source_seen,
-    f.RivalSourcesGone: rival_sources_gone,
+    f.RivalSeen: rival_seen,
+    f.RivalsGone: rivals_gone,
 }

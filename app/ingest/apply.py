@@ -52,7 +52,7 @@ async def _follow(
     log_range = offsets.range_of(batch)
     if decision.verdict == "taken_over":
         state = replace(state, instance=batch.instance, next_offset=None, has_gap=True)
-    state = offsets.begin_run(state, log_range) if log_range else state
+    state = offsets.await_start_of_run(state, log_range) if log_range else state
     senders = log_senders.save_statements(match.id, decision.changed)
     if log_range is not None and offsets.is_early(state, log_range):
         await tx.write([log_state.save_statement(state), *senders])

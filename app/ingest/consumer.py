@@ -126,7 +126,7 @@ async def _move_to_end(number: int, message: RabbitMessage) -> None:
         await channel.basic_cancel(tag)
         await channel.basic_consume(queue(number).name, callback, consumer_tag=tag)
     except FAILURES as error:
-        log.warning("a queue is yielded with its connection", queue=number, error=repr(error))
+        log.warning("could not yield a queue: its connection failed", queue=number, error=repr(error))
 
 
 async def _undecoded(message: RabbitMessage) -> RabbitMessage:

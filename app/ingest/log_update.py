@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from app.commands import match_update
-from app.domain.doubts import SILENT, SOURCE
-from app.domain.facts import Fact, FreezeStarted, SourceLost, SourceRestored, SourceResumed
+from app.domain.doubts import MISSING_DATA, SILENT
+from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted, SilenceEnded
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, fact_times, offsets
@@ -48,7 +48,7 @@ class LogUpdate:
         waiting = await log_state.pending(self.tx, self.match.id)
         for lost in offsets.obsolete(self.state, waiting):
             self.state = replace(self.state, has_gap=True)
-            self.facts.insert(0, SourceLost(at=lost.arrived_at, reason=GAP))
+            self.facts.insert(0, DataLost(at=lost.arrived_at, reason=GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
         while (pending := offsets.next_pending(self.state, waiting)) is not None:
             waiting.remove(pending)
@@ -57,20 +57,20 @@ class LogUpdate:
 
     async def finish(self, now: int, config: IngestConfig, extra_writes: Sequence[Write] = ()) -> None:
         """Fold the facts, let trading react, and write everything, `extra_writes` included."""
-        quoting = now - self.arrived_at <= config.fresh_millis
-        if quoting:
+        may_price = now - self.arrived_at <= config.fresh_millis
+        if may_price:
             self._end_doubts()
         self.state = replace(self.state, last_batch_at=max(self.arrived_at, self.state.last_batch_at))
         after, changes = fold(self.match, self.facts)
         newest = max(after.last_arrived_at, self.arrived_at)
-        after = replace(after, last_arrived_at=newest, applied_late=not quoting)
+        after = replace(after, last_arrived_at=newest, applied_late=not may_price)
         await match_update.react_and_write(
             self.tx,
             self.match,
             after,
             changes,
             now=now,
-            quoting=quoting,
+            may_price=may_price,
             pricing=config.pricing,
             arrived_at=self.arrived_at,
             extra_writes=[log_state.save_statement(self.state), *extra_writes],
@@ -81,11 +81,11 @@ class LogUpdate:
         silence's doubt with the first line."""
         doubted = {doubt.kind for doubt in self.match.doubts}
         round_begin = first_complete_round(self.facts) if self.state.has_gap else 0
-        if round_begin is not None and (self.state.has_gap or SOURCE in doubted):
+        if round_begin is not None and (self.state.has_gap or MISSING_DATA in doubted):
             self.state = replace(self.state, has_gap=False)
-            self.facts.insert(round_begin, SourceRestored(at=self._time_at(round_begin)))
+            self.facts.insert(round_begin, DataComplete(at=self._time_at(round_begin)))
         if SILENT in doubted:
-            self.facts.insert(0, SourceResumed(at=self._time_at(0)))
+            self.facts.insert(0, SilenceEnded(at=self._time_at(0)))
 
     def _time_at(self, index: int) -> int:
         return self.facts[index].at if index < len(self.facts) else self.arrived_at
@@ -93,6 +93,6 @@ class LogUpdate:
 
 def first_complete_round(facts: Sequence[Fact]) -> int | None:
     """The index of the first round begun after the last gap in `facts`; None without one."""
-    lost = max((index for index, fact in enumerate(facts) if isinstance(fact, SourceLost)), default=-1)
+    lost = max((index for index, fact in enumerate(facts) if isinstance(fact, DataLost)), default=-1)
     begins = (index for index, fact in enumerate(facts) if isinstance(fact, FreezeStarted) and index > lost)
     return next(begins, None)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from app.domain.facts import SourceLost
+from app.domain.facts import DataLost
 from app.domain.match import Match
 from app.ingest import offsets
 from app.ingest.config import IngestConfig
@@ -39,6 +39,6 @@ async def _close_gap(tx: Tx, match: Match, now: int, config: IngestConfig) -> No
         missing = (state.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
         update = LogUpdate(tx, match, replace(state, has_gap=True, next_offset=first.begin))
-        update.facts.append(SourceLost(at=first.arrived_at, reason=GAP))
+        update.facts.append(DataLost(at=first.arrived_at, reason=GAP))
     await update.add_pending()
     await update.finish(now, config)

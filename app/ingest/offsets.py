@@ -26,8 +26,8 @@ def is_repeat(state: LogState, message: str, log_range: LogRange | None) -> bool
     return message == state.last_message_id or (log_range is not None and _is_behind(state, log_range))
 
 
-def begin_run(state: LogState, log_range: LogRange) -> LogState:
-    """The state; if the range belongs to a new run, it now waits for that run's first byte."""
+def await_start_of_run(state: LogState, log_range: LogRange) -> LogState:
+    """The state; if the range belongs to a new run and does not begin it, it waits for that run's byte 0."""
     if _same_run(state, log_range) or not log_range.begin:
         return state
     return replace(state, instance=log_range.instance, next_offset=0)

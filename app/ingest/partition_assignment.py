@@ -16,16 +16,16 @@ class PartitionAssignment:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._others: set[int] = set()
+        self._to_yield: set[int] = set()  #: assigned to others by the last `rebalance`, and not yielded since
 
     def rebalance(self, living: Iterable[str]) -> None:
         """Assign the queues to all living workers, this one included, in turn."""
         workers = sorted({*living, self.name})
-        self._others = {queue for queue in range(PARTITIONS) if workers[queue % len(workers)] != self.name}
+        self._to_yield = {queue for queue in range(PARTITIONS) if workers[queue % len(workers)] != self.name}
 
     def should_yield(self, queue: int) -> bool:
         """Whether to yield the turn in `queue` now: once for each `rebalance` that assigned it to another."""
-        if queue not in self._others:
+        if queue not in self._to_yield:
             return False
-        self._others.discard(queue)
+        self._to_yield.discard(queue)
         return True

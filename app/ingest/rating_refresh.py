@@ -24,7 +24,7 @@ async def refresh(store: Store, now: int, config: IngestConfig) -> int:
         rated = replace(after, ratings_version=match.ratings_version)
         changes = () if rated == match else (DetailsChanged(),)
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=not after.applied_late, pricing=config.pricing
+            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
         )
 
     return await for_each_match(store, ids, follow)

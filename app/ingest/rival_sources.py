@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.commands import match_update, source_switch
 from app.domain.changes import MatchChange
-from app.domain.facts import RivalSourceSeen, RivalSourcesGone
+from app.domain.facts import RivalSeen, RivalsGone
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, silence, source_selection
@@ -36,7 +36,7 @@ async def refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, n
         return
     detail = f"{source_selection.display_name(sender)} sends play and changes nothing: {sender.why}"
     await alerts.begin(tx, _rival(match.id, sender), detail, now)
-    after, changes = fold(match, [RivalSourceSeen(at=now)])
+    after, changes = fold(match, [RivalSeen(at=now)])
     await match_update.suspend_and_write(tx, match, after, changes, reason=after.suspended, now=now)
 
 
@@ -81,7 +81,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
         doubted = silence.doubt_if_silent(match, now, config)
         after, changes = await _without_claims(tx, doubted, before, now)
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=not after.applied_late, pricing=config.pricing
+            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
         )
 
     return await for_each_match(store, waiting, forget)
@@ -93,4 +93,4 @@ async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
     await tx.write(log_senders.save_statements(match.id, [replace(each, claims=False) for each in gone]))
     await source_switch.end_rival_alerts(tx, match.id, now)
-    return fold(match, [RivalSourcesGone(at=now)])
+    return fold(match, [RivalsGone(at=now)])

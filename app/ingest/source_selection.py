@@ -33,32 +33,32 @@ class SourceDecision(msgspec.Struct, frozen=True):
 
     verdict: Verdict
     sender: LogSender
-    former: LogSender | None = None
+    replaced: LogSender | None = None
 
     @property
     def changed(self) -> tuple[LogSender, ...]:
-        return (self.sender, self.former) if self.former else (self.sender,)
+        return (self.sender, self.replaced) if self.replaced else (self.sender,)
 
 
 def decide(known: tuple[LogSender, ...], batch: Batch, takeover_millis: int) -> SourceDecision:
     """Decide on a batch. The followed source can be replaced after `takeover_millis` of silence."""
     sender = _sender(known, batch)
-    former = followed(known)
-    if former is None or former.source == sender.source:
+    current = followed(known)
+    if current is None or current.source == sender.source:
         return SourceDecision("followed", replace(sender, state="followed", why="", claims=False))
-    silent = batch.arrived_at - former.last_seen
+    silent = batch.arrived_at - current.last_seen
     if silent >= takeover_millis:
         why = f"silent for {silent // 1000} s when another source took over"
-        return _replacing(sender, former, "taken_over", why)
-    if sender.server == former.server and sender.state != "ended":
-        if silent >= RESTART_MILLIS or _is_certain(batch):
-            return _replacing(sender, former, "next_run", "the server's next run took its place")
+        return _replacing(sender, current, "taken_over", why)
+    if sender.server == current.server and sender.state != "ended":
+        if silent >= RESTART_MILLIS or _names_its_server(batch):
+            return _replacing(sender, current, "next_run", "the server's next run took its place")
         return SourceDecision("refused", _refused(sender, "another run of the server is still sending"))
-    if sender.state == "ended" and sender.server == former.server:
+    if sender.state == "ended" and sender.server == current.server:
         why = "an earlier run of the server that is followed"
-        late = batch.arrived_at - former.first_seen < RESTART_MILLIS
+        late = batch.arrived_at - current.first_seen < RESTART_MILLIS
         return SourceDecision("refused", replace(sender, why=why) if late else _refused(sender, why))
-    return SourceDecision("refused", _refused(sender, f"{display_name(former)} is followed"))
+    return SourceDecision("refused", _refused(sender, f"{display_name(current)} is followed"))
 
 
 def followed(known: tuple[LogSender, ...]) -> LogSender | None:
@@ -83,8 +83,8 @@ def server_of(batch: Batch) -> str:
     return batch.unique or (f"{batch.peer} {batch.address}" if batch.address else batch.peer)
 
 
-def _is_certain(batch: Batch) -> bool:
-    """Whether the server identifies itself; several servers may share a peer's address. Batches of old
+def _names_its_server(batch: Batch) -> bool:
+    """Whether the headers name the server; several servers may share a peer's address. Batches of old
     versions of the sink have no peer either."""
     return bool(batch.address or batch.unique or not batch.peer)
 
@@ -112,9 +112,9 @@ def _sender(known: tuple[LogSender, ...], batch: Batch) -> LogSender:
     )
 
 
-def _replacing(sender: LogSender, former: LogSender, verdict: Verdict, why: str) -> SourceDecision:
+def _replacing(sender: LogSender, current: LogSender, verdict: Verdict, why: str) -> SourceDecision:
     sender = replace(sender, state="followed", why="", claims=False)
-    return SourceDecision(verdict, sender, replace(former, state="ended", why=why))
+    return SourceDecision(verdict, sender, replace(current, state="ended", why=why))
 
 
 def _refused(sender: LogSender, why: str) -> LogSender:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app.commands import match_update
 from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
-from app.domain.facts import SourceLost, SourceRestored, SourceResumed
+from app.domain.facts import DataComplete, DataLost, SilenceEnded
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import silence
@@ -36,7 +36,7 @@ async def suspend_everything(store: Store, now: int) -> int:
     """Suspend every active market of every match; how many matches had one.
 
     The feed process calls it when no ingest worker is alive. A worker that returns lifts it: before play at
-    once (`end_after_restart`), in play with the next fresh lines.
+    once (`resume_after_ingest_outage`), in play with the next fresh lines.
     """
     async with store.autocommit() as tx:
         offered = await markets.matches_with_active(tx)
@@ -47,15 +47,15 @@ async def suspend_everything(store: Store, now: int) -> int:
     return await for_each_match(store, offered, suspend)
 
 
-async def end_after_restart(store: Store, now: int, config: IngestConfig) -> int:
+async def resume_after_ingest_outage(store: Store, now: int, config: IngestConfig) -> int:
     """Put matches that have not begun back on offer after `suspend_everything`; how many."""
     async with store.autocommit() as tx:
         waiting = await matches.suspended_before_play(tx, PROCESSING_STOPPED)
 
     async def resume(tx: Tx, match: Match) -> None:
-        after, changes = fold(match, [SourceRestored(at=now), SourceResumed(at=now)])
+        after, changes = fold(match, [DataComplete(at=now), SilenceEnded(at=now)])
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, quoting=not after.applied_late, pricing=config.pricing
+            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
         )
 
     return await for_each_match(store, waiting, resume)
@@ -71,7 +71,7 @@ async def _suspend_for_doubt(tx: Tx, match: Match, reason: str, now: int) -> Non
 
 async def suspend_for_loss(tx: Tx, match: Match, reason: str, now: int) -> None:
     """Suspend a match of which lines of the present round are lost."""
-    after, changes = fold(match, [SourceLost(at=now, reason=reason)])
+    after, changes = fold(match, [DataLost(at=now, reason=reason)])
     await _suspend(tx, match, after, changes, reason, now)
 
 

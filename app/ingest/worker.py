@@ -49,7 +49,7 @@ async def tick(store: Store, assignment: PartitionAssignment, now: int, config: 
             assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _DEAD_MILLIS))
         await missing_ranges.skip_missing(store, now, config)
         await suspension.suspend_silent(store, now, config)
-        await suspension.end_after_restart(store, now, config)
+        await suspension.resume_after_ingest_outage(store, now, config)
         await rival_sources.note_silence(store, now, config)
         await rival_sources.forget_rivals(store, now, config)
         await rating_refresh.refresh(store, now, config)

@@ -16,7 +16,7 @@ AND (NOT $2::bool OR m.status = '{Status.FINISHED}')
 """
 _NAMED = "(m.number = ANY($3::bigint[]) OR m.id = ANY($4::uuid[]))"
 _OFFERED = f"EXISTS (SELECT FROM market k WHERE k.match_id = m.id AND k.status IN {OPEN_MARKETS})"
-#: The codes of open markets are 1 and -1, the sign in `Quotes`; names are `offer_name`s.
+#: The codes of open markets are 1 and -1, the sign in `Quotes`; names are `market_name`s.
 _QUOTES = f"""
 SELECT match_id, type_id || ':' || specifiers AS market, status * (odds * 1000)::int AS quote FROM market
 WHERE match_id = ANY($1) AND status IN {OPEN_MARKETS}

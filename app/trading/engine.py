@@ -52,17 +52,17 @@ def react(
     book: Book,
     *,
     now: int,
-    quoting: bool,
+    may_price: bool,
     pricing: PricingConfig,
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
     `match` is the state after `changes`, seen at `now` (Unix ms). Without
-    `quoting` every active market is suspended; markets are settled, but none is opened or priced. Markets
+    `may_price` every active market is suspended; markets are settled, but none is opened or priced. Markets
     that an operator settled stay as they are until an operator rolls them back, held ones until they are
     released.
     """
-    facts, reason = collect_facts(match, changes), _reason_to_suspend(match, quoting)
+    facts, reason = collect_facts(match, changes), _reason_to_suspend(match, may_price)
     after = dict(book)
     entries = _roll_back_outdated(facts, changes, after)
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
@@ -161,12 +161,12 @@ def _settle_decided(
     return entries
 
 
-def _reason_to_suspend(match: Match, quoting: bool) -> str:
+def _reason_to_suspend(match: Match, may_price: bool) -> str:
     """Why nothing at all may be on offer, or ""."""
     why = public_reason(match) or match.pause
     if why:
         return why
-    return "" if quoting else "facts came late"
+    return "" if may_price else "facts came late"
 
 
 def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], reason: str) -> bool:

@@ -112,7 +112,7 @@ class Forecast:
     def current_round(self) -> CurrentRound | None:
         """The round in its freeze or live, not yet won."""
         current = self.match.current
-        return current if current and current.phase != "over" and not current.won else None
+        return current if current and current.phase != "over" and not current.pending_result else None
 
     def map_parameters(self, number: int, level: float) -> list[tuple[float, MapParameters]]:
         """The map's parameters under this skill, with their probabilities: one, or one for each side that

@@ -93,7 +93,7 @@ def _round_in_progress(facts: MatchFacts) -> CurrentRound | None:
         return None
     return (
         None
-        if current.phase == "over" or current.won or (current.map, current.number) in facts.rounds
+        if current.phase == "over" or current.pending_result or (current.map, current.number) in facts.rounds
         else current
     )
 

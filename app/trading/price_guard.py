@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from app.domain import changes as c
-from app.domain.market import Book, Market, MarketStatus, offer_name
+from app.domain.market import Book, Market, MarketStatus, market_name
 from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse
@@ -51,7 +51,7 @@ class PriceMove(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        name = offer_name(*self.market.key)
+        name = market_name(*self.market.key)
         return f"{name} moved from {self.before:.3f} to {self.market.probability:.3f}"
 
 

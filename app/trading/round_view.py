@@ -40,7 +40,13 @@ class _Players(msgspec.Struct):
 def round_state(match: Match, now: int) -> RoundState | None:
     """The current round at `now` (Unix ms); None outside freeze time and play, or while sides are unknown."""
     play, current = match.map, match.current
-    if play is None or current is None or current.phase == "over" or current.won or play.home_side is None:
+    if (
+        play is None
+        or current is None
+        or current.phase == "over"
+        or current.pending_result
+        or play.home_side is None
+    ):
         return None
     half, position = model.half_of(current.number - 1, play.max_rounds, play.overtime_rounds)
     ct, t = _both(match, play, current)

@@ -130,7 +130,7 @@ class Observation:
         if not self._watching:
             return
         if text or now >= self._due_at:
-            reaction = react(self.match, changes, self._book, now=now, quoting=True, pricing=PRICING)
+            reaction = react(self.match, changes, self._book, now=now, may_price=True, pricing=PRICING)
             self._due_at = reaction.reprice_at or math.inf
             if reaction.markets:
                 self._book = self._book | {market.key: market for market in reaction.markets}

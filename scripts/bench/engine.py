@@ -156,7 +156,7 @@ def moments(subject: Subject, match: Match) -> Iterator[Moment]:
         opened = any(isinstance(change, RoundOpened) for change in changes)
         if opened or (was_live and _is_live(match)):
             yield Moment(not opened, match, changes, book)
-        reaction = react(match, changes, book, now=index, quoting=True, pricing=_PRICING)
+        reaction = react(match, changes, book, now=index, may_price=True, pricing=_PRICING)
         book = book | {market.key: market for market in reaction.markets}
 
 
@@ -192,7 +192,9 @@ def _reprice(moment: Moment) -> tuple[float, int]:
     """Milliseconds, and how many markets changed."""
     gc.disable()
     started = time.thread_time()
-    reaction = react(moment.match, moment.changes, moment.book, now=_ARRIVED, quoting=True, pricing=_PRICING)
+    reaction = react(
+        moment.match, moment.changes, moment.book, now=_ARRIVED, may_price=True, pricing=_PRICING
+    )
     spent = time.thread_time() - started
     gc.enable()
     return spent * 1000, len(reaction.markets)

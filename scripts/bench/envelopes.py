@@ -80,7 +80,7 @@ class MapEnvelopes:
                 self._react("time", self.match, (), self.due_at)
 
     def _react(self, cause: str, before: Match, changes: Sequence[MatchChange], now: int) -> None:
-        reaction = engine.react(self.match, changes, self.book, now=now, quoting=True, pricing=self.pricing)
+        reaction = engine.react(self.match, changes, self.book, now=now, may_price=True, pricing=self.pricing)
         rows = change_drafts.compose(
             before, self.match, changes, self.book, reaction.markets, reaction.entries
         )

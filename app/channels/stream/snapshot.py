@@ -8,7 +8,7 @@ from app.channels.stream.entitlements import Entitlements
 from app.channels.stream.frames import Frame, MatchLookup, encode_frame
 from app.channels.stream.match_state import MatchState
 from app.domain import frame_types, scopes
-from app.domain.market import offer_name
+from app.domain.market import market_name
 from app.wire.views.frames import market_frame
 
 _encode = msgspec.json.Encoder().encode
@@ -50,6 +50,6 @@ def _match(
 
 def _markets(state: MatchState, now: int) -> Iterator[Frame]:
     for market in state.markets.values():
-        seq = state.market_seqs.get(offer_name(*market.key), state.match.last_seq)
+        seq = state.market_seqs.get(market_name(*market.key), state.match.last_seq)
         data = _encode(market_frame(state.id, market))
         yield Frame(seq, encode_frame(frame_types.MARKET_UPDATED, data, now, seq, snapshot=True))

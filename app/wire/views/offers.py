@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from app.domain.ids import match_urn
-from app.domain.market import Market, MarketStatus, Result, offer_name
+from app.domain.market import Market, MarketStatus, Result, market_name
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
 from app.wire.views.scalars import iso_time
 
@@ -71,7 +71,7 @@ class SettlementView(msgspec.Struct, frozen=True, kw_only=True):
 
 def market_view(market: Market) -> MarketView:
     return MarketView(
-        market_offer_id=offer_name(*market.key),
+        market_offer_id=market_name(*market.key),
         id=market.type_id,
         specifiers=market.specifiers,
         status=_STATUS[market.status],
@@ -86,7 +86,7 @@ def market_view(market: Market) -> MarketView:
 def settlement_view(match_id: UUID, number: int, entry: LedgerEntry) -> SettlementView:
     return SettlementView(
         id=entry.id,
-        market_offer_id=offer_name(*entry.key),
+        market_offer_id=market_name(*entry.key),
         match_id=str(match_id),
         match_urn=match_urn(number),
         market_id=entry.type_id,

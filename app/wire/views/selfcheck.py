@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from app.domain.market import offer_name
+from app.domain.market import market_name
 from app.domain.selfcheck import QuoteDifference, Quotes
 from app.kit.errors import Field
 
@@ -82,7 +82,7 @@ class SelfCheckView(msgspec.Struct, frozen=True):
 def quotes(sent: ClientMatch) -> Quotes:
     """The markets of a match; of two with one name the later counts."""
     return {
-        offer_name(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
+        market_name(each.id, each.specifiers): each.status * round((each.odds or 0) * 1000)
         for each in sent.markets
     }
 

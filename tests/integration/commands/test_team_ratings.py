@@ -55,7 +55,7 @@ async def write(store: Store, match: Match, **fields: object) -> Match:
         cancelled = after.status is Status.CANCELLED
         changes = (MatchCancelled(),) if cancelled else (DetailsChanged(),)
         return await match_update.react_and_write(
-            tx, before, after, changes, now=NOW, quoting=True, pricing=PRICING
+            tx, before, after, changes, now=NOW, may_price=True, pricing=PRICING
         )
 
 

@@ -56,7 +56,7 @@ def facts_on_equipment(at: st.SearchStrategy[int]) -> st.SearchStrategy[f.Fact]:
 def facts() -> st.SearchStrategy[f.Fact]:
     at = st.integers(0, 50_000)
     plain = (f.WarmupStarted, f.WarmupEnded, f.RestartAnnounced, f.FreezeStarted, f.RoundStarted)
-    bare = (*plain, f.RoundEnded, f.BombExploded, f.SourceRestored, f.SourceResumed, f.ListBegun, f.ListEnded)
+    bare = (*plain, f.RoundEnded, f.BombExploded, f.DataComplete, f.SilenceEnded, f.ListBegun, f.ListEnded)
     return st.one_of(
         facts_on_equipment(at),
         *(st.builds(kind, at=at) for kind in bare),
@@ -102,7 +102,7 @@ def facts() -> st.SearchStrategy[f.Fact]:
         st.builds(f.Resumed, at=at, reason=st.just("TimeOutTs")),
         st.builds(f.RestoreAnnounced, at=at, round=st.integers(0, 5)),
         st.builds(f.MapEnded, at=at, map_name=maps, ct_score=scores, t_score=scores),
-        st.builds(f.SourceLost, at=at, reason=st.just("silence")),
+        st.builds(f.DataLost, at=at, reason=st.just("silence")),
     )
 
 

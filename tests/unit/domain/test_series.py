@@ -191,9 +191,9 @@ def test_lost_data_suspends_and_marks_the_round() -> None:
     server = Server()
     server.start_map()
     server.go_live()
-    server.report(f.SourceLost(at=server.later(), reason="bytes 100 to 200 are missing"))
+    server.report(f.DataLost(at=server.later(), reason="bytes 100 to 200 are missing"))
     assert server.match.suspended == "bytes 100 to 200 are missing"
-    server.report(f.SourceRestored(at=server.later()))
+    server.report(f.DataComplete(at=server.later()))
     assert not server.match.suspended
     server.kill("home", 0, 0)
     server.win("home")
@@ -244,7 +244,7 @@ def _doubted() -> Server:
     server.start_map()
     server.rounds(*["home"] * 11)
     server.report(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
-    server.report(f.RivalSourceSeen(at=server.later()), f.SourceLost(at=server.later(), reason="missing"))
+    server.report(f.RivalSeen(at=server.later()), f.DataLost(at=server.later(), reason="missing"))
     server.match, _ = suspend(server.match, "by an operator")
     assert {doubt.kind for doubt in server.match.doubts} == {"rival", "source", "operator", "format"}
     return server

@@ -25,10 +25,10 @@ class TradedServer(Server):
         self.trader = Trader(self.match)
         self.trader.react()
 
-    def report(self, *facts: f.Fact, quoting: bool = True) -> tuple[object, ...]:  # type: ignore[override]
+    def report(self, *facts: f.Fact, may_price: bool = True) -> tuple[object, ...]:  # type: ignore[override]
         changes = super().report(*facts)
         self.trader.match = self.match
-        self.trader.react(changes, quoting=quoting)
+        self.trader.react(changes, may_price=may_price)
         return changes
 
     def status_of(self, type_id: int, specifiers: str) -> MarketStatus:
@@ -101,16 +101,16 @@ def test_pause_and_suspension_take_everything_off(server: TradedServer) -> None:
     assert {market.reason for market in server.trader.open()} == {"timeout"}
     server.report(f.Resumed(at=server.later(), reason="timeout"))
     assert server.status_of(13, team(1)) is ACTIVE
-    server.report(f.SourceLost(at=server.later(), reason="hole"))
+    server.report(f.DataLost(at=server.later(), reason="hole"))
     assert not server.trader.active()
 
 
 def test_late_facts_settle_but_offer_nothing(server: TradedServer) -> None:
-    server.report(f.RoundStarted(at=server.later(15)), quoting=False)
+    server.report(f.RoundStarted(at=server.later(15)), may_price=False)
     assert not server.trader.active()
     server.kill("home", 0, 0)
-    server.report(server.kill_fact("home", 1, 1), quoting=False)
-    server.report(server.won_fact("home"), f.FreezeStarted(at=server.later(7)), quoting=False)
+    server.report(server.kill_fact("home", 1, 1), may_price=False)
+    server.report(server.won_fact("home"), f.FreezeStarted(at=server.later(7)), may_price=False)
     assert not server.trader.active()
     assert server.trader.of(13, team(1)).result is Result.WON
     assert (13, team(3)) not in server.trader.book
@@ -208,7 +208,7 @@ def test_cancelled_match_voids_what_is_undecided(server: TradedServer) -> None:
 def test_a_hole_in_the_round_leaves_its_events_open(server: TradedServer) -> None:
     server.rounds("home")
     server.go_live()
-    server.report(f.SourceLost(at=server.later(), reason="hole"))
+    server.report(f.DataLost(at=server.later(), reason="hole"))
     server.kill("home", 0, 0)
     assert server.trader.of(14, team(2)).open
     server.win("home")

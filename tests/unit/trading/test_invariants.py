@@ -63,7 +63,7 @@ def test_plausible_accounts(
     trader = Trader(priced(3, strength))
     trader.react()
     for batch in batches(account, cut):
-        trader.apply(batch, quoting=data.draw(st.integers(0, 9)) > 0)
+        trader.apply(batch, may_price=data.draw(st.integers(0, 9)) > 0)
 
 
 @SLOW

@@ -116,8 +116,8 @@ def test_a_hole_in_the_log_takes_the_map_off_offer_and_voids_what_is_not_exceede
 ) -> None:
     line = opened(server)
     server.go_live()
-    server.report(f.SourceLost(at=server.later(), reason="hole"))
-    server.report(f.SourceRestored(at=server.later()))
+    server.report(f.DataLost(at=server.later(), reason="hole"))
+    server.report(f.DataComplete(at=server.later()))
     server.win("away")
     server.freeze()
     assert MarketStatus.ACTIVE not in markets(server).values()

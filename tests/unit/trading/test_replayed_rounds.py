@@ -117,7 +117,7 @@ def test_a_round_with_an_unseen_end_is_not_replayed(server: TradedServer) -> Non
     server.rounds("home")
     server.go_live()
     server.kill("home", 0, 0)
-    server.report(f.SourceLost(at=server.later(), reason="a part of the log is missing"))
+    server.report(f.DataLost(at=server.later(), reason="a part of the log is missing"))
     server.score = {"home": 2, "away": 0}
     server.freeze()
     assert windows(server.trader) == []

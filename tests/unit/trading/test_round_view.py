@@ -157,9 +157,9 @@ def test_a_round_whose_winner_was_not_seen_leaves_the_loss_bonus_unknown() -> No
     server.rounds("home")
     server.go_live()
     server.score["home"] += 1
-    server.report(f.SourceLost(at=server.now, reason="gap"))
+    server.report(f.DataLost(at=server.now, reason="gap"))
     server.status()
-    server.report(f.SourceRestored(at=server.now))
+    server.report(f.DataComplete(at=server.now))
     server.freeze()
     assert state_of(server).ct.losses is None
 
@@ -200,7 +200,7 @@ def test_equipment_is_followed_from_the_beginning_of_a_half() -> None:
 
 def test_equipment_is_known_once_all_living_players_have_shown_it() -> None:
     server = live()
-    server.report(f.SourceLost(at=server.now, reason="gap"), f.SourceRestored(at=server.now))
+    server.report(f.DataLost(at=server.now, reason="gap"), f.DataComplete(at=server.now))
     server.win("home")
     server.freeze()
     server.go_live()
@@ -227,10 +227,10 @@ def test_after_missing_data_nothing_is_known_but_what_is_shown_again() -> None:
     equip(server, "home", "away")
     pay(server, "home", 1000)
     hit(server, "home", 0, 50, 0)
-    server.report(f.SourceLost(at=server.now, reason="gap"))
+    server.report(f.DataLost(at=server.now, reason="gap"))
     state = state_of(server)
     assert [state.seconds_left, state.ct.health, state.ct.weapons, state.ct.money] == [None] * 4
-    server.report(f.SourceRestored(at=server.now))
+    server.report(f.DataComplete(at=server.now))
     server.win("home")
     server.freeze()
     state = state_of(server)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.equipment_value import equipment_value
-from app.domain.facts import Fact, FreezeStarted, SourceLost, SourceRestored
+from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted
 from app.domain.loadout import Loadout
 from app.domain.match import Match
 from app.ingest import cs2log
@@ -36,9 +36,9 @@ def views(lines: Iterable[tuple[int, str]], gap: range = range(0)) -> Views:
         at = stamp(line)
         facts: list[Fact] = list(cs2log.read(line, at).facts)
         if index in gap:
-            facts, lost = [SourceLost(at=at, reason="gap")], True
+            facts, lost = [DataLost(at=at, reason="gap")], True
         elif lost and any(isinstance(fact, FreezeStarted) for fact in facts):
-            facts, lost = [SourceRestored(at=at), *facts], False
+            facts, lost = [DataComplete(at=at), *facts], False
         match, _ = fold_arrived(match, facts)
         found[index] = match, round_state(match, at)
     return found

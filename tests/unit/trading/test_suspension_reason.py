@@ -18,7 +18,7 @@ MARKET = Market(1, "team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
 
 def reasons(match: Match) -> list[object]:
     reaction = engine.react(
-        match, (DetailsChanged(),), {MARKET.key: MARKET}, now=1, quoting=True, pricing=PricingConfig()
+        match, (DetailsChanged(),), {MARKET.key: MARKET}, now=1, may_price=True, pricing=PricingConfig()
     )
     return [market_view(market).suspended_reason for market in reaction.markets]
 

@@ -46,20 +46,20 @@ class Trader:
         self.checking = checking
         self.now = 0
 
-    def apply(self, facts: Iterable[Fact], *, quoting: bool = True) -> Reaction:
+    def apply(self, facts: Iterable[Fact], *, may_price: bool = True) -> Reaction:
         self.match, changes = fold_arrived(self.match, facts)
-        return self.react(changes, quoting=quoting)
+        return self.react(changes, may_price=may_price)
 
-    def react(self, changes: Sequence[c.MatchChange] = (), *, quoting: bool = True) -> Reaction:
+    def react(self, changes: Sequence[c.MatchChange] = (), *, may_price: bool = True) -> Reaction:
         self._store(changes)
         self.now = max(self.now + 1000, self.match.last_arrived_at)
-        reaction = react(self.match, changes, self.book, now=self.now, quoting=quoting, pricing=PRICING)
+        reaction = react(self.match, changes, self.book, now=self.now, may_price=may_price, pricing=PRICING)
         self._note_offers(reaction)
         for market in reaction.markets:
             self.book[market.key] = with_offer_end(self.book.get(market.key), market, self.now)
         self.ledger += reaction.entries
         if self.checking:
-            self.check(reaction, changes, quoting=quoting)
+            self.check(reaction, changes, may_price=may_price)
         return reaction
 
     def _store(self, changes: Sequence[c.MatchChange]) -> None:
@@ -94,11 +94,11 @@ class Trader:
     def entries(self, type_id: int, specifiers: str) -> list[LedgerEntry]:
         return [entry for entry in self.ledger if entry.key == (type_id, specifiers)]
 
-    def check(self, reaction: Reaction, changes: Sequence[c.MatchChange], *, quoting: bool) -> None:
+    def check(self, reaction: Reaction, changes: Sequence[c.MatchChange], *, may_price: bool) -> None:
         keys = [market.key for market in reaction.markets]
         assert len(keys) == len(set(keys))
         self._nothing_open_on_a_decided_event(changes)
-        self._offers_only_when_allowed(quoting)
+        self._offers_only_when_allowed(may_price)
         self._books_sum()
         self._lines_agree()
         self._ledger_matches_book()
@@ -106,7 +106,7 @@ class Trader:
             self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
         )
         assert not found, found
-        again = react(self.match, (), self.book, now=self.now, quoting=quoting, pricing=PRICING)
+        again = react(self.match, (), self.book, now=self.now, may_price=may_price, pricing=PRICING)
         assert again == Reaction(reprice_at=reaction.reprice_at)
 
     def _nothing_open_on_a_decided_event(self, changes: Sequence[c.MatchChange]) -> None:
@@ -119,8 +119,8 @@ class Trader:
     def _waits_for_its_format(self, market: Market) -> bool:
         return collect_facts(self.match, ()).format_open(parse(market.specifiers).map)
 
-    def _offers_only_when_allowed(self, quoting: bool) -> None:
-        if self.match.pause or self.match.suspended or not quoting:
+    def _offers_only_when_allowed(self, may_price: bool) -> None:
+        if self.match.pause or self.match.suspended or not may_price:
             assert self.active() == []
 
     def _books_sum(self) -> None:

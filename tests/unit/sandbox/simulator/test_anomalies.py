@@ -73,7 +73,7 @@ def traded(plan: MatchPlan, seconds: float, *, checking: bool = False) -> tuple[
             trader.match = raise_doubt(trader.match, SILENT, "silence")
             trader.react()
             assert not trader.active()
-            trader.apply([f.SourceResumed(at=at), *reading.facts])
+            trader.apply([f.SilenceEnded(at=at), *reading.facts])
         else:
             trader.apply(reading.facts)
         last_at = at
