@@ -9,10 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import match_scores, model, skill
-from app.trading.lines import Distribution, Measure, Mixture, measured
+from app.trading.lines import Distribution, Finals, FinalScores, Measure, measured
 from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
-    Finals,
     MapParameters,
     MapState,
     finals,
@@ -29,7 +28,7 @@ from app.trading.map_scores import (
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.model import Skill
-from app.trading.round_model import ct_wins
+from app.trading.round_model import ct_wins_by_logit
 from app.trading.round_outlook import RoundOutlook, round_outlook
 from app.trading.round_state import RoundState
 from app.trading.round_view import round_state, seen_at, side_means
@@ -191,8 +190,8 @@ class Forecast:
         if ahead:
             return ahead.distribution(measure, self.once(Forecast._cases_reaching, number))
         branches = self.branches(number)
-        ends = [measured(measure, finals(parameters, state)) for _, parameters, state in branches]
-        return Mixture(ends).under([branch.weight for branch in branches])
+        ends = FinalScores(finals(parameters, state) for _, parameters, state in branches)
+        return ends.measured(measure).under([branch.weight for branch in branches])
 
     def _map_ahead(self, number: int) -> MapOutlook | None:
         """The outlook of a map of which no round is in progress."""
@@ -299,9 +298,10 @@ class Forecast:
 
     def _by_state(self, state: RoundState, number: int, home_is_ct: bool) -> Mapping[float, float]:
         side = 0.0 if state.pistol else model.side_logit(self.facts.play(number).name)
+        ct_wins = ct_wins_by_logit(state)
 
         def home_wins(level: float) -> float:
-            ct = ct_wins(state, side + (level if home_is_ct else -level))
+            ct = ct_wins(side + (level if home_is_ct else -level))
             return min(max(ct if home_is_ct else 1 - ct, 1 - _CERTAIN), _CERTAIN)
 
         return skill.by_skill(self.cases, self.skill, home_wins)

@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from operator import mul
+from typing import overload
 
 Measure = Callable[[int, int], int]  #: of a final score (home, away)
+Score = tuple[int, int]
+Finals = tuple[tuple[Score, float], ...]  #: final scores with their probabilities
+Line = tuple[float, float]  #: a line, and the probability to exceed it
 
 
 def summed(chances: Iterable[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
@@ -15,6 +19,33 @@ def summed(chances: Iterable[tuple[int, float]]) -> tuple[tuple[int, float], ...
     for value, chance in chances:
         sums[value] = sums.get(value, 0.0) + chance
     return tuple(sorted(sums.items()))
+
+
+class LineSequence(Sequence[Line]):
+    """Lines in order, each computed when it is read: most of a distribution's lines are far from evens, and
+    nobody reads them."""
+
+    __slots__ = ("_between", "_indices", "_tails")
+
+    def __init__(self, between: Sequence[float], tails: Sequence[float], indices: Sequence[int]) -> None:
+        """Of the lines `between` values those with these `indices`; the chance to exceed one is the tail of
+        the next value."""
+        self._between, self._tails, self._indices = between, tails, indices
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Line]: ...
+
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+        if isinstance(index, slice):
+            return [(self._between[at], self._tails[at + 1]) for at in self._indices[index]]
+        at = self._indices[index]
+        return self._between[at], self._tails[at + 1]
 
 
 class Distribution:
@@ -28,7 +59,7 @@ class Distribution:
     def of(cls, chances: Iterable[tuple[int, float]]) -> "Distribution":
         """That of values with their probabilities, in any order; a value's probabilities add up."""
         found = [one for one in summed(chances) if one[1] > 0]
-        return cls([value for value, _ in found], _tails(chance for _, chance in found))
+        return cls([value for value, _ in found], _tails([chance for _, chance in found]))
 
     def over(self, line: float) -> float:
         """The probability that the count exceeds `line`."""
@@ -48,47 +79,102 @@ class Distribution:
         mean = self.mean
         return sum((value - mean) ** 2 * chance for value, chance in self._found)
 
-    def lines(self, *, of_sign: bool = True) -> list[tuple[float, float]]:
+    def lines(self, *, of_sign: bool = True) -> LineSequence:
         """A line between each two neighbouring values, in order, with the probability to exceed it; without
         `of_sign` none that only the count's sign decides.
 
         Where values lie further apart, all lines between them are the same bet: the one next to the value
         nearer to zero stands for them.
         """
-        between, sign = _between(tuple(self._values))
-        lines = list(zip(between, self._tails[1:], strict=False))
-        if sign is not None and not of_sign:
-            del lines[sign]
-        return lines
+        between, every, without_sign = _between(tuple(self._values))
+        return LineSequence(between, self._tails, every if of_sign else without_sign)
 
 
 @lru_cache(maxsize=1024)
-def _between(values: tuple[int, ...]) -> tuple[list[float], int | None]:
-    """The lines between neighbouring values, and which of them only the sign decides."""
-    between = [low + 0.5 if low >= 0 else high - 0.5 for low, high in pairwise(values)]
-    signs = [index for index, (low, high) in enumerate(pairwise(values)) if low < 0 < high]
-    return between, signs[0] if signs else None
+def _between(values: tuple[int, ...]) -> tuple[list[float], Sequence[int], Sequence[int]]:
+    """The lines between neighbouring values; the indices of all, and of those that not the sign alone
+    decides."""
+    pairs = list(pairwise(values))
+    between = [low + 0.5 if low >= 0 else high - 0.5 for low, high in pairs]
+    return between, range(len(pairs)), [at for at, (low, high) in enumerate(pairs) if not low < 0 < high]
+
+
+class _Means(Sequence[float]):
+    """Weighted means of columns, each computed when it is first read."""
+
+    __slots__ = ("_columns", "_known", "_weights")
+
+    def __init__(self, weights: Sequence[float], columns: Sequence[Sequence[float]]) -> None:
+        self._weights, self._columns = weights, columns
+        self._known: dict[int, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, index: int) -> float: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[float]: ...
+
+    def __getitem__(self, index: int | slice) -> float | list[float]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        known = self._known.get(index)
+        if known is None:
+            known = self._known[index] = sum(map(mul, self._weights, self._columns[index]))
+        return known
 
 
 class Mixture:
     """The values of a count under each of several cases, of which only the weights change."""
 
-    def __init__(self, cases: Iterable[Iterable[tuple[int, float]]]) -> None:
-        found = [dict(summed(case)) for case in cases]
-        self._values = sorted({value for case in found for value, chance in case.items() if chance > 0})
-        tails = [_tails(case.get(value, 0.0) for value in self._values) for case in found]
-        self._columns = list(zip(*tails, strict=True))
+    def __init__(self, values: Sequence[int], columns: Sequence[Sequence[float]]) -> None:
+        """`columns`: for each of the `values`, and behind them, its tail in each case."""
+        self._values, self._columns = values, columns
 
     def under(self, weights: Sequence[float]) -> Distribution:
         """The mean over the cases; weights are positive and sum to 1."""
-        return Distribution(self._values, [sum(map(mul, weights, column)) for column in self._columns])
+        return Distribution(self._values, _Means(weights, self._columns))
 
 
-def _tails(chances: Iterable[float]) -> list[float]:
-    return [*reversed(list(accumulate(reversed(list(chances))))), 0.0]
+class FinalScores:
+    """The final scores in which each of several cases may end, to be measured in more than one way."""
+
+    def __init__(self, cases: Iterable[Finals]) -> None:
+        #: Cases mostly share their scores: these once, and of each case which ones it has, and their chances.
+        self._scores: dict[tuple[Score, ...], int] = {}
+        self._cases: list[tuple[int, tuple[float, ...]]] = []
+        for case in cases:
+            scores, chances = zip(*case, strict=True)
+            self._cases.append((self._scores.setdefault(scores, len(self._scores)), chances))
+
+    def measured(self, measure: Measure) -> Mixture:
+        """What `measure` may come to in each case."""
+        found = [[measure(home, away) for home, away in scores] for scores in self._scores]
+        values = sorted(set().union(*found))
+        at = {value: index for index, value in enumerate(values)}
+        positions = [[at[value] for value in measures] for measures in found]
+        sums = []
+        for number, chances in self._cases:
+            of_case = [0.0] * len(values)
+            for position, chance in zip(positions[number], chances, strict=True):
+                of_case[position] += chance
+            sums.append(of_case)
+        possible = [index for index, column in enumerate(zip(*sums, strict=True)) if any(column)]
+        if len(possible) < len(values):
+            values = [values[index] for index in possible]
+            sums = [[of_case[index] for index in possible] for of_case in sums]
+        return Mixture(values, list(zip(*map(_tails, sums), strict=True)))
 
 
-def measured(measure: Measure, ends: Iterable[tuple[tuple[int, int], float]]) -> Iterator[tuple[int, float]]:
+def _tails(chances: list[float]) -> list[float]:
+    tails = list(accumulate(reversed(chances), initial=0.0))
+    tails.reverse()
+    return tails
+
+
+def measured(measure: Measure, ends: Iterable[tuple[Score, float]]) -> Iterator[tuple[int, float]]:
     """The measure of each of these final scores, with its probability."""
     return ((measure(home, away), chance) for (home, away), chance in ends)
 

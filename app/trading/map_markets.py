@@ -7,8 +7,8 @@ from typing import Literal
 from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_handicap, with_threshold
-from app.trading.lines import Measure, lead, of_away, of_home, total
-from app.trading.map_scores import Score, reachable
+from app.trading.lines import Measure, Score, lead, of_away, of_home, total
+from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void, without_team

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 
 from msgspec.structs import replace
 
-from app.trading.lines import Distribution, Measure, Mixture, measured
+from app.trading.lines import Distribution, FinalScores, Measure, Mixture
 from app.trading.map_scores import MapParameters, MapState, finals, wins_map
 
 Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
@@ -31,9 +31,12 @@ class MapOutlook:
     def _mixture(self, measure: Measure) -> Mixture:
         known = self._mixtures.get(measure)
         if known is None:
-            known = Mixture(measured(measure, finals(*one)) for one in self._ahead)
-            self._mixtures[measure] = known
+            known = self._mixtures[measure] = self._final_scores.measured(measure)
         return known
+
+    @cached_property
+    def _final_scores(self) -> FinalScores:
+        return FinalScores(finals(*one) for one in self._ahead)
 
     @cached_property
     def wins(self) -> dict[float, float]:

@@ -17,10 +17,8 @@ from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
 from app.trading.half_walk import Half, HalfRemainder, Results
+from app.trading.lines import Finals, Score
 from app.trading.model import half_of, side_logit, start_side, switched
-
-Score = tuple[int, int]
-Finals = tuple[tuple[Score, float], ...]
 
 _OVERTIMES_AHEAD = 3  #: overtimes computed one by one; the rest is distributed over their outcomes
 

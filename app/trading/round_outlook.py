@@ -11,12 +11,10 @@ from operator import mul
 from msgspec.structs import replace
 
 from app.trading import match_scores
-from app.trading.lines import Distribution, Measure, Mixture, measured
+from app.trading.lines import Distribution, Finals, FinalScores, Measure, Mixture, Score
 from app.trading.map_scores import (
-    Finals,
     MapParameters,
     MapState,
-    Score,
     finals,
     half_scores,
     reaches_first,
@@ -46,8 +44,7 @@ class RoundOutlook:
         """What `measure` of the map's final score may come to."""
         known = self._mixtures.get(measure)
         if known is None:
-            ends = [measured(measure, finals(*one)) for one in self._ahead]
-            known = self._mixtures[measure] = Mixture(ends)
+            known = self._mixtures[measure] = self._final_scores.measured(measure)
         return known.under(self._weights(chances))
 
     def match_finals(
@@ -94,6 +91,10 @@ class RoundOutlook:
     @cached_property
     def _wins(self) -> list[float]:
         return [wins_map(*one) for one in self._ahead]
+
+    @cached_property
+    def _final_scores(self) -> FinalScores:
+        return FinalScores(finals(*one) for one in self._ahead)
 
     def _weights(self, chances: Chances) -> list[float]:
         won = [weight * chances[skill] for weight, skill in self._cases]

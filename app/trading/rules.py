@@ -42,7 +42,7 @@ def without_team(specifiers: Specifiers) -> Specifiers:
 
 def of_round(event: TimelineEvent, specifiers: Specifiers) -> bool:
     """Whether the market is about the round of this event."""
-    return (event.map, event.round) == (specifiers.map, specifiers.round)
+    return event.round == specifiers.round and event.map == specifiers.map
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +73,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_decided_by(self, events: Iterable[TimelineEvent], specifiers: Specifiers) -> bool:
         """Whether one of these events may decide the market."""
-        return self.event is not None and any(self.event(one, specifiers) for one in events)
+        decides = self.event
+        if decides is not None:
+            for one in events:
+                if decides(one, specifiers):
+                    return True
+        return False
 
     def group(self, specifiers: Specifiers) -> str:
         """The name of the group: exactly one of its markets wins."""

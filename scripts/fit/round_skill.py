@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from app.domain.match import MapPlay
 from app.trading.coefficients import RatingCoefficients
-from app.trading.map_scores import MapState, Score, finals, map_parameters, mixture
+from app.trading.lines import Score
+from app.trading.map_scores import MapState, finals, map_parameters, mixture
 from app.trading.ratings import Normal, RatingModel
 from scripts.fit.simplex import minimum
 from scripts.reality import rated_maps

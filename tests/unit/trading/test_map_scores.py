@@ -10,11 +10,10 @@ from app.domain.match import MapPlay
 from app.trading import half_walk, match_scores
 from app.trading.economy import economies
 from app.trading.half_walk import Half
+from app.trading.lines import Finals, Score
 from app.trading.map_scores import (
-    Finals,
     MapParameters,
     MapState,
-    Score,
     chance_of,
     finals,
     half_scores,

@@ -119,7 +119,7 @@ def test_an_outlook_serves_each_weight_of_the_skills(one: list[float], other: li
     used = MapOutlook(skills, sides, MapState(0, 0))
     used.distribution(total, one)
     fresh = MapOutlook(skills, sides, MapState(0, 0))
-    assert used.distribution(total, other).lines() == fresh.distribution(total, other).lines()
+    assert list(used.distribution(total, other).lines()) == list(fresh.distribution(total, other).lines())
 
 
 def parameters_of(starts_ct: bool) -> MapParameters:
