@@ -85,8 +85,8 @@ def react(
 
 def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> Iterator[Market]:
     """The markets of `after`, which begins with those of `book`, that differ or of which bets became void."""
-    for (key, known), market in zip(book.items(), after.values(), strict=False):
-        if (market is not known and market != known) or key in replayed:
+    for key, known, market in zip(book, book.values(), after.values(), strict=False):
+        if (market is not known and market != known) or (replayed and key in replayed):
             yield market
     for key in _added(after, book):
         yield after[key]

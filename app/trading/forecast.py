@@ -66,6 +66,8 @@ class Forecast:
         self._states: dict[int, MapState] = {}
         self._before: dict[int, float] = {}
         self._once: dict[tuple[object, object], Any] = {}
+        #: The forecast that this one is later than, and by how many ms: both share what is later still.
+        self._earlier: tuple[Forecast, int] | None = None
 
     @cached_property
     def cases(self) -> tuple[skill.Case, ...]:
@@ -90,10 +92,14 @@ class Forecast:
 
     def later(self, millis: int) -> "Forecast":
         """The forecast for so many ms later, if nothing happens until then but that time passes."""
+        if self._earlier is not None:
+            earlier, passed = self._earlier
+            return earlier.later(passed + millis)
         return self.once(Forecast._so_much_later, millis)
 
     def _so_much_later(self, millis: int) -> "Forecast":
         after = Forecast(self.facts, self.now + millis)
+        after._earlier = self, millis
         after._map_parameters, after._states = self._map_parameters, self._states
         after._before, after.phase = self._before, self.phase
         after._current_outlook = self._current_outlook

@@ -7,6 +7,7 @@ again, because what rests on them was settled when they ended.
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 
 import msgspec
 
@@ -83,14 +84,35 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         """Each player's kills on a map, in order; none for those who were only killed."""
         return self._kills(self.rounds.values(), self.match.current)
 
+    def lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
+        """Those of the player's `kills` in rounds that began before their map was decided by the rules: they
+        count however it ends. Counted player by player: a line of the log is about few."""
+        known = self._lasting_kills.get(player)
+        if known is None:
+            known = self._lasting_kills[player] = self._count_lasting_kills(player)
+        return known
+
     @cached_property
-    def lasting_kills(self) -> dict[PlayerKey, tuple[int, ...]]:
-        """Those of `kills` in rounds that began before their map was decided by the rules: they count however
-        it ends."""
-        rounds = [played for play in self.plays.values() for played in play.rounds_through_decision]
-        current = self.match.current
-        decided = current is not None and self.play(current.map).decided
-        return self._kills(rounds, None if decided else current)
+    def _lasting_kills(self) -> dict[PlayerKey, tuple[int, ...]]:
+        return {}
+
+    def _count_lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
+        number, account = player
+        current, play = self.match.current, self.play(number)
+        found = [
+            of_player.ids
+            for played in play.rounds_through_decision
+            for of_player in played.kills or ()
+            if of_player.account == account
+        ]
+        if (
+            current
+            and current.map == number
+            and not play.decided
+            and (number, current.number) not in self.rounds
+        ):
+            found += [one.ids for one in player_kills(current.events) if one.account == account]
+        return tuple(chain.from_iterable(found))
 
     def _kills(
         self, rounds: Iterable[Round], current: CurrentRound | None

@@ -83,10 +83,14 @@ def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
     """Whether the group has been on offer until now; None when it cannot be. Its markets open together."""
     if book.get(group.markets[0].key) is None:
         return False
-    known = [book.get(market.key) for market in group.markets]
-    if any(market is not None and is_unavailable(market) for market in known):
-        return None
-    return any(market is not None and _stands(market) for market in known)
+    stands = False
+    for planned in group.markets:
+        market = book.get(planned.key)
+        if market is not None:
+            if is_unavailable(market):
+                return None
+            stands = stands or _stands(market)
+    return stands
 
 
 OfferPlan = tuple[PlannedGroup | PlannedLadder, ...]
@@ -103,11 +107,10 @@ def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
         if isinstance(entry, PlannedLadder):
             yield from entry.on_offer(forecast, book)
             continue
-        known = [book.get(market.key) for market in entry.markets]
-        gone = {market.key for market in known if market is not None and is_unavailable(market)}
-        if not gone:
+        left = tuple([market for market in entry.markets if _is_available(market.key, book)])
+        if len(left) == len(entry.markets):
             yield entry
-        elif left := tuple(market for market in entry.markets if market.key not in gone):
+        elif left:
             yield PlannedGroup(entry.name, left)
 
 
@@ -150,6 +153,11 @@ def _line_groups(bases: tuple[tuple[int, Specifiers], ...]) -> LineGroups:
 
 def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
     return PlannedMarket((rule.id, specifiers.text), rule, specifiers)
+
+
+def _is_available(key: MarketKey, book: Book) -> bool:
+    market = book.get(key)
+    return market is None or not is_unavailable(market)
 
 
 def is_unavailable(market: Market) -> bool:

@@ -77,7 +77,7 @@ def _settle(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement
     if play is None:
         return None
     played_out = play.end_id is not None and not play.awarded
-    kills = (facts.kills if played_out else facts.lasting_kills).get(key, ())
+    kills = facts.kills.get(key, ()) if played_out else facts.lasting_kills(key)
     if len(kills) > specifiers.threshold:
         decisive = kills[: int(specifiers.threshold) + 1]
         return decide(over, decisive, f"{len(decisive)} kills")

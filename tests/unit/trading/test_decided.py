@@ -6,7 +6,7 @@ import pytest
 from app.domain import facts as f
 from app.domain.awards import award_map
 from app.domain.market import MarketStatus, Result
-from app.domain.match import Team
+from app.domain.match import Match, Team
 from app.domain.score_rules import is_decided
 from app.trading.match_facts import collect_facts
 from tests.unit.domain.play import TEAMS, Server, new_match
@@ -52,23 +52,29 @@ def test_play_that_goes_on_settles_nothing_more_and_offers_nothing() -> None:
         assert not server.trader.active()
 
 
+def lasting_kills(match: Match) -> dict[int, tuple[int, ...]]:
+    facts, accounts = collect_facts(match, ()), [player.account for team in TEAMS.values() for player in team]
+    return {account: facts.lasting_kills((1, account)) for account in accounts}
+
+
 def test_kills_of_rounds_that_began_before_the_map_was_decided_count_at_once() -> None:
     key = 1, TEAMS["home"][0].account
     server = short_map("home", "home")
     server.go_live()
     server.kill("home", 0, 0)
     found = collect_facts(server.match, ())
-    assert len(found.lasting_kills[key]) == len(found.kills[key]) == 3
+    assert len(found.lasting_kills(key)) == len(found.kills[key]) == 3
+    lasting = lasting_kills(server.match)
     server.win("home")
     server.freeze()
-    assert collect_facts(server.match, ()).lasting_kills == found.lasting_kills
+    assert lasting_kills(server.match) == lasting
     for _ in range(2):
         server.go_live()
         server.kill("home", 0, 0)
-        assert collect_facts(server.match, ()).lasting_kills == found.lasting_kills
+        assert lasting_kills(server.match) == lasting
         server.win("home")
         server.freeze()
-        assert collect_facts(server.match, ()).lasting_kills == found.lasting_kills
+        assert lasting_kills(server.match) == lasting
     assert len(collect_facts(server.match, ()).kills[key]) == 5
 
 
