@@ -86,6 +86,22 @@ class IngestQueues:
         """Whether the broker responds now."""
         return self._ready.is_set() and await self.broker.ping(timeout=_PING_SECONDS)
 
+    async def empty(self) -> bool:
+        """Whether no batch waits in any queue now; one of each may still be being applied. False as well
+        while the broker does not answer."""
+        if not self._ready.is_set():
+            return False
+        try:
+            async with asyncio.timeout(_PING_SECONDS):
+                for number in range(PARTITIONS):
+                    declared = await (await self.broker.declare_queue(queue(number))).declare()
+                    if declared.message_count:
+                        return False
+        except FAILURES as error:
+            log.warning("the internal queues cannot be counted", error=repr(error))
+            return False
+        return True
+
     async def ready(self) -> None:
         """Wait until the queues are declared and batches can be published."""
         await self._ready.wait()

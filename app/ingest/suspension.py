@@ -1,6 +1,6 @@
 """Suspensions that no log line causes: silent sources, no worker alive, lines that are lost."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from app.commands import match_update
 from app.domain.changes import DetailsChanged, MatchChange
@@ -36,7 +36,7 @@ async def suspend_everything(store: Store, now: int) -> int:
     """Suspend every active market of every match; how many matches had one.
 
     The feed process calls it when no ingest worker is alive. A worker that returns lifts it: before play at
-    once (`resume_after_ingest_outage`), in play with the next fresh lines.
+    once (`resume_after_ingest_outage`), when the queues are empty, in play with the next fresh lines.
     """
     async with store.autocommit() as tx:
         offered = await markets.matches_with_active(tx)
@@ -47,10 +47,18 @@ async def suspend_everything(store: Store, now: int) -> int:
     return await for_each_match(store, offered, suspend)
 
 
-async def resume_after_ingest_outage(store: Store, now: int, config: IngestConfig) -> int:
-    """Put matches that have not begun back on offer after `suspend_everything`; how many."""
+async def resume_after_ingest_outage(
+    store: Store, now: int, config: IngestConfig, queues_empty: Callable[[], Awaitable[bool]]
+) -> int:
+    """Put matches that have not begun back on offer after `suspend_everything`; how many.
+
+    Not before what was queued during the outage has been taken from the queues: such a match may have begun
+    in it.
+    """
     async with store.autocommit() as tx:
         waiting = await matches.suspended_before_play(tx, PROCESSING_STOPPED)
+    if not waiting or not await queues_empty():
+        return 0
 
     async def resume(tx: Tx, match: Match) -> None:
         after, changes = fold(match, [DataComplete(at=now), SilenceEnded(at=now)])

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from collections.abc import Awaitable, Callable
 from uuid import uuid4
 
 from app.ingest import consumer, missing_ranges, rating_refresh, repricing, rival_sources, suspension
@@ -36,12 +37,18 @@ async def run(
         async with asyncio.TaskGroup() as group:
             group.create_task(_reprice_regularly(store, config, stopping, clock))
             while not stopping.is_set():
-                await tick(store, assignment, clock(), config)
+                await tick(store, assignment, clock(), config, queues.empty)
                 await _until(stopping, _TICK_SECONDS)
     log.info("ingest worker ended", worker=assignment.name)
 
 
-async def tick(store: Store, assignment: PartitionAssignment, now: int, config: IngestConfig) -> None:
+async def tick(
+    store: Store,
+    assignment: PartitionAssignment,
+    now: int,
+    config: IngestConfig,
+    queues_empty: Callable[[], Awaitable[bool]],
+) -> None:
     """One heartbeat and all checks at `now`; skipped while the database is unavailable."""
     try:
         async with store.transaction() as tx:
@@ -49,7 +56,7 @@ async def tick(store: Store, assignment: PartitionAssignment, now: int, config: 
             assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _DEAD_MILLIS))
         await missing_ranges.skip_missing(store, now, config)
         await suspension.suspend_silent(store, now, config)
-        await suspension.resume_after_ingest_outage(store, now, config)
+        await suspension.resume_after_ingest_outage(store, now, config, queues_empty)
         await rival_sources.note_silence(store, now, config)
         await rival_sources.forget_rivals(store, now, config)
         await rating_refresh.refresh(store, now, config)

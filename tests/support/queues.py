@@ -26,3 +26,8 @@ async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
 
 def queues_of(settings: Settings) -> IngestQueues:
     return IngestQueues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
+
+
+async def empty() -> bool:
+    """For checks that wait until no batch is queued, where none ever is."""
+    return True

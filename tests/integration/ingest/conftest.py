@@ -1,5 +1,6 @@
 """A match and the batches of its log, applied without a queue."""
 
+from collections.abc import Awaitable, Callable
 from itertools import count
 
 import pytest
@@ -8,15 +9,23 @@ from msgspec.structs import replace
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.match import Match
+from app.ingest import worker
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
+from app.ingest.partition_assignment import PartitionAssignment
 from app.store import matches
 from app.store.connections import Store
 from tests.support import logs
+from tests.support.queues import empty
 
 NOW = 1_800_000_000_000
 CONFIG = IngestConfig()
+
+
+async def tick(store: Store, now: int, queues_empty: Callable[[], Awaitable[bool]] = empty) -> None:
+    """A worker's heartbeat and checks."""
+    await worker.tick(store, PartitionAssignment("w1"), now, CONFIG, queues_empty)
 
 
 @pytest.fixture

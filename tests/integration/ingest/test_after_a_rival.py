@@ -6,12 +6,11 @@ from app.commands import execution
 from app.commands.match_commands import FollowSource
 from app.domain.doubts import SERVER_SILENT
 from app.domain.market import MarketStatus
-from app.ingest import parked_batches, rival_sources, silence, suspension, worker
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest import parked_batches, rival_sources, silence, suspension
 from app.store import alerts, changes, markets
 from app.store.alerts import AlertKind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server, tick
 from tests.support import logs
 
 GONE = CONFIG.takeover_millis + 1  #: ms after a rival's last line
@@ -93,7 +92,7 @@ async def test_an_operator_who_decides_against_a_rival_opens_nothing_on_a_silent
     store: Store, server: Server, rival: Addressed
 ) -> None:
     silent = server.now + CONFIG.silence_live_millis + 1
-    await worker.tick(store, PartitionAssignment("w1"), silent, CONFIG)
+    await tick(store, silent)
     await execution.execute(
         store,
         str(server.match.id),
@@ -162,7 +161,7 @@ async def test_a_backlog_of_a_match_before_play_opens_nothing_when_workers_retur
     assert await suspension.suspend_everything(store, NOW) == 1
     waiting = server.cut('World triggered "Nothing"')
     assert await server.deliver(waiting, late=CONFIG.fresh_millis + 1) == ["applied"]
-    await worker.tick(store, PartitionAssignment("w1"), server.now + 5000, CONFIG)
+    await tick(store, server.now + 5000)
     assert await on_offer(store, server) == 0
     await server.send('World triggered "Nothing"')
     assert await on_offer(store, server)

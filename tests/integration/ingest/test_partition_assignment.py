@@ -20,7 +20,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
-from tests.support.queues import private_vhost, queues_of
+from tests.support.queues import empty, private_vhost, queues_of
 
 NOW = 1_800_000_000_000
 ROOT = Path(__file__).resolve().parents[3]
@@ -167,11 +167,11 @@ async def test_the_queues_of_a_frozen_worker_are_anothers_within_seconds(
 
 async def test_workers_learn_of_each_other_by_their_beats(store: Store) -> None:
     a, b = PartitionAssignment("a"), PartitionAssignment("b")
-    await tick(store, a, NOW, IngestConfig())
+    await tick(store, a, NOW, IngestConfig(), empty)
     assert not any(a.should_yield(queue) for queue in range(PARTITIONS))
-    await tick(store, b, NOW, IngestConfig())
-    await tick(store, a, NOW + 1000, IngestConfig())
+    await tick(store, b, NOW, IngestConfig(), empty)
+    await tick(store, a, NOW + 1000, IngestConfig(), empty)
     assert [queue for queue in range(PARTITIONS) if a.should_yield(queue)] == [1, 3, 5, 7]
     assert [queue for queue in range(PARTITIONS) if b.should_yield(queue)] == [0, 2, 4, 6]
-    await tick(store, a, NOW + 6000, IngestConfig())
+    await tick(store, a, NOW + 6000, IngestConfig(), empty)
     assert not any(a.should_yield(queue) for queue in range(PARTITIONS))

@@ -189,3 +189,27 @@ async def test_without_a_broker_the_refusal_comes_within_two_seconds(settings: S
 
 async def value(number: int) -> int:
     return number
+
+
+async def test_they_are_empty_once_everything_was_taken(private: Settings) -> None:
+    not_connected = queues_of(private)
+    assert not await not_connected.empty(), "not known is not empty"
+    let_go, taken = asyncio.Event(), asyncio.Event()
+
+    async def handle(batch: Batch) -> None:
+        taken.set()
+        await let_go.wait()
+
+    consuming = queues_of(private)
+    subscribe(consuming, handle, PartitionAssignment("w1"))
+    async with queues_of(private) as publishing:
+        await publishing.ready()
+        assert await publishing.empty()
+        for batch in batches(2):
+            await publishing.publish(batch)
+        assert not await publishing.empty()
+        async with consuming:
+            await asyncio.wait_for(taken.wait(), 10)
+            assert not await publishing.empty(), "one is being applied, the other waits"
+            let_go.set()
+            await eventually(publishing.empty, bool)

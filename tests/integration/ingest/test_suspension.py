@@ -8,14 +8,13 @@ from app.commands import execution, match_commands, match_update
 from app.domain import doubts
 from app.domain.doubts import SERVER_SILENT
 from app.domain.market import Market, MarketStatus
-from app.ingest import suspension, worker
+from app.ingest import suspension
 from app.ingest.apply import apply
 from app.ingest.log_update import GAP
-from app.ingest.partition_assignment import PartitionAssignment
 from app.store import alerts, changes, heartbeats, markets
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server, tick
 from tests.support import logs
 
 
@@ -49,7 +48,7 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
 
 async def test_a_crash_in_a_live_round_leaves_no_price_open_for_long(store: Store, server: Server) -> None:
     await server.begin()
-    await worker.tick(store, PartitionAssignment("w1"), server.now + 9_000, CONFIG)
+    await tick(store, server.now + 9_000)
     assert await on_offer(store, server) == []
 
 
@@ -57,9 +56,9 @@ async def test_a_server_may_be_silent_longer_while_players_buy(store: Store, ser
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
-    await worker.tick(store, PartitionAssignment("w1"), server.now + CONFIG.silence_freeze_millis, CONFIG)
+    await tick(store, server.now + CONFIG.silence_freeze_millis)
     assert await on_offer(store, server)
-    await worker.tick(store, PartitionAssignment("w1"), server.now + CONFIG.silence_freeze_millis + 1, CONFIG)
+    await tick(store, server.now + CONFIG.silence_freeze_millis + 1)
     assert await on_offer(store, server) == []
 
 
@@ -68,7 +67,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
     about = AlertSubject(AlertKind.SILENT_SOURCE, match_id=server.match.id)
     quiet_at = server.now + CONFIG.silence_live_millis + 1
     for now in (quiet_at, quiet_at + 1000):
-        await worker.tick(store, PartitionAssignment("w1"), now, CONFIG)
+        await tick(store, now)
         async with store.autocommit() as tx:
             (alert,) = await alerts.listing(tx, ended=False)
         assert (alert.about, alert.since, alert.detail) == (about, quiet_at, SERVER_SILENT)
@@ -81,7 +80,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
 
 async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -> None:
     await server.begin()
-    await worker.tick(store, PartitionAssignment("w1"), server.now + 60_000, CONFIG)
+    await tick(store, server.now + 60_000)
     await execution.execute(
         store,
         str(server.match.id),
@@ -176,7 +175,7 @@ async def test_a_round_that_begins_after_a_gap_settles_as_any_other(store: Store
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, PartitionAssignment("w1"), server.now + 2500, CONFIG)
+    await tick(store, server.now + 2500)
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     state = await server.state()
     assert state.maps[0].rounds[0].gap
@@ -220,17 +219,34 @@ async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -
 
 async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
     await suspension.suspend_everything(store, NOW)
-    await worker.tick(store, PartitionAssignment("w1"), NOW + 5000, CONFIG)
+    await tick(store, NOW + 5000)
     assert await on_offer(store, server)
     async with store.autocommit() as tx:
         assert await heartbeats.latest(tx, heartbeats.INGEST) == NOW + 5000
+
+
+async def test_what_waits_before_play_opens_only_after_the_queued_batches(
+    store: Store, server: Server
+) -> None:
+    """The kick-off may be among them."""
+    await suspension.suspend_everything(store, NOW)
+    filled = [True]
+
+    async def queues_empty() -> bool:
+        return not filled
+
+    await tick(store, NOW + 5000, queues_empty)
+    assert await on_offer(store, server) == []
+    filled.clear()
+    await tick(store, NOW + 6000, queues_empty)
+    assert await on_offer(store, server)
 
 
 async def test_a_tick_suspends_silent_matches_and_closes_gaps(store: Store, server: Server) -> None:
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await worker.tick(store, PartitionAssignment("w1"), server.now + 2500, CONFIG)
+    await tick(store, server.now + 2500)
     assert (await server.state()).suspended == GAP
     assert await on_offer(store, server) == []
 
