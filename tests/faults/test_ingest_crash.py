@@ -28,8 +28,11 @@ MIDDLE = 'CT "4") (T "1")'  #: round 5 is over; play goes on with round 6
 
 @pytest.fixture
 async def quick(settings: Settings) -> AsyncIterator[Settings]:
-    """Settings of a house that notices a dead ingest soon, and on a busy machine still offers something."""
-    quick = replace(settings, ingest_dead_seconds=DEAD_SECONDS, fresh_millis=600_000)
+    """Settings of a house that notices a dead ingest soon, and on a busy machine still offers something:
+    batches that are applied seconds after they came are neither late nor the last before a silence."""
+    quick = replace(
+        settings, ingest_dead_seconds=DEAD_SECONDS, fresh_millis=600_000, silence_live_seconds=600
+    )
     async with private_vhost(quick) as private:
         yield private
 
@@ -109,7 +112,7 @@ async def test_a_price_that_time_changes_survives_a_kill(
     quick: Settings, store: Store, real_log: str, tmp_path: Path
 ) -> None:
     """No line comes after the kill: the next process finds when the price was due, late in a short round."""
-    patient = replace(quick, silence_live_seconds=600, ingest_dead_seconds=600, price_step=0.005)
+    patient = replace(quick, ingest_dead_seconds=600, price_step=0.005)
 
     short_rounds = re.sub(r'("mp_roundtime(?:_defuse)?") "1\.92\d*"', r'\1 "0.75"', real_log)
     assert short_rounds != real_log
