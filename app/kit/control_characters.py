@@ -12,6 +12,7 @@ from typing import Any
 #: C0 without white space, DEL and C1, direction marks and overrides.
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _PATTERN = re.compile(f"[{_CONTROLS}]")
+_ASCII_CONTROLS = bytes(code for code in range(128) if _PATTERN.match(chr(code)))
 
 
 def has_control_characters(text: str) -> bool:
@@ -20,7 +21,9 @@ def has_control_characters(text: str) -> bool:
 
 
 def strip_control_characters(text: str) -> str:
-    """The text without them."""
+    """The text without them. Nearly all text is ASCII, in which bytes are deleted much faster."""
+    if text.isascii():
+        return text.encode("ascii").translate(None, _ASCII_CONTROLS).decode("ascii")
     return _PATTERN.sub("", text)
 
 

@@ -1,6 +1,6 @@
 """Parsing of a log body into facts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import msgspec
@@ -33,30 +33,24 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     text = strip_control_characters(text)  # players choose their names; PostgreSQL stores no NUL in text
+    lines = [_timed(line) for raw in text.split("\n") if (line := raw.rstrip("\r"))]
+    timed = [line for line in lines if line is not None]
+    newest = max([time for time, _ in timed], default=0)
     found: list[tuple[int, Fact]] = []
-    known = unknown = newest = 0
-    for time, read_line in _lines(text):
-        newest = max(newest, time)
+    unknown = len(lines) - len(timed)
+    for time, message in timed:
+        early = newest - time
+        read_line = parse(message, arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS))
         if read_line is False:
             unknown += 1
-            continue
-        known += 1
-        if read_line is not True:
+        elif read_line is not True:
             found.append((time, read_line))
-    return Reading(tuple(_placed(found, newest, arrived_at)), known, unknown)
+    return Reading(_in_order(found), len(lines) - unknown, unknown)
 
 
-def _lines(text: str) -> Iterator[tuple[int, ParsedLine]]:
-    for raw in text.split("\n"):
-        line = raw.rstrip("\r")
-        if not line:
-            continue
-        split = split_timestamp(line) if len(line) <= _MAX_LINE else None
-        if split is None:
-            yield 0, False
-            continue
-        time, message = split
-        yield time, parse(message, time)
+def _timed(line: str) -> tuple[int, str] | None:
+    """A line's source time (ms) and its message; None for a line that cannot be one of a log."""
+    return split_timestamp(line) if len(line) <= _MAX_LINE else None
 
 
 def parse(message: str, at: int) -> ParsedLine:
@@ -69,11 +63,9 @@ def parse(message: str, at: int) -> ParsedLine:
     return False
 
 
-def _placed(found: list[tuple[int, Fact]], newest: int, arrived_at: int) -> Iterator[Fact]:
+def _in_order(found: list[tuple[int, Fact]]) -> tuple[Fact, ...]:
     ordered = sorted(found, key=lambda pair: pair[0]) if _slightly_disordered(found) else found
-    for time, fact in ordered:
-        early = min(newest - time, _MAX_SPREAD_MILLIS)
-        yield msgspec.structs.replace(fact, at=arrived_at - early)
+    return tuple([fact for _, fact in ordered])
 
 
 def _slightly_disordered(found: list[tuple[int, Fact]]) -> bool:
