@@ -14,11 +14,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from app.amqp.connection import BrokerError
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.publisher_login import PublisherLogin
+from app.amqp.publishers import FeedPublishers
 from app.amqp.queue_losses import QueueLosses
 from app.amqp.tenant_publisher import TenantPublisher
-from app.amqp.vhost_publisher import VhostPublisher
 from app.kit.background import abandon
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
@@ -42,16 +42,16 @@ class AlivePublisher:
 
     def __init__(
         self,
-        login: PublisherLogin,
         publisher: TenantPublisher,
         losses: QueueLosses,
         status: FeedStatus,
         renderer: EnvelopeRenderer,
+        feed: FeedPublishers,
         clock: Clock = system_clock,
     ) -> None:
-        self._login, self._publisher, self._notice = login, publisher, publisher.notice
-        self._losses, self._status, self._renderer, self._clock = losses, status, renderer, clock
-        self._vhost: VhostPublisher | None = None
+        self._publisher, self._notice = publisher, publisher.notice
+        self._losses, self._status, self._clock = losses, status, clock
+        self._renderer, self._feed = renderer, feed
         self._pending: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -65,7 +65,8 @@ class AlivePublisher:
                 else:
                     await wait_for_event(self._publisher.reachable, _RETRY_SECONDS)
         finally:
-            await self._close()
+            if self._pending:
+                abandon(self._pending)
 
     async def _pause(self, begun: float) -> None:
         """Wait for the next interval, or until there is a notice to publish. The interval counts from when
@@ -102,8 +103,8 @@ class AlivePublisher:
             return False
         published = await self._publish(subscribed=True)
         self._publisher.pump()
-        if published and self._vhost:
-            if await self._losses.collect(self._vhost.broker):
+        if published and (channels := self._publisher.channels):
+            if await self._losses.collect(channels.queues):
                 notice.record_loss()
             notice.dropped, notice.withheld = self._losses.count, self._losses.pending
         return published
@@ -119,15 +120,10 @@ class AlivePublisher:
             return True
         await asyncio.wait({self._pending}, timeout=_CONFIRM_SECONDS)
         if not self._pending.done():
-            if not (self._vhost and await self._vhost.broker.ping(0.1)):
-                await self._close()
             return False
         task, self._pending = self._pending, None
-        # Cancelled by the client library, not by us: it abandons a connection that hangs.
-        gone = ConnectionError("the client library abandoned its connection") if task.cancelled() else None
-        if error := gone or task.exception():
+        if error := task.exception():
             log.warning("publishing alive failed", tenant=self._publisher.slug, error=repr(error))
-            await self._close()
         return error is None
 
     async def _publish_alive(self, subscribed: bool) -> None:
@@ -135,8 +131,10 @@ class AlivePublisher:
         now, lost, dead_heartbeat = self._clock(), notice.lost, self._status.dead_heartbeat()
         refused_at = notice.refused_at
         unbound_losses = notice.unbound_losses if notice.bindings.notice_reaches_consumer else 0
-        vhost = await self._connected()
-        await vhost.publish(self._renderer.alive(now, subscribed=subscribed))
+        channels = self._publisher.channels
+        if channels is None:
+            raise BrokerError(self._publisher.state)
+        await self._feed.alive(self._renderer.alive(now, subscribed=subscribed), channels.alive)
         notice.bindings.alive_published()
         notice.alive_published(
             subscribed=subscribed,
@@ -145,18 +143,3 @@ class AlivePublisher:
             unbound_losses=unbound_losses,
             refused_at=refused_at,
         )
-
-    async def _connected(self) -> VhostPublisher:
-        if self._vhost is None:
-            vhost = VhostPublisher(self._login, self._publisher.slug, _CONFIRM_SECONDS)
-            await vhost.connect()
-            self._vhost = vhost
-        return self._vhost
-
-    async def _close(self) -> None:
-        vhost, self._vhost = self._vhost, None
-        pending, self._pending = self._pending, None
-        if pending:
-            abandon(pending)
-        if vhost:
-            await vhost.close()

@@ -1,7 +1,8 @@
-"""An AMQP connection that only publishes: it writes marshalled frames and reports every confirm.
+"""A tenant's AMQP connection: it writes marshalled frames on several channels and reports every confirm.
 
-A confirm names a delivery tag, or all tags up to one; the broker may confirm out of order. `written`
-counts publishes on this connection, and its value after a write is that publish's tag.
+A confirm names a delivery tag of its channel, or all tags up to one; the broker may confirm out of order.
+Live messages have a channel that is open from the start; each further channel that publishes has a listener
+of its own. If the broker closes one that publishes, the connection ends: nobody can know what arrived.
 """
 
 import asyncio
@@ -29,8 +30,16 @@ class BrokerError(Exception):
     """The broker refused, disconnected, or sent what was not expected; the connection is closed."""
 
 
+class ChannelClosed(BrokerError):
+    """The broker closed a channel that publishes nothing; the connection remains. `code` says why."""
+
+    def __init__(self, close: commands.Channel.Close) -> None:
+        super().__init__(f"{close.reply_code} {close.reply_text}")
+        self.code = close.reply_code
+
+
 class ConfirmListener(Protocol):
-    """Receives what the broker answers to our publishes. None of these may raise."""
+    """Receives what the broker answers to the publishes of a channel. None of these may raise."""
 
     def confirmed(self, tag: int, multiple: bool) -> None: ...
 
@@ -41,20 +50,24 @@ class ConfirmListener(Protocol):
 
 
 class PublisherConnection(asyncio.Protocol):
-    """Created by `connect`. `ended` is done once the connection is closed; its result is the reason."""
+    """Created by `connect`, with the `listener` of live messages. `ended` is done once the connection is
+    closed; its result is the reason. `unblocked_at` is when the broker last accepted messages again, by the
+    loop's clock."""
 
     def __init__(self, listener: ConfirmListener) -> None:
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[str] = loop.create_future()
-        self.written = 0
         self.frame_max = FRAME_MAX
         self.blocked = ""
-        self._listener = listener
+        self.unblocked_at = 0.0
+        self._listeners = {CHANNEL: listener}
+        self._written = {CHANNEL: 0}
+        self._returned: set[str | None] = set()
         self._loop = loop
         self._transport: asyncio.Transport | None = None
         self._paused = False
         self._buffer = bytearray()
-        self._replies: asyncio.Queue[Any] = asyncio.Queue()
+        self._replies: dict[int, asyncio.Queue[Any]] = {0: asyncio.Queue(), CHANNEL: asyncio.Queue()}
         self._received_at = loop.time()
         self._heartbeat_timer: asyncio.TimerHandle | None = None
 
@@ -63,13 +76,34 @@ class PublisherConnection(asyncio.Protocol):
         """Whether a publish would be sent now: not blocked by the broker, our buffer not full."""
         return not (self.blocked or self._paused or self.ended.done())
 
-    def publish(self, frames: bytes) -> int:
-        """Write one message's frames; returns the delivery tag of its confirm."""
+    def publish(self, frames: bytes, channel: int = CHANNEL) -> int:
+        """Write one message's frames, which name the `channel`; returns the delivery tag of its confirm."""
         if self._transport is None or self.ended.done():
             raise BrokerError("the connection is over")
         self._transport.write(frames)
-        self.written += 1
-        return self.written
+        self._written[channel] += 1
+        return self._written[channel]
+
+    def take_returned(self, message_id: str | None) -> bool:
+        """Whether the broker returned the mandatory message of that id, which it does before it confirms
+        it; the next call for it is False."""
+        returned = message_id in self._returned
+        self._returned.discard(message_id)
+        return returned
+
+    async def open_channel(self, number: int, listener: ConfirmListener | None = None) -> None:
+        """Open a channel; with a `listener`, for publishing with confirms."""
+        self._replies[number] = asyncio.Queue()
+        await self.call(commands.Channel.Open(), commands.Channel.OpenOk, number)
+        if listener:
+            await self.call(commands.Confirm.Select(), commands.Confirm.SelectOk, number)
+            self._listeners[number], self._written[number] = listener, 0
+
+    def abandon_channel(self, number: int) -> None:
+        """Close a channel that publishes nothing, whatever is under way on it; its number stays unused."""
+        if self._replies.pop(number, None) and not self.ended.done():
+            with contextlib.suppress(BrokerError):
+                self.send(commands.Channel.Close(200, "abandoned", 0, 0), number)
 
     def abort(self, why: str) -> None:
         """Close at once: what is still in our buffer is discarded."""
@@ -90,14 +124,18 @@ class PublisherConnection(asyncio.Protocol):
     async def call(self, request: Any, reply_type: type[Any], channel: int = CHANNEL) -> Any:
         """Send a method and wait for its reply; raises `BrokerError` if the connection ends first."""
         self.send(request, channel)
-        return await self.expect(reply_type)
+        return await self.expect(reply_type, channel)
 
     def send(self, method: Any, channel: int = CHANNEL) -> None:
         """Send a method that has no reply."""
         self._send(frame.marshal(method, channel))
 
-    async def expect(self, reply_type: type[Any]) -> Any:
-        reply = await self._replies.get()
+    async def expect(self, reply_type: type[Any], channel: int) -> Any:
+        if self.ended.done():
+            raise BrokerError(self.ended.result())
+        reply = await self._replies[channel].get()
+        if isinstance(reply, commands.Channel.Close):
+            raise ChannelClosed(reply)
         if not isinstance(reply, reply_type):
             raise BrokerError(str(reply))
         return reply
@@ -122,21 +160,22 @@ class PublisherConnection(asyncio.Protocol):
             self._heartbeat_timer.cancel()
         if not self.ended.done():
             self.ended.set_result(str(error or "the broker closed the connection"))
-        self._replies.put_nowait(self.ended.result())
+        for replies in self._replies.values():
+            replies.put_nowait(self.ended.result())
 
     def pause_writing(self) -> None:
         self._paused = True
 
     def resume_writing(self) -> None:
         self._paused = False
-        self._listener.unblocked()
+        self._unblocked()
 
     def data_received(self, data: bytes) -> None:
         self._received_at = self._loop.time()
         self._buffer += data
         buffer, at = bytes(self._buffer), 0
         while len(buffer) - at >= _FRAME.size:
-            kind, _, size = _FRAME.unpack_from(buffer, at)
+            kind, channel, size = _FRAME.unpack_from(buffer, at)
             end = at + _FRAME.size + size + 1
             if end > len(buffer):
                 break
@@ -144,36 +183,48 @@ class PublisherConnection(asyncio.Protocol):
                 self.abort("a frame without its end: not AMQP 0-9-1")
                 return
             if kind == constants.FRAME_METHOD:
-                self._method(buffer, at, end)
+                self._method(channel, buffer, at, end)
+            elif kind == constants.FRAME_HEADER:  # as we consume nothing, only what is returned has one
+                self._returned.add(_message_id(frame.unmarshal(buffer[at:end])[2]))
             at = end
         del self._buffer[:at]
 
-    def _method(self, buffer: bytes, at: int, end: int) -> None:
+    def _method(self, channel: int, buffer: bytes, at: int, end: int) -> None:
         payload = at + _FRAME.size
         index = buffer[payload : payload + 4]
         if index == _ACK:
             tag, bits = _TAG.unpack_from(buffer, payload + 4)
-            self._listener.confirmed(tag, bool(bits & 1))
+            self._listeners[channel].confirmed(tag, bool(bits & 1))
         elif index == _NACK:
             tag, bits = _TAG.unpack_from(buffer, payload + 4)
-            self._listener.rejected(tag, bool(bits & 1))
+            self._listeners[channel].rejected(tag, bool(bits & 1))
         else:
-            self._handle(frame.unmarshal(buffer[at:end])[2])
+            self._handle(channel, frame.unmarshal(buffer[at:end])[2])
 
-    def _handle(self, method: Any) -> None:
+    def _handle(self, channel: int, method: Any) -> None:
         match method:
             case commands.Connection.Blocked():
                 self.blocked = method.reason or "blocked"
             case commands.Connection.Unblocked():
                 self.blocked = ""
-                self._listener.unblocked()
+                self._unblocked()
             case commands.Connection.Close():
                 self.send(commands.Connection.CloseOk(), 0)
                 self.abort(f"{method.reply_code} {method.reply_text}")
-            case commands.Channel.Close():
+            case commands.Channel.Close() if channel in self._listeners:
                 self.abort(f"{method.reply_code} {method.reply_text}")
+            case commands.Basic.Return():
+                pass  # the content header after it has the message's id
             case _:
-                self._replies.put_nowait(method)
+                if isinstance(method, commands.Channel.Close):
+                    self.send(commands.Channel.CloseOk(), channel)
+                if channel in self._replies:  # otherwise it was abandoned
+                    self._replies[channel].put_nowait(method)
+
+    def _unblocked(self) -> None:
+        self.unblocked_at = self._loop.time()
+        for listener in self._listeners.values():
+            listener.unblocked()
 
     def _send(self, data: bytes) -> None:
         if self._transport is None or self._transport.is_closing():
@@ -184,7 +235,7 @@ class PublisherConnection(asyncio.Protocol):
 async def connect(
     address: Address, vhost: str, name: str, exchange: str, listener: ConfirmListener
 ) -> PublisherConnection:
-    """Log in to `vhost`, open the one channel, declare the topic exchange, enable publisher confirms.
+    """Log in to `vhost`, open the channel of live messages, declare the topic exchange, enable confirms.
 
     `name` is shown by the broker's management. Raises `BrokerError` or `OSError`, within 10 s.
     """
@@ -208,7 +259,7 @@ async def connect(
 
 
 async def _handshake(connection: PublisherConnection, address: Address, vhost: str, name: str) -> None:
-    await connection.expect(commands.Connection.Start)
+    await connection.expect(commands.Connection.Start, 0)
     properties: Any = {
         "product": "matchfeed",
         "connection_name": name,
@@ -233,3 +284,8 @@ async def _open_channel(connection: PublisherConnection, exchange: str) -> None:
     declare = commands.Exchange.Declare(exchange=exchange, exchange_type="topic", durable=True)
     await connection.call(declare, commands.Exchange.DeclareOk)
     await connection.call(commands.Confirm.Select(), commands.Confirm.SelectOk)
+
+
+def _message_id(content: Any) -> str | None:
+    found: str | None = content.properties.message_id
+    return found

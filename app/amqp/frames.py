@@ -1,7 +1,7 @@
-"""The AMQP frames of a message, marshalled once and written unchanged to any number of connections.
+"""The AMQP frames of a message: those of a live one are marshalled once and written to every tenant.
 
-That is possible because every publishing connection uses the same channel number and an exchange of the same
-name. The client libraries refuse frames that they did not marshal, hence this module.
+That is possible because live messages have the same channel number on every connection, and the exchange has
+the same name. The client libraries refuse frames that they did not marshal, hence this module.
 """
 
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from pamqp import body, commands, constants, frame, header
 from app.broker import integers
 
 integers.use_signed_integers()
-CHANNEL = 1
+CHANNEL = 1  #: that of live messages
 CONTENT_TYPE = "application/xml"
 FRAME_MAX = 131_072  #: RabbitMQ's default; a connection that negotiated less gets frames of its own
 _OVERHEAD = constants.FRAME_HEADER_SIZE + 1  # and the end octet
@@ -37,7 +37,7 @@ class AmqpMessage(msgspec.Struct, frozen=True):
         return datetime.fromtimestamp(self.at // 1000, UTC)
 
 
-def marshal(message: AmqpMessage, frame_max: int = FRAME_MAX) -> bytes:
+def marshal(message: AmqpMessage, frame_max: int = FRAME_MAX, channel: int = CHANNEL) -> bytes:
     """Method, header and body frames, in order; no frame is longer than `frame_max`."""
     properties = commands.Basic.Properties(
         content_type=CONTENT_TYPE,
@@ -53,10 +53,10 @@ def marshal(message: AmqpMessage, frame_max: int = FRAME_MAX) -> bytes:
     step = frame_max - _OVERHEAD
     return b"".join(
         (
-            frame.marshal(publish, CHANNEL),
-            frame.marshal(header.ContentHeader(0, len(content), properties), CHANNEL),
+            frame.marshal(publish, channel),
+            frame.marshal(header.ContentHeader(0, len(content), properties), channel),
             *(
-                frame.marshal(body.ContentBody(content[start : start + step]), CHANNEL)
+                frame.marshal(body.ContentBody(content[start : start + step]), channel)
                 for start in range(0, len(content), step)
             ),
         )

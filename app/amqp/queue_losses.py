@@ -8,19 +8,17 @@ decides.
 import time
 from collections.abc import Awaitable, Callable
 
-from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
-from faststream.rabbit import RabbitBroker, RabbitQueue
-
+from app.amqp.connection import BrokerError, ChannelClosed
 from app.amqp.loss_notice import OverflowNotices
+from app.amqp.queue_channel import QueueChannel
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST, QUEUE_LIMITS, declare_topology
-from app.kit.background import run_isolated
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
 
 _SLOW_DEPTH = QUEUE_LIMITS["max-length"] // 2
-_COUNT_SECONDS = 5.0
+_NOT_FOUND = 404
 log = get_logger(__name__)
 
 
@@ -51,15 +49,15 @@ class QueueLosses:
         """Whether something was lost of which the tenant is yet to be notified."""
         return self._notices.pending or self._uncounted
 
-    async def collect(self, broker: RabbitBroker) -> bool:
+    async def collect(self, queues: QueueChannel) -> bool:
         """Count what was lost since the last call; whether the tenant must be notified."""
         try:
-            lost = await run_isolated(self._remove(broker), 2 * _COUNT_SECONDS)
-        except ChannelNotFoundEntity:  # the vhost was provisioned before losses were counted
-            await self._declare_topology()
-            return False
-        except (AMQPError, OSError, RuntimeError, Unavailable) as error:
-            log.warning("counting losses failed", tenant=self._slug, error=repr(error))
+            lost = await self._remove(queues)
+        except (BrokerError, TimeoutError, Unavailable) as error:
+            if isinstance(error, ChannelClosed) and error.code == _NOT_FOUND:
+                await self._declare_topology()  # the vhost was provisioned before losses were counted
+            else:
+                log.warning("counting losses failed", tenant=self._slug, error=repr(error))
             return False
         lost, self._uncounted = max(lost, int(self._uncounted)), False
         if lost:
@@ -68,14 +66,13 @@ class QueueLosses:
             feed_dropped.labels(self._slug).inc(lost)
         return self._notices.is_due(lost, lost > 0 and await self._consumer_is_slow(), time.monotonic())
 
-    async def _remove(self, broker: RabbitBroker) -> int:
+    async def _remove(self, queues: QueueChannel) -> int:
         """Purge the queue of the losses; how many messages were in it."""
-        queue = await broker.declare_queue(RabbitQueue(LOST, declare=False))
-        if not (await queue.declare(timeout=_COUNT_SECONDS)).message_count:
+        if not await queues.count(LOST):
             return 0
         await self._on_record()
         self._uncounted = True
-        return int((await queue.purge(timeout=_COUNT_SECONDS)).message_count or 0)
+        return await queues.purge(LOST)
 
     async def _consumer_is_slow(self) -> bool:
         """Whether a consumer is slow; False while the management API is unavailable."""

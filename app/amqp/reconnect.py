@@ -5,7 +5,9 @@ import random
 from collections.abc import Awaitable, Callable
 
 from app.amqp.connection import BrokerError, connect
+from app.amqp.live_delay import LiveDelay
 from app.amqp.publisher_login import LoginRefused, PublisherLogin
+from app.amqp.tenant_channels import TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -17,10 +19,13 @@ log = get_logger(__name__)
 Prepare = Callable[[], Awaitable[None]]
 
 
-async def keep_connected(publisher: TenantPublisher, login: PublisherLogin, prepare: Prepare) -> None:
+async def keep_connected(
+    publisher: TenantPublisher, login: PublisherLogin, prepare: Prepare, live: LiveDelay
+) -> None:
     """Connect, and reconnect whenever the connection ends, for ever. Raises `LoginRefused`.
 
-    `prepare` grants our user access to the vhost; it is called before each attempt.
+    `prepare` grants our user access to the vhost; it is called before each attempt. Recoveries yield to
+    `live`.
     """
     failures = 0
     try:
@@ -29,6 +34,12 @@ async def keep_connected(publisher: TenantPublisher, login: PublisherLogin, prep
                 await prepare()
                 connection = await connect(
                     login.address, publisher.slug, login.name, login.exchange, publisher
+                )
+                channels = await TenantChannels.open(
+                    connection,
+                    live,
+                    may_publish=lambda: publisher.leased,
+                    may_replay=lambda: publisher.leased and not publisher.closing,
                 )
             except (BrokerError, OSError, Unavailable) as error:
                 if str(error).startswith("403 ACCESS_REFUSED - Login"):
@@ -41,7 +52,7 @@ async def keep_connected(publisher: TenantPublisher, login: PublisherLogin, prep
                 await asyncio.sleep(_pause(failures))
                 continue
             failures = 0
-            publisher.attach(connection)
+            publisher.attach(connection, channels)
             why = await asyncio.shield(connection.ended)
             publisher.detach(why)
             log.warning("the connection to the vhost ended", tenant=publisher.slug, why=why)

@@ -7,11 +7,14 @@ and pumps every publisher; `catch_up` reads a page for each tenant that has fall
 
 import asyncio
 import time
+from collections.abc import Sequence
 from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline
+from app.amqp.live_delay import LiveDelay
 from app.amqp.loss_notice import LossNotice
+from app.amqp.publishers import FeedPublishers
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_bindings import DETECTION_MILLIS
 from app.amqp.tenant_publisher import TenantPublisher
@@ -20,6 +23,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.retry import wait_for_event
 from app.store import changes, cursors, notifications
+from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
 
@@ -45,11 +49,13 @@ class Relay:
         lease: LeaseDeadline,
         holder: str,
         window: int,
+        feed: FeedPublishers,
         *,
         lag_millis: int = 600_000,
         clock: Clock = system_clock,
     ) -> None:
         self.publishers: dict[UUID, TenantPublisher] = {}
+        self.live_delay = LiveDelay(lambda: (each.waiting_since for each in self.publishers.values()))
         self.unbooked: set[tuple[UUID, UUID]] = set()
         self.with_probabilities: set[UUID] = set()
         self.lock = asyncio.Lock()
@@ -57,6 +63,7 @@ class Relay:
         self._holder, self._window = holder, window
         self._lag_millis, self._clock = lag_millis, clock
         self._recent, self._pruned_to = RecentEnvelopes(0), 0
+        self._feed = feed
         self._read_at = 0.0
         self._wake, self._moved, self._save_now = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_requests: asyncio.Queue[TenantPublisher] = asyncio.Queue()
@@ -88,6 +95,7 @@ class Relay:
             is_stale=self._is_stale,
             is_young=self._is_young,
             receives_probabilities=self._receives_probabilities,
+            live=self.live_delay,
         )
         if tenant.seq < self._pruned_to:
             publisher.skip_to(self._pruned_to)
@@ -183,10 +191,19 @@ class Relay:
         async with self._store.autocommit() as tx:
             rows = await changes.read(tx, self._recent.head, _PAGE)
         if rows:
-            self._recent.extend(self._renderer.envelopes(rows), rows[-1].seq)
+            await self._share(rows)
             for publisher in self.publishers.values():
                 publisher.pump()
         return len(rows) >= _PAGE
+
+    async def _share(self, rows: Sequence[ChangeRow]) -> None:
+        """Publish the envelopes of `rows`; one that could not be rendered is only passed over."""
+        for envelope in self._renderer.envelopes(rows):
+            if envelope.frames:
+                await self._feed.live(envelope, self._recent)
+            else:
+                self._recent.extend((envelope,), envelope.seq)
+        self._recent.extend((), rows[-1].seq)
 
     async def _read_backlog(self, publisher: TenantPublisher) -> None:
         after = publisher.sent

@@ -17,9 +17,11 @@ from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, marshal
 from app.amqp.lease import LeaseDeadline
+from app.amqp.live_delay import LiveDelay
 from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_bindings import DETECTION_MILLIS
+from app.amqp.tenant_channels import TenantChannels
 from app.broker.management import ExchangeBinding
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
@@ -30,14 +32,16 @@ log = get_logger(__name__)
 
 
 class PublishedEnvelope:
-    """A published envelope: its seq, its name, and the seq that the publisher had reached before it."""
+    """A published envelope: its seq, its name, when it was published (by the monotonic clock), and the seq
+    that the publisher had reached before it."""
 
-    __slots__ = ("before", "name", "seq")
+    __slots__ = ("at", "before", "name", "seq")
 
-    def __init__(self, before: int, seq: int, name: str) -> None:
+    def __init__(self, before: int, seq: int, name: str, at: float) -> None:
         self.before = before
         self.seq = seq
         self.name = name
+        self.at = at
 
 
 class TenantPublisher:
@@ -45,8 +49,8 @@ class TenantPublisher:
 
     `request_backlog` is called when neither has the next envelope, `cursor_moved` when the cursor may have
     moved. `is_booked` returns whether the tenant receives a match, `receives_probabilities` whether it
-    receives probabilities with the odds, `is_stale` whether an envelope with that
-    timestamp (ms) is too old to publish; the cursor is then moved to the present.
+    receives probabilities with the odds, `live` measures how long confirms take, `is_stale` whether an
+    envelope with that timestamp (ms) is too old to publish; the cursor is then moved to the present.
 
     While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
     envelope once it is no longer young (`is_young`: a queue may be bound in time for it). If a queue was ever
@@ -67,11 +71,13 @@ class TenantPublisher:
         is_stale: Callable[[int], bool] = lambda _: False,
         is_young: Callable[[int], bool] = lambda _: False,
         receives_probabilities: Callable[[UUID], bool] = lambda _: False,
+        live: LiveDelay | None = None,
     ) -> None:
         self.tenant_id, self.slug, self.epoch = tenant.tenant_id, tenant.slug, tenant.epoch
         self.sent = self.saved = tenant.seq
         self.backlog: RecentEnvelopes | None = None
         self.connection: PublisherConnection | None = None
+        self.channels: TenantChannels | None = None
         self.last_error = "not connected yet"
         self.notice, self.bindings = notice, notice.bindings
         self.reachable = asyncio.Event()
@@ -80,7 +86,7 @@ class TenantPublisher:
         self._is_booked, self._request_backlog = is_booked, request_backlog
         self._cursor_moved = cursor_moved
         self._is_stale, self._is_young = is_stale, is_young
-        self._receives_probabilities = receives_probabilities
+        self._receives_probabilities, self._live = receives_probabilities, live
         self._published_at = float("-inf")
         self._unsaved: deque[PublishedEnvelope] = deque()
         self._unconfirmed: dict[int, PublishedEnvelope] = {}
@@ -100,6 +106,19 @@ class TenantPublisher:
     def healthy(self) -> bool:
         """Whether what happens now would reach the tenant's vhost."""
         return self.connection is not None and self.connection.writable and self._lease.held
+
+    @property
+    def leased(self) -> bool:
+        """Whether this process certainly holds the tenant: nothing is published without."""
+        return self._lease.held
+
+    @property
+    def waiting_since(self) -> float | None:
+        """Since when (by the monotonic clock) a live message waits for its confirm; None while none does, or
+        the broker is blocked."""
+        if not self._unconfirmed or self.connection is None or self.connection.blocked:
+            return None
+        return next(iter(self._unconfirmed.values())).at
 
     @property
     def awaits_notice(self) -> bool:
@@ -202,15 +221,15 @@ class TenantPublisher:
         since = time.monotonic() - self._published_at
         return bool(self._unconfirmed) or since < DETECTION_MILLIS / 1000
 
-    def attach(self, connection: PublisherConnection) -> None:
-        """Use a new connection: publish again what was never confirmed."""
-        self.connection, self.last_error = connection, ""
+    def attach(self, connection: PublisherConnection, channels: TenantChannels | None = None) -> None:
+        """Use a new connection, with its `channels`: publish again what was never confirmed."""
+        self.connection, self.channels, self.last_error = connection, channels, ""
         self.reachable.set()
         self.pump()
 
     def detach(self, why: str) -> None:
         """The connection is closed, and whatever it had not confirmed may be lost."""
-        self.connection, self.last_error = None, why
+        self.connection, self.channels, self.last_error = None, None, why
         self._rewind(self.cursor)
 
     def checkpointed(self, seq: int) -> None:
@@ -221,8 +240,11 @@ class TenantPublisher:
         self.pump()
 
     def confirmed(self, tag: int, multiple: bool) -> None:
-        for entry in self._resolve(tag, multiple):
+        entries = self._resolve(tag, multiple)
+        for entry in entries:
             feed_published.labels(entry.name).inc()
+        if entries and self._live:
+            self._live.confirmed(entries[0].at)
         if self.cursor > self.saved:
             self._cursor_moved(self)
 
@@ -278,10 +300,10 @@ class TenantPublisher:
             message, frames = envelope.detailed.render()
         if connection.frame_max < FRAME_MAX:
             frames = marshal(message, connection.frame_max)
-        entry = PublishedEnvelope(self.sent, envelope.seq, envelope.name)
+        self._published_at = time.monotonic()
+        entry = PublishedEnvelope(self.sent, envelope.seq, envelope.name, self._published_at)
         self._unconfirmed[connection.publish(frames)] = entry
         self._unsaved.append(entry)
-        self._published_at = time.monotonic()
         self.sent = envelope.seq
 
     def _resolve(self, tag: int, multiple: bool) -> list[PublishedEnvelope]:

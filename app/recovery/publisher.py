@@ -2,18 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from aio_pika.exceptions import PublishError
-
-from app.amqp import broker_lifecycle
+from app.amqp.confirmed_channel import ConfirmedChannel, Unroutable
+from app.amqp.connection import BrokerError
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
-from app.amqp.frames import AmqpMessage
-from app.amqp.publisher_login import PublisherLogin
-from app.amqp.vhost_publisher import VhostPublisher
+from app.amqp.publishers import FeedPublishers
 from app.domain.recovery import RecoveryJob
-
-_SECONDS = 15.0
 
 
 class RunFailed(Exception):
@@ -29,61 +24,49 @@ class EndUnroutable(RunFailed):
 
 
 class RecoveryPublisher:
-    """Publishes one run of a job, odds with `probabilities` or without; a context manager. Raises
-    `BrokerUnavailable` when the broker does not accept a message."""
+    """Publishes one run of a job, odds with `probabilities` or without, over one connection of the tenant: a
+    run does not continue on another, because what it published before may have gone with the tenant's queue.
+    Raises `BrokerUnavailable` when the broker does not accept a message."""
 
-    WINDOW: ClassVar[int] = 32  #: messages that are unconfirmed at once
+    WINDOW: ClassVar[int] = 32  #: messages that are rendered before they are confirmed
 
     def __init__(
         self,
-        login: PublisherLogin,
-        slug: str,
+        channel: ConfirmedChannel,
         job: RecoveryJob,
         renderer: EnvelopeRenderer,
+        feed: FeedPublishers,
         *,
         probabilities: bool = False,
     ) -> None:
-        self._job, self._renderer, self._count = job, renderer, 0
-        self._probabilities = probabilities
-        self._vhost = VhostPublisher(login, slug, _SECONDS, publish_timeout=_SECONDS)
+        self._channel, self._job, self._renderer, self._count = channel, job, renderer, 0
+        self._feed, self._probabilities = feed, probabilities
 
     async def publish(self, messages: Sequence[MatchMessage]) -> None:
         """Publish these, in order, and wait until all are confirmed."""
         request, detailed = self._job.request, self._probabilities
-        rendered = [
-            self._renderer.replayed(each, request, self._next_id(), probabilities=detailed)
-            for each in messages
-        ]
         try:
             async with asyncio.TaskGroup() as group:
-                for message in rendered:
-                    group.create_task(self._vhost.publish(message))
+                for each in messages:
+                    message = self._renderer.replayed(each, request, self._next_id(), probabilities=detailed)
+                    group.create_task(self._feed.replayed(each.name, message, self._channel))
+                    await asyncio.sleep(0)  # what is live is read, rendered and published in between
         except ExceptionGroup as errors:
-            if errors.split(broker_lifecycle.FAILURES)[1]:
+            if errors.split(BrokerError)[1]:
                 raise
             raise BrokerUnavailable("the broker did not accept a message") from errors.exceptions[0]
 
     async def publish_end(self, at: int) -> bool:
         """Publish `snapshot_complete`, which must reach a queue of the tenant; whether it did."""
-        message: AmqpMessage = self._renderer.snapshot_complete(self._job.request, at, self._next_id())
+        message = self._renderer.snapshot_complete(self._job.request, at, self._next_id())
         try:
-            await self._vhost.publish(message)
-        except PublishError:
+            await self._feed.snapshot_complete(message, self._channel)
+        except Unroutable:
             return False
-        except broker_lifecycle.FAILURES as error:
+        except BrokerError as error:
             raise BrokerUnavailable("the broker did not accept snapshot_complete") from error
         return True
 
     def _next_id(self) -> str:
         self._count += 1
         return f"mf-r{self._job.id}.{self._job.attempts}.{self._count}"
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self._vhost.connect()
-        except broker_lifecycle.FAILURES as error:
-            raise BrokerUnavailable("connecting to the vhost failed") from error
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._vhost.close()

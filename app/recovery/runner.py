@@ -16,8 +16,9 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
-from app.amqp.publisher_login import PublisherLogin
+from app.amqp.publishers import FeedPublishers
 from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryState
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
@@ -40,21 +41,24 @@ log = get_logger(__name__)
 
 class RecoveryRunner:
     """Runs jobs for ever, with `run`. `reachable` returns the tenants whose vhost accepts messages from us
-    now, with their slugs; `is_leased` whether we certainly still hold a tenant."""
+    now, with their slugs; `channel` that of a tenant for what is replayed, None while there is no connection;
+    `is_leased` whether we certainly still hold a tenant."""
 
     def __init__(
         self,
         store: Store,
-        login: PublisherLogin,
         holder: str,
         renderer: EnvelopeRenderer,
+        feed: FeedPublishers,
         *,
         reachable: Callable[[], dict[UUID, str]],
+        channel: Callable[[UUID], ConfirmedChannel | None],
         is_leased: Callable[[UUID], bool],
         clock: Clock = system_clock,
     ) -> None:
-        self._store, self._login, self._holder, self._renderer = store, login, holder, renderer
-        self._reachable, self._is_leased, self._clock = reachable, is_leased, clock
+        self._store, self._holder, self._renderer, self._feed = store, holder, renderer, feed
+        self._reachable, self._channel = reachable, channel
+        self._is_leased, self._clock = is_leased, clock
         self._wake = asyncio.Event()
         self._running: dict[int, UUID] = {}
         self._slugs: dict[UUID, str] = {}
@@ -100,7 +104,7 @@ class RecoveryRunner:
         try:
             if await retry_while_unavailable("checking a recovery's slot", lambda: self._is_exhausted(job)):
                 raise RunFailed(job.error or "the process that ran it died, again and again")
-            count = await self._replay(job, slug)
+            count = await self._replay(job)
             done = await retry_while_unavailable("completing a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(RecoveryState.COMPLETED.value).inc()
             bound.info("recovery completed", kind=request.kind.value, envelopes=count, superseded=not done)
@@ -110,23 +114,25 @@ class RecoveryRunner:
             self._running.pop(job.id, None)
             self._wake.set()
 
-    async def _replay(self, job: RecoveryJob, slug: str) -> int:
+    async def _replay(self, job: RecoveryJob) -> int:
         """Publish every step, then the end; how many messages the steps were."""
         count = 0
         plan = RecoveryPlan(self._store, job)
         detailed = await retry_while_unavailable("reading a tenant", lambda: self._with_probabilities(job))
-        publishing = RecoveryPublisher(self._login, slug, job, self._renderer, probabilities=detailed)
-        async with publishing as publisher:
-            steps = await retry_while_unavailable("planning a recovery", plan.steps)
-            await self._record_progress(job, len(steps) + 1, 0, count)
-            for number, step in enumerate(steps, 1):
-                async with self._turns[job.tenant_id]:
-                    messages = await self._read(plan, step)
-                    await self._publish(publisher, job, messages)
-                count += len(messages)
-                metrics.recovery_envelopes.inc(len(messages))
-                await self._record_progress(job, len(steps) + 1, number, count)
-            await self._publish_end(publisher, job)
+        channel = self._channel(job.tenant_id)
+        if channel is None:
+            raise BrokerUnavailable("there is no connection to the vhost")
+        publisher = RecoveryPublisher(channel, job, self._renderer, self._feed, probabilities=detailed)
+        steps = await retry_while_unavailable("planning a recovery", plan.steps)
+        await self._record_progress(job, len(steps) + 1, 0, count)
+        for number, step in enumerate(steps, 1):
+            async with self._turns[job.tenant_id]:
+                messages = await self._read(plan, step)
+                await self._publish(publisher, job, messages)
+            count += len(messages)
+            metrics.recovery_envelopes.inc(len(messages))
+            await self._record_progress(job, len(steps) + 1, number, count)
+        await self._publish_end(publisher, job)
         return count
 
     async def _with_probabilities(self, job: RecoveryJob) -> bool:

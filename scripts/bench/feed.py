@@ -26,6 +26,7 @@ from app.amqp.envelope import Envelope
 from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
+from app.amqp.publishers import FeedPublishers
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address, parse
@@ -54,7 +55,7 @@ Publish = Callable[[int], Awaitable[None]]  #: publish so many envelopes to ever
 
 @asynccontextmanager
 async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
-    recent, lease = RecentEnvelopes(0), LeaseDeadline(3_600_000)
+    feed, recent, lease = FeedPublishers(EXCHANGE), RecentEnvelopes(0), LeaseDeadline(3_600_000)
     lease.renewed(lease.now())
     confirmed = asyncio.Event()
 
@@ -87,7 +88,8 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             seq = recent.head + 1
             headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": seq - 1}
             message = AmqpMessage(EXCHANGE, KEY, BODY, f"mf-{seq}", time.time_ns() // 1_000_000, headers)
-            recent.extend([Envelope(seq, seq - 1, MATCH, 0, "odds_change", message, marshal(message))], seq)
+            envelope = Envelope(seq, seq - 1, MATCH, 0, "odds_change", message, marshal(message))
+            await feed.live(envelope, recent)
             for publisher in publishers:
                 publisher.pump()
             while any(publisher.sent < seq - 64 for publisher in publishers):

@@ -33,6 +33,7 @@ CALLED_BY_OTHERS = {
     "get_reset_query": "asyncpg, of a pooled connection",
     "get_version": "Piccolo, of an engine",
     "prep_database": "Piccolo, of an engine",
+    "publish_scope": "FastStream, of a middleware",
     "control": "tests of faults, of the private broker that scripts start",
 }
 

@@ -1,95 +1,51 @@
 """The feed's half of the AsyncAPI document.
 
-FastStream writes channels, operations and bindings from the publishers that stand for ours; the messages'
-shapes come from the schemas that the envelopes are generated from. Nothing here connects to a broker.
+FastStream writes channels, operations, bindings and payloads from the publishers by which everything is
+published. Here they get names, so that live and replayed messages share a shape, and what FastStream does not
+know: parameters, headers, security.
 """
 
 from typing import Any
 
-from faststream.rabbit import ExchangeType, RabbitBroker, RabbitExchange
 from faststream.specification import AsyncAPI
 
 from app.amqp import routing
+from app.amqp.publishers import MATCH, NODE, FeedPublishers
 from app.wire.json_schema import feed_json_schema
 
 Json = dict[str, Any]
 SERVER = "feed"
 _COMPONENT = "feed.{}"  #: what a message is called among the components, where the stream has some too
-_MATCH, _NODE = "{match_num}", "{node_id}"
-_LIVE = "Published as it happens."
-_REPLAYED = "Replayed by a recovery."
-#: What differs between a live message and a replayed one, beside its routing key and headers.
-_DIFFERING = {
-    routing.live("odds_change", _MATCH): "The markets that changed; what is not listed is as it was.",
-    routing.replayed(
-        "odds_change", _MATCH, _NODE
-    ): "The full list: every market that is active or suspended, "
-    "and of a match that is over how every market ended, unless only the odds of one match were requested. "
-    "What it leaves out is not on offer.",
-}
 _PARAMETERS = {
-    "match_num": "The number of the match.",
-    "node_id": "The `node_id` of the recovery's request, or `-`.",
+    MATCH: "The number of the match.",
+    NODE: "The `node_id` of the recovery's request, or `-`.",
 }
-_EVENTS = sorted(routing.MATCH_MESSAGES)
 
 
 def feed(exchange: str, host: str) -> Json:
     """`servers`, `channels`, `operations` and `components` of an AsyncAPI 3.0 document. `host` is the broker
     as tenants connect to it, `host[:port]`."""
-    made = _generated(exchange, host)
-    names = {title: name for title, name, _, _ in _channels()}
-    shapes = feed_json_schema()
-    messages = sorted(set(names.values()))
+    publishers = FeedPublishers(exchange, host)
+    made: Json = AsyncAPI(publishers.broker, schema_version="3.0.0").to_specification().to_jsonable()
+    titles = publishers.titles
+    payloads = {name: publishers.payload(title, made) for title, name in titles.items()}
     return {
         "servers": {SERVER: _server(made, host)},
-        "channels": {title: _channel(made["channels"][title], name) for title, name in names.items()},
+        "channels": {title: _channel(made["channels"][title], name) for title, name in titles.items()},
         "operations": {
             f"send.{title}": _operation(made["operations"][title], title, name)
-            for title, name in names.items()
+            for title, name in titles.items()
         },
         "components": {
-            "messages": {_COMPONENT.format(name): _message(name, shapes.message(name)) for name in messages},
-            "schemas": shapes.types(),
+            "messages": {
+                _COMPONENT.format(name): _message(name, payloads[name]) for name in sorted(payloads)
+            },
+            "schemas": feed_json_schema().types(),
             "securitySchemes": {
                 "tenant": {"type": "userPassword", "description": "The AMQP user that was provisioned."}
             },
         },
     }
-
-
-def _channels() -> list[tuple[str, str, str, str]]:
-    """Every channel: its title, its message, the routing key and what it is."""
-    live = [(f"live.{name}", name, routing.live(name, _MATCH), _LIVE) for name in _EVENTS]
-    replay = [
-        (f"recovery.{name}", name, routing.replayed(name, _MATCH, _NODE), _REPLAYED) for name in _EVENTS
-    ]
-    complete = routing.snapshot_complete(_NODE)
-    return [
-        *live,
-        *replay,
-        ("snapshot_complete", "snapshot_complete", complete, "The end of a recovery."),
-        ("alive", "alive", routing.ALIVE, "Every ten seconds, as long as what happens reaches the tenant."),
-    ]
-
-
-def _generated(exchange: str, host: str) -> Json:
-    url = f"amqp://op-slug@{host}/slug"
-    broker = RabbitBroker(url, specification_url=url, logger=None)
-    topic = RabbitExchange(exchange, ExchangeType.TOPIC, durable=True)
-    for title, name, key, description in _channels():
-        lasting = name != "alive"
-        broker.publisher(
-            exchange=topic,
-            routing_key=key,
-            persist=lasting,
-            mandatory=name == "snapshot_complete",
-            title=title,
-            description=" ".join([description, _DIFFERING.get(key, "")]).rstrip(),
-            schema=bytes,
-        )
-    document: Json = AsyncAPI(broker, schema_version="3.0.0").to_specification().to_jsonable()
-    return document
 
 
 def _server(made: Json, host: str) -> Json:
@@ -106,7 +62,7 @@ def _server(made: Json, host: str) -> Json:
 def _channel(channel: Json, name: str) -> Json:
     address: str = channel["address"]
     channel["bindings"]["amqp"]["exchange"].pop("vhost", None)
-    found = {key: {"description": says} for key, says in _PARAMETERS.items() if f"{{{key}}}" in address}
+    found = {key[1:-1]: {"description": says} for key, says in _PARAMETERS.items() if key in address}
     return channel | {
         "servers": [{"$ref": f"#/servers/{SERVER}"}],
         "messages": {name: {"$ref": f"#/components/messages/{_COMPONENT.format(name)}"}},

@@ -11,16 +11,19 @@ import secrets
 import socket
 import time
 from collections.abc import Mapping
+from functools import partial
 from uuid import UUID
 
 import msgspec
 
 from app.amqp.alive import AlivePublisher, FeedStatus
 from app.amqp.binding_tracker import BindingTracker
+from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publisher_login import LoginRefused, PublisherLogin
+from app.amqp.publishers import FeedPublishers
 from app.amqp.queue_losses import QueueLosses
 from app.amqp.reconnect import keep_connected
 from app.amqp.relay import Relay
@@ -81,12 +84,14 @@ class FeedSession:
         self._config, self._watchdog, self._clock = config, watchdog, clock
         self._lease = LeaseDeadline(config.lease_millis)
         self._renderer = EnvelopeRenderer(config.exchange, config.product)
+        self._feed = FeedPublishers(config.exchange)
         self.relay = Relay(
             store,
             self._renderer,
             self._lease,
             self.holder,
             config.window,
+            self._feed,
             lag_millis=config.lag_millis,
             clock=clock,
         )
@@ -127,7 +132,7 @@ class FeedSession:
                 for loop in (self.relay.listen, self.relay.read, self.relay.catch_up, self.relay.save):
                     group.create_task(loop())
                 group.create_task(self._bindings.run())
-                group.create_task(self._recovery_runner(login).run())
+                group.create_task(self._recovery_runner().run())
                 group.create_task(update_gauges(self._store, self._management, self.relay))
                 group.create_task(self._enforcement().run())
                 group.create_task(self._notify_ingest_deaths())
@@ -164,13 +169,14 @@ class FeedSession:
         address = msgspec.structs.replace(self._broker, user=user, password=password)
         return PublisherLogin(address, f"matchfeed-feed/{self.holder}", self._config.exchange)
 
-    def _recovery_runner(self, login: PublisherLogin) -> RecoveryRunner:
+    def _recovery_runner(self) -> RecoveryRunner:
         return RecoveryRunner(
             self._store,
-            login,
             self.holder,
             self._renderer,
+            self._feed,
             reachable=self._reachable,
+            channel=self._replay_channel,
             is_leased=self._holds,
             clock=self._clock,
         )
@@ -183,6 +189,10 @@ class FeedSession:
             for each in self.relay.publishers.values()
             if each.healthy and not each.awaits_notice and self._holds(each.tenant_id)
         }
+
+    def _replay_channel(self, tenant_id: UUID) -> ConfirmedChannel | None:
+        publisher = self.relay.publishers.get(tenant_id)
+        return publisher.channels.replayed if publisher and publisher.channels else None
 
     def _holds(self, tenant_id: UUID) -> bool:
         publisher = self.relay.publishers.get(tenant_id)
@@ -271,12 +281,13 @@ class FeedSession:
             config.alive_seconds,
             on_record=lambda: self._persist_loss_flag(publisher),
         )
-        alive = AlivePublisher(login, publisher, losses, self._status, self._renderer, self._clock)
+        alive = AlivePublisher(publisher, losses, self._status, self._renderer, self._feed, self._clock)
         log.info(
             "serving a tenant", tenant=tenant.slug, seq=tenant.seq, epoch=tenant.epoch, former=tenant.former
         )
         async with asyncio.TaskGroup() as group:
-            group.create_task(keep_connected(publisher, login, lambda: self._prepare(publisher)))
+            prepare = partial(self._prepare, publisher)
+            group.create_task(keep_connected(publisher, login, prepare, self.relay.live_delay))
             group.create_task(alive.run())
 
     async def _persist_loss_flag(self, publisher: TenantPublisher) -> None:

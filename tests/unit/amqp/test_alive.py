@@ -1,4 +1,4 @@
-"""`alive` over a client library that loses cancellations, and cancels who waits for it."""
+"""`alive` over a connection that ends, or whose broker does not confirm."""
 
 import asyncio
 from types import SimpleNamespace
@@ -6,81 +6,80 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from aiormq.base import FutureStore
-from aiormq.tools import Countdown
 
+from app.amqp import alive as module
 from app.amqp.alive import AlivePublisher, FeedStatus
+from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.loss_notice import LossNotice
-from app.amqp.queue_losses import QueueLosses
+from app.amqp.publishers import FeedPublishers
 from app.store.cursors import LeasedTenant
+from tests.unit.amqp.brokered import Broker, went_on
 
 pytestmark = pytest.mark.anyio
 TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
+ALIVE = 2
 
 
 class RecordedPublisher(SimpleNamespace):
     """What `alive` sees of a publisher that is well."""
 
-    def __init__(self) -> None:
-        super().__init__(notice=LossNotice(TAKEN, 10), healthy=True, slug="acme", state="")
-        self.reachable = asyncio.Event()
+    def __init__(self, channels: Any) -> None:
+        super().__init__(notice=LossNotice(TAKEN, 10), healthy=True, slug="acme", state="not connected")
+        self.reachable, self.channels = asyncio.Event(), channels
 
     def pump(self) -> None: ...
 
 
-def beating(publisher: RecordedPublisher, losses: Any, vhost: Any) -> AlivePublisher:
-    login: Any = SimpleNamespace(exchange="e", address=None)
+async def beating(broker: Broker) -> tuple[AlivePublisher, RecordedPublisher]:
+    channel = ConfirmedChannel(broker.connection, ALIVE, lambda: True)
+    await channel.open()
+    publisher = RecordedPublisher(SimpleNamespace(alive=channel, queues=None))
+    losses: Any = SimpleNamespace(count=0, pending=False, collect=lambda _: asyncio.sleep(0, False))
     status = FeedStatus(age=lambda: 0.0, dead_heartbeat=lambda: None)
     renderer = EnvelopeRenderer("e", 2)
-    heart = AlivePublisher(login, publisher, losses, status, renderer)  # type: ignore[arg-type]
-    heart._vhost = vhost
-    return heart
+    heart = AlivePublisher(publisher, losses, status, renderer, FeedPublishers("e"))  # type: ignore[arg-type]
+    return heart, publisher
 
 
-@pytest.mark.parametrize("turns", range(4))
-async def test_it_ends_when_it_is_cancelled_as_an_answer_comes(
-    turns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers: asyncio.Queue[int] = asyncio.Queue()
-    requested = asyncio.Event()
-
-    async def take(_: object) -> int:
-        requested.set()
-        return await Countdown(5)(answers.get())  # as the client waits for an answer of the broker
-
-    async def publish(*_: object, **__: object) -> None: ...
-
-    async def stop() -> None: ...
-
-    losses = QueueLosses(None, "acme", "e", 0, 10, stop)  # type: ignore[arg-type]
-    monkeypatch.setattr(losses, "_remove", take)
-    publisher = RecordedPublisher()
-    vhost = SimpleNamespace(publish=publish, close=stop, broker=None)
-    task = asyncio.create_task(beating(publisher, losses, vhost).run())
-    async with asyncio.timeout(5):
-        await requested.wait()
-    answers.put_nowait(0)
-    for _ in range(turns):
-        await asyncio.sleep(0)
+async def test_it_ends_when_it_is_cancelled_before_the_confirm() -> None:
+    broker = Broker()
+    heart, _ = await beating(broker)
+    task = asyncio.create_task(heart.run())
+    await went_on()
+    assert len(broker.published[ALIVE]) == 1
     task.cancel()
     done, _ = await asyncio.wait({task}, timeout=5)
     assert done, "the cancellation is lost"
+    broker.ack(ALIVE, 1)
+    await went_on()
+    assert len(broker.published[ALIVE]) == 1
 
 
-async def test_a_connection_that_the_client_gives_up_ends_one_try_and_not_alive() -> None:
-    waiting = FutureStore(asyncio.get_running_loop())
-    requested = asyncio.Event()
-
-    async def publish(*_: object, **__: object) -> None:
-        requested.set()
-        await waiting.create_future()  # a confirm that does not come
-
-    async def stop() -> None: ...
-
-    heart = beating(RecordedPublisher(), None, SimpleNamespace(publish=publish, close=stop, broker=None))
+async def test_a_connection_that_ends_ends_one_attempt_and_not_alive() -> None:
+    broker = Broker()
+    heart, publisher = await beating(broker)
     saying = asyncio.create_task(heart._beat())
-    async with asyncio.timeout(5):
-        await requested.wait()
-        await waiting.reject_all(asyncio.CancelledError())
-        assert await saying is False
+    await went_on()
+    broker.connection.abort("the broker restarts")
+    assert await saying is False
+    publisher.channels = None
+    assert await heart._beat() is False
+
+
+async def test_while_it_is_not_confirmed_nothing_more_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CONFIRM_SECONDS", 0.01)
+    broker = Broker()
+    heart, publisher = await beating(broker)
+    publisher.notice.record_loss()
+    assert await heart._beat() is False
+    assert await heart._beat() is False
+    assert len(broker.published[ALIVE]) == 1, "the notice, once"
+    assert publisher.notice.losses_pending
+    broker.ack(ALIVE, 1)
+    again = asyncio.create_task(heart._beat())
+    await went_on()
+    assert not publisher.notice.losses_pending
+    assert len(broker.published[ALIVE]) == 2, "and alive after it"
+    broker.ack(ALIVE, 2)
+    assert await again is True

@@ -10,8 +10,10 @@ import pytest
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
+from app.amqp.publishers import FeedPublishers
 from app.amqp.relay import Relay
 from app.store import changes, cursors
+from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
 
@@ -22,6 +24,11 @@ class NoStore:
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[Any]:
         yield None
+
+
+def relay_of_nothing() -> Relay:
+    renderer, feed = EnvelopeRenderer("oddsfeed", 2), FeedPublishers("oddsfeed")
+    return Relay(cast(Store, NoStore()), renderer, LeaseDeadline(1000), "here", 64, feed)
 
 
 @pytest.mark.parametrize(("cursor", "missed"), [(3500, 1), (4898, 1), (4899, 0), (5000, 0)])
@@ -38,7 +45,7 @@ async def test_what_was_pruned_does_not_count_as_published(
 
     monkeypatch.setattr(changes, "head", head)
     monkeypatch.setattr(changes, "oldest", oldest)
-    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), LeaseDeadline(1000), "here", 64)
+    relay = relay_of_nothing()
     await relay.start()
     taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
     publisher = relay.add(taken, LossNotice(taken, 10))
@@ -55,7 +62,7 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
         return set(marks)
 
     monkeypatch.setattr(cursors, "checkpoint", checkpoint)
-    relay = Relay(cast(Store, NoStore()), EnvelopeRenderer("oddsfeed", 2), LeaseDeadline(1000), "here", 64)
+    relay = relay_of_nothing()
     taken = LeasedTenant(UUID(int=1), "acme", 5, 1)
     notice = LossNotice(taken, 10)
     publisher = relay.add(taken, notice)
@@ -68,3 +75,25 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
     assert saved == [Checkpoint(1, 900, notice_pending=True)], (
         "one that will be told later is kept with the place"
     )
+
+
+async def test_what_cannot_be_rendered_is_passed_over_and_what_follows_is_shared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def change(seq: int, message: str) -> ChangeRow:
+        body = b'{"change_type":1}'
+        return ChangeRow(seq, UUID(int=1), 7, "match", "od:match:7", "", message, 1_000, seq, seq - 1, body)
+
+    async def read(tx: object, after: int, limit: int) -> list[ChangeRow]:
+        return [each for each in (change(1, "unheard_of"), change(2, "fixture_change")) if each.seq > after]
+
+    monkeypatch.setattr(changes, "read", read)
+    relay = relay_of_nothing()
+    taken = LeasedTenant(UUID(int=1), "acme", 0, 1)
+    publisher = relay.add(taken, LossNotice(taken, 10))
+    assert not await relay._read_page()
+    names = []
+    while envelope := relay._recent.next(publisher.sent):
+        names.append((envelope.seq, bool(envelope.frames)))
+        publisher.sent = envelope.seq
+    assert names == [(1, False), (2, True)]

@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from app.amqp.connection import connect
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.amqp.frames import AmqpMessage, marshal
-from app.amqp.publisher_login import PublisherLogin
+from app.amqp.live_delay import LiveDelay
+from app.amqp.publishers import FeedPublishers
+from app.amqp.tenant_channels import TenantChannels
 from app.broker.address import Address, parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch
@@ -83,17 +85,22 @@ async def test_replayed_messages_and_their_end(rig: Rig) -> None:
     request = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id=None)
     job = RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0, attempts=1)
     async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange):
-        login = PublisherLogin(address, "test", rig.settings.exchange)
+        connection = await connect(address, tenant.slug, "test", rig.settings.exchange, Listener())
+        channels = await TenantChannels.open(
+            connection, LiveDelay(list), may_publish=lambda: True, may_replay=lambda: True
+        )
         renderer = EnvelopeRenderer(rig.settings.exchange, rig.settings.producer_id)
-        async with RecoveryPublisher(login, tenant.slug, job, renderer) as publisher:
-            await publisher.publish([MatchMessage("odds_change", 1, 0, number) for number in NUMBERS])
-            await publisher.publish_end(0)
+        feed = FeedPublishers(rig.settings.exchange)
+        publisher = RecoveryPublisher(channels.replayed, job, renderer, feed)
+        await publisher.publish([MatchMessage("odds_change", 1, 0, number) for number in NUMBERS])
+        await publisher.publish_end(0)
+        await connection.close()
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
     assert sent == [*({"recovery": 1, "x-seq": number} for number in NUMBERS), {"recovery": 1}]
 
 
 async def test_headers_of_the_feed(rig: Rig, feed: Any) -> None:
-    """`alive` bears no headers at all, and neither does anything that the client library adds."""
+    """`alive` bears no headers at all."""
     _, url = await rig.tenant()
     broker = parse(rig.settings.rabbitmq_url)
     async with Tap(broker.host, broker.port).open() as tap, consuming(url, rig.settings.exchange) as consumer:

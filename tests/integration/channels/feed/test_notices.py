@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import aio_pika
 import pytest
 
+from app.amqp.connection import BrokerError
+from app.amqp.queue_channel import QueueChannel
 from app.channels.feed import health, retention
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
@@ -46,20 +48,20 @@ async def test_a_loss_is_recorded_before_its_count_is_cleared(
     """Cut off before the queue of the losses is emptied, or when it was and the answer is lost: the
     next holder of the tenant finds a pending notice, and one that holds it still publishes it."""
     _, url = await rig.tenant()
-    owed, downs, purge = list[bool](), list[int](), aio_pika.RobustQueue.purge
+    owed, downs, purge = list[bool](), list[int](), QueueChannel.purge
 
-    async def cut_off(queue: aio_pika.RobustQueue, **options: object) -> None:
+    async def cut_off(queues: QueueChannel, queue: str) -> int:
         async with rig.store.autocommit() as tx:
             owed.append(await tx.value("SELECT owed FROM tenant_cursor"))
         downs.append(consumer.downs)
         if emptied:
-            await purge(queue)
-        raise ConnectionError("ended here")
+            await purge(queues, queue)
+        raise BrokerError("ended here")
 
     async with AsyncExitStack() as stack:
         consumer = await stack.enter_async_context(overflowing(rig, url))
         with monkeypatch.context() as patch:
-            patch.setattr(aio_pika.RobustQueue, "purge", cut_off)
+            patch.setattr(QueueChannel, "purge", cut_off)
             await stack.enter_async_context(feed(alive_seconds=ALIVE))
             await until("alive", lambda: consumer.alives)
             await rig.write_changes(await rig.match(), 30)

@@ -1,0 +1,85 @@
+"""A tenant's connection whose broker is here: it records what is published, and answers when a test says
+so."""
+
+import asyncio
+from typing import Any, cast
+
+from pamqp import body, commands, frame, header
+
+from app.amqp.connection import ConfirmListener, PublisherConnection
+from app.amqp.frames import AmqpMessage
+
+
+class Deaf:
+    """A listener of live messages that does not care."""
+
+    def confirmed(self, tag: int, multiple: bool) -> None: ...
+
+    def rejected(self, tag: int, multiple: bool) -> None: ...
+
+    def unblocked(self) -> None: ...
+
+
+class Broker:
+    """`published` is the id of every message by channel, `order` of all in the order of writing; `requests`
+    are methods that have no answer yet."""
+
+    def __init__(self, listener: ConfirmListener | None = None) -> None:
+        self.connection = PublisherConnection(listener or Deaf())
+        self.order: list[tuple[int, str | None]] = []
+        self.published: dict[int, list[str | None]] = {}
+        self.requests: list[tuple[int, Any]] = []
+        self._over = False
+        self.connection._transport = cast(asyncio.Transport, self)
+
+    def send(self, channel: int, *values: Any, cut: int = 0) -> None:
+        """Send frames, in pieces of `cut` bytes."""
+        data = b"".join(frame.marshal(value, channel) for value in values)
+        cut = cut or len(data)
+        for start in range(0, len(data), cut):
+            self.connection.data_received(data[start : start + cut])
+
+    def ack(self, channel: int, tag: int, *, multiple: bool = False, cut: int = 0) -> None:
+        self.send(channel, commands.Basic.Ack(tag, multiple), cut=cut)
+
+    def nack(self, channel: int, tag: int, *, multiple: bool = False, cut: int = 0) -> None:
+        self.send(channel, commands.Basic.Nack(tag, multiple, requeue=False), cut=cut)
+
+    def return_(self, channel: int, message_id: str, *, cut: int = 0) -> None:
+        """Return a mandatory message."""
+        content = header.ContentHeader(0, 4, commands.Basic.Properties(message_id=message_id))
+        returned = commands.Basic.Return(312, "NO_ROUTE", "oddsfeed", "a.b")
+        self.send(channel, returned, content, body.ContentBody(b"<a/>"), cut=cut)
+
+    # What a connection uses of its transport.
+    def write(self, data: bytes) -> None:
+        while data:
+            used, channel, value = frame.unmarshal(data)
+            data = data[used:]
+            if isinstance(value, header.ContentHeader):
+                self.order.append((channel, value.properties.message_id))
+                self.published.setdefault(channel, []).append(value.properties.message_id)
+            elif isinstance(value, commands.Channel.Open):
+                self.send(channel, commands.Channel.OpenOk())
+            elif isinstance(value, commands.Confirm.Select):
+                self.send(channel, commands.Confirm.SelectOk())
+            elif not isinstance(value, body.ContentBody | commands.Basic.Publish):
+                self.requests.append((channel, value))
+
+    def abort(self) -> None:
+        if not self._over:
+            self._over = True
+            asyncio.get_running_loop().call_soon(self.connection.connection_lost, None)
+
+    def is_closing(self) -> bool:
+        return self._over
+
+
+def message(name: str, *, mandatory: bool = False, size: int = 4) -> AmqpMessage:
+    return AmqpMessage("oddsfeed", "a.b", b"x" * size, name, 0, {}, mandatory=mandatory)
+
+
+async def went_on() -> None:
+    """Let every task go as far as it can."""
+    for _ in range(100):
+        await asyncio.sleep(0)

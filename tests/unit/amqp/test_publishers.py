@@ -1,0 +1,92 @@
+"""Everything is published as it is declared, and by no other way than the transport."""
+
+import asyncio
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from faststream.specification import AsyncAPI
+
+from app.amqp import routing
+from app.amqp.confirmed_channel import ConfirmedChannel
+from app.amqp.envelope import Envelope, EnvelopeRenderer, MatchMessage
+from app.amqp.frames import AmqpMessage, marshal
+from app.amqp.publishers import FeedPublishers
+from app.amqp.recent_envelopes import RecentEnvelopes
+from app.domain.recovery import RecoveryKind, RecoveryRequest
+from app.wire.json_schema import feed_json_schema
+from tests.unit.amqp.brokered import Broker, went_on
+
+pytestmark = pytest.mark.anyio
+REPLAYED = 3
+RENDERER = EnvelopeRenderer("oddsfeed", 2)
+REQUEST = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id="9")
+
+
+def document(feed: FeedPublishers) -> Any:
+    return AsyncAPI(feed.broker, schema_version="3.0.0").to_specification().to_jsonable()
+
+
+def live_envelope(name: str, seq: int = 5) -> Envelope:
+    headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": 0}
+    message = AmqpMessage("oddsfeed", routing.live(name, 7), b"<a/>", f"mf-{seq}", 0, headers)
+    return Envelope(seq, 0, UUID(int=1), 0, name, message, marshal(message))
+
+
+def messages() -> dict[str, AmqpMessage]:
+    """One of every kind, as it is rendered, by the title of its publisher."""
+    found = {f"live.{name}": live_envelope(name).message for name in routing.MATCH_MESSAGES}
+    for name in routing.MATCH_MESSAGES:
+        replayed = MatchMessage(name, 7, 0, 5, change_type=1)
+        found[f"recovery.{name}"] = RENDERER.replayed(replayed, REQUEST, "mf-r1.1.1")
+    found["snapshot_complete"] = RENDERER.snapshot_complete(REQUEST, 0, "mf-r1.1.2")
+    found["alive"] = RENDERER.alive(0, subscribed=True)
+    return found
+
+
+def test_every_kind_is_declared_as_it_is_rendered() -> None:
+    feed = FeedPublishers("oddsfeed")
+    made, rendered = document(feed), messages()
+    assert feed.titles.keys() == made["channels"].keys() == rendered.keys()
+    for title, message in rendered.items():
+        channel, operation = made["channels"][title], made["operations"][title]
+        key = re.sub(r"\\{\w+\\}", "[^.]+", re.escape(channel["address"]))
+        assert re.fullmatch(key, message.routing_key)
+        assert channel["bindings"]["amqp"]["exchange"]["name"] == message.exchange
+        bindings = operation["bindings"]["amqp"]
+        assert (bindings["deliveryMode"] == 2) == message.persistent
+        assert bindings["mandatory"] == message.mandatory
+
+
+def test_the_payloads_are_those_of_the_schema_files() -> None:
+    feed = FeedPublishers("oddsfeed")
+    made, schemas = document(feed), feed_json_schema()
+    for title, name in feed.titles.items():
+        assert feed.payload(title, made) == schemas.message(name)
+
+
+async def test_a_live_envelope_is_published_once_for_all_tenants() -> None:
+    feed, recent = FeedPublishers("oddsfeed"), RecentEnvelopes(0)
+    for seq, name in enumerate(sorted(routing.MATCH_MESSAGES), 1):
+        envelope = live_envelope(name, seq)
+        await feed.live(envelope, recent)
+        assert recent.next(seq - 1) is envelope and recent.head == seq
+
+
+async def test_what_one_tenant_gets_is_published_when_it_is_confirmed() -> None:
+    feed, broker = FeedPublishers("oddsfeed"), Broker()
+    channel = ConfirmedChannel(broker.connection, REPLAYED, lambda: True)
+    await channel.open()
+    rendered = messages()
+    tasks = [
+        asyncio.create_task(feed.replayed("odds_change", rendered["recovery.odds_change"], channel)),
+        asyncio.create_task(feed.snapshot_complete(rendered["snapshot_complete"], channel)),
+        asyncio.create_task(feed.alive(rendered["alive"], channel)),
+    ]
+    await went_on()
+    assert broker.published[REPLAYED] == ["mf-r1.1.1", "mf-r1.1.2", None]
+    for tag, task in enumerate(tasks, 1):
+        assert not task.done()
+        broker.ack(REPLAYED, tag)
+        await task
