@@ -8,6 +8,7 @@ from functools import cache, partial
 
 import msgspec
 from litestar import Litestar
+from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.types import Scope
@@ -36,14 +37,14 @@ from app.channels.stream.config import StreamConfig
 from app.channels.stream.routes import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.http import errors
-from app.http.headers import HeadRequests, add_common_headers
+from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
 from app.http.listeners import Listener, ListenerFilter, listener_of
 from app.http.request_body import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ViewResponse
 from app.http.response_cache import ResponseCache
-from app.http.upgrade import UpgradeRefusals
+from app.http.upgrade import Application
 from app.ingest import health as ingest_health
 from app.ingest.queues import IngestQueues
 from app.ingest.routes import ROUTES as LOG_SINK
@@ -86,33 +87,31 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     }
     products = str(settings.producer_id), PRODUCER
     parts.openapi_documents = generate_documents(ROUTES, frozenset(provided), products)
-    app = Litestar(
+    limiter = parts.unauthenticated_limiter
+    listeners = ListenerFilter(limiter, settings.operator_port, settings.sdk_port)
+    return Application(
         route_handlers=(*ROUTES, *STREAM, *BOARD),
         middleware=[
+            listeners,
             RequestGuard(
                 lambda: parts.grants,
                 lambda: parts.counters,
                 lambda: parts.response_cache,
-                parts.unauthenticated_limiter,
+                limiter,
                 lambda: parts.refused_recoveries,
-            )
+            ),
         ],
         request_class=StrictRequest,
         response_class=ViewResponse,
-        before_send=[add_common_headers],
-        exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(parts.unauthenticated_limiter)},
+        before_send=[complete_response],
+        exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(limiter, listeners.serves)},
+        state=State({"unauthenticated_limiter": limiter}),
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
         lifespan=[parts.lifespan],
         logging_config=None,
         openapi_config=None,
     )
-    app.asgi_handler = ListenerFilter(
-        UpgradeRefusals(HeadRequests(app.asgi_handler), parts.unauthenticated_limiter),
-        settings.operator_port,
-        settings.sdk_port,
-    )
-    return app
 
 
 class Parts:

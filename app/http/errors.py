@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 from litestar import MediaType, Request, Response
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException, NotFoundException, ValidationException
 from litestar.types import Scope
 
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
@@ -54,19 +54,18 @@ def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Resp
 def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
     """The framework's other refusals: unknown paths and methods, bodies too large or malformed."""
     detail = _DETAILS.get(error.status_code) or str(error.detail)
-    headers = dict(error.headers or {})
-    if "GET" in headers.get("allow", ""):
-        headers["allow"] += ", HEAD"
-    return _response(error.status_code, detail, headers)
+    return _response(error.status_code, detail, dict(error.headers or {}))
 
 
-def unrouted(limiter: UnauthenticatedLimiter) -> Handler:
+def unrouted(limiter: UnauthenticatedLimiter, serves: Callable[[Scope], bool]) -> Handler:
     """A handler like `http` that counts a request to an unknown path or method as unauthenticated, because
-    its key has not been checked."""
+    its key has not been checked. A path that its listener does not `serve` has no methods either."""
 
     def handler(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
         if error.status_code not in (404, 405) or "auth" in cast(dict[str, object], request.scope):
             return http(request, error)
+        if not serves(request.scope):
+            error = NotFoundException()
         address = client_address(request.scope)
         seconds = limiter.retry_after(address)
         limiter.record_refusal(address, "path")

@@ -1,38 +1,20 @@
-"""Response headers that every response carries, HEAD for every GET, and the response to OPTIONS."""
+"""What is set in every response as it is sent: common headers, no body after HEAD, the methods of a path."""
 
 from typing import Any, cast
 
-from litestar.enums import ScopeType
 from litestar.routes import HTTPRoute
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import Message, Scope
 
 from app.http import rate_limit, request_id
 
 _START_MESSAGES = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 
 
-class HeadRequests:
-    """Middleware around the whole application, which handles a HEAD as a GET: same work, same headers; the
-    body is dropped."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != ScopeType.HTTP or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_without_body(message: Message) -> None:
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        as_get = cast(Any, {**scope, "method": "GET"})
-        await self._app(as_get, receive, cast(Send, send_without_body))
-
-
-async def add_common_headers(message: Message, scope: Scope) -> None:
-    """A `before_send` hook: adds the request id and the rate limit to every response. It is one hook and not
-    several because it is called twice per request."""
+async def complete_response(message: Message, scope: Scope) -> None:
+    """A `before_send` hook: adds the request id and the rate limit to every response, and drops the body of a
+    response to HEAD. It is one hook and not several because it is called twice per request."""
+    if message["type"] == "http.response.body" and scope.get("method") == "HEAD":
+        message["body"] = b""
     if message["type"] not in _START_MESSAGES:
         return
     start = cast(Any, message)
@@ -53,4 +35,4 @@ def _methods(scope: Scope) -> set[str]:
     for route in scope["litestar_app"].routes:
         if isinstance(route, HTTPRoute) and route.path_format == scope["path_template"]:
             found |= set(route.methods)
-    return found | {"HEAD"} if "GET" in found else found
+    return found

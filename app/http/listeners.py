@@ -13,12 +13,17 @@ from `listener_of` which address received a request.
 
 import re
 from enum import Enum
-from typing import Any, cast
+from urllib.parse import unquote
 
+from litestar.enums import ScopeType
+from litestar.exceptions import NotFoundException
+from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from app.access.rate_limit import UnauthenticatedLimiter
+from app.http.upgrade import refuse_unknown
+
 _KEY = "matchfeed.listener"
-_NOWHERE = "/ops"  #: a path that no route has
 _SDK_PREFIX = "/v1/"
 _SEPARATORS = re.compile(r"[/\\]+")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
@@ -38,32 +43,37 @@ class Listener(Enum):
     SDK = "sdk"
 
 
-class ListenerFilter:
-    """Middleware around the whole application: hides the paths that a request's listener does not serve.
+class ListenerFilter(ASGIMiddleware):
+    """The outermost middleware: hides the paths that a request's listener does not serve.
+
+    The framework runs it after routing. A wrong method of a hidden path, which the framework refuses before,
+    is therefore hidden by the handler of that refusal (`errors.unrouted`).
 
     `operator_port` and `sdk_port` are those listeners' ports; 0 for one that does not exist."""
 
-    def __init__(self, app: ASGIApp, operator_port: int, sdk_port: int) -> None:
-        self._app, self._operator_port, self._sdk_port = app, operator_port, sdk_port
+    def __init__(self, limiter: UnauthenticatedLimiter, operator_port: int, sdk_port: int) -> None:
+        self._limiter, self._operator_port, self._sdk_port = limiter, operator_port, sdk_port
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if cast(Any, scope)["type"] != "lifespan":
-            scope.setdefault("state", {})[_KEY] = self._listener(scope)
-            if not self._serves(scope):
-                hidden = {**scope, "path": _NOWHERE, "raw_path": _NOWHERE.encode()}
-                scope = cast(Scope, hidden)
-        await self._app(scope, receive, send)
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        if self.serves(scope):
+            await next_app(scope, receive, send)
+        elif scope["type"] == ScopeType.WEBSOCKET:
+            await refuse_unknown(scope, send, self._limiter)
+        else:
+            raise NotFoundException
 
-    def _serves(self, scope: Scope) -> bool:
-        path = scope["path"]
-        if not _is_unambiguous(scope):
+    def serves(self, scope: Scope) -> bool:
+        """Whether the listener that received the request serves its path; stores the listener."""
+        listener = scope["state"][_KEY] = self._listener(scope)
+        raw = _raw(scope)
+        path = unquote(raw.decode("latin-1"))  # routing has normalised the scope's own
+        if not _is_unambiguous(path, raw):
             return False
-        listener = listener_of(scope)
         if listener is Listener.SDK:
             return path.startswith(_SDK_PREFIX)
         if not _may_mean_ops(path):
             return listener is Listener.TENANTS or path in _ON_BOTH
-        if not _is_canonical_ops(scope):
+        if not _is_canonical_ops(raw):
             return False
         return not self._operator_port or (listener is Listener.OPERATORS) is not bool(_LOG_SINK.match(path))
 
@@ -93,19 +103,18 @@ def _may_mean_ops(path: str) -> bool:
     return parts[:1] == ["ops"] or path.lower().startswith("/ops")
 
 
-def _is_unambiguous(scope: Scope) -> bool:
+def _is_unambiguous(path: str, raw: bytes) -> bool:
     """Whether every parser reads the path alike: no empty or dot segments, no encoded separators."""
-    path = scope["path"]
     segments = path.split("/")
     tidy = "" not in segments[1:-1] and not {".", ".."} & set(segments) and "\\" not in path
-    return tidy and not _NEEDLESSLY_ENCODED.search(_raw(scope))
+    return tidy and not _NEEDLESSLY_ENCODED.search(raw)
 
 
-def _is_canonical_ops(scope: Scope) -> bool:
+def _is_canonical_ops(raw: bytes) -> bool:
     """Whether an operators' path has its canonical spelling."""
-    raw = _raw(scope)
     return bool(_CANONICAL_OPS.match(raw)) and b"%25" not in raw
 
 
 def _raw(scope: Scope) -> bytes:
+    """The path as it was sent."""
     return scope.get("raw_path") or scope["path"].encode()

@@ -43,7 +43,7 @@ _UNAUTHENTICATED = (400, 401, 403)  #: how an open route refuses a client that i
 
 
 class RequestGuard(ASGIMiddleware):
-    """The only middleware that the framework runs."""
+    """The middleware around every HTTP handler, inside `ListenerFilter`."""
 
     scopes = (ScopeType.HTTP,)
 

@@ -21,6 +21,7 @@ VARY = "Accept, X-API-Key, x-access-token, $x$access-token, Accept-Encoding"
 CACHING = "private, no-cache"
 _GZIP_FROM = 1024  #: bytes; a smaller body fits into one packet anyway
 _LEVEL = 5
+_READS = ("GET", "HEAD")
 _TAG = re.compile(rb'"[^"]*"|\*')
 _CODING = re.compile(r"\s*(gzip|x-gzip|\*)\s*(?:;\s*q=\s*([0-9.]+)\s*)?\Z", re.ASCII)
 Headers = list[tuple[bytes, bytes]]
@@ -105,7 +106,7 @@ class BodyResponse(ASGIResponse):
 async def send_body(scope: Scope, send: Send, body: ResponseBody, status: int = 200) -> None:
     """Send a body: plain, gzipped, or as a 304 if the client has it already."""
     request = cast(Headers, scope["headers"])
-    tagged = status == 200 and cast(HTTPScope, scope)["method"] == "GET"
+    tagged = status == 200 and cast(HTTPScope, scope)["method"] in _READS
     gzipped = len(body.plain) >= _GZIP_FROM and accepts_gzip(request)
     not_modified = tagged and body.matches(request)
     start: HTTPResponseStartEvent = {

@@ -7,13 +7,15 @@ The server must support ASGI's `websocket.http.response` extension (uvicorn does
 from typing import Any, cast
 
 import msgspec
+from litestar import Litestar
 from litestar.enums import ScopeType
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import LifeSpanReceive, LifeSpanScope, LifeSpanSend, Message, Receive, Scope, Send
 
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.http import request_id
 from app.http.auth import client_address
 from app.http.errors import Problem
+from app.http.headers import complete_response
 from app.kit.errors import Invalid, NotFound, Refusal
 
 _NOT_HERE = NotFound("There is no stream at this address.")
@@ -25,31 +27,45 @@ class InternalError(Refusal):
     status = 500
 
 
-class UpgradeRefusals:
-    """Middleware around the whole application: an upgrade to an unknown path, which the framework closes
-    without a response, gets the response of any unknown path."""
+class Application(Litestar):
+    """The framework's application, which answers refused upgrades; `state.unauthenticated_limiter` counts
+    those to unknown paths.
 
-    def __init__(self, app: ASGIApp, limiter: UnauthenticatedLimiter) -> None:
-        self._app, self._limiter = app, limiter
+    No hook of the framework (2.25) can do this: it closes an upgrade to an unknown path before any middleware
+    runs, exception handlers are called for HTTP only, and `before_send` cannot send a body."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != ScopeType.WEBSOCKET:
-            await self._app(scope, receive, send)
-            return
+    async def __call__(
+        self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
+    ) -> None:
+        if scope["type"] == ScopeType.WEBSOCKET:
+            send = self._refusing(cast(Scope, scope), cast(Send, send))
+        await super().__call__(scope, receive, send)
+
+    def _refusing(self, scope: Scope, send: Send) -> Send:
+        """A `send` that refuses an upgrade which the framework would close without a response."""
         started = False
+
+        async def completed(message: Message) -> None:
+            await complete_response(message, scope)
+            await send(message)
 
         async def send_or_refuse(message: Message) -> None:
             nonlocal started
-            if message["type"] == "websocket.close" and not started:
-                known = "route_handler" in scope
-                if not known:
-                    self._limiter.record_refusal(client_address(scope), "path")
-                await refuse(scope, send, internal_error(scope) if known else _NOT_HERE)
-            else:
+            if message["type"] != "websocket.close" or started:
                 await send(message)
+            elif cast(Any, scope).get("route_handler"):
+                await refuse(scope, completed, internal_error(scope))
+            else:
+                await refuse_unknown(scope, completed, self.state.unauthenticated_limiter)
             started = True
 
-        await self._app(scope, receive, send_or_refuse)
+        return send_or_refuse
+
+
+async def refuse_unknown(scope: Scope, send: Send, limiter: UnauthenticatedLimiter) -> None:
+    """Respond to an upgrade to a path without a stream as to any request to an unknown path."""
+    limiter.record_refusal(client_address(scope), "path")
+    await refuse(scope, send, _NOT_HERE)
 
 
 async def refuse(scope: Scope, send: Send, error: Refusal) -> None:

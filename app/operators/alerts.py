@@ -3,10 +3,10 @@
 from typing import Annotated, Any
 
 import msgspec
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
+from app.http.reading import get
 from app.kit.clock import iso_millis
 from app.operators.dependencies import OperatorDependencies
 from app.store import alerts, matches

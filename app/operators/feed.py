@@ -1,9 +1,9 @@
 """The state of the AMQP feed, tenant by tenant, /ops/v1/feed."""
 
-from litestar import get
 from litestar.di import NamedDependency
 
 from app.amqp.delivery_status import TenantStatus, tenant_statuses
+from app.http.reading import get
 from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR
 from app.wire.views.meta import ListMeta, Many

@@ -7,13 +7,14 @@ command changes nothing and returns the present state.
 from uuid import UUID
 
 import msgspec
-from litestar import get, patch, post
+from litestar import patch, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from app.access import admin
 from app.access.properties import KeyAlteration
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.errors import NotFound
 from app.operators.dependencies import OperatorDependencies
 from app.operators.key_views import IssuedView, KeyChange, KeyView, NewKey, issued_view, key_view

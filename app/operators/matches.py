@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from litestar import get, post
+from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
@@ -13,6 +13,7 @@ from app.commands import creation, execution
 from app.commands.match_commands import AnyCommand, Cancel, Command, Number, Overtime, Rounds, Strength
 from app.domain.match import Match
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
 from app.operators.dependencies import OperatorDependencies

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import msgspec
-from litestar import get, post
+from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 from msgspec import Meta
@@ -12,6 +12,7 @@ from app.commands import rating_import
 from app.commands.rating_import import ImportCounts, Imported, ImportedResult, ImportedStrength, Location
 from app.domain.ids import competitor_urn
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.clock import iso_millis
 from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR, audit_fields, many

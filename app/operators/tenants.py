@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from litestar import get, post, put
+from litestar import post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
@@ -16,6 +16,7 @@ from msgspec import Meta
 from app.access import admin
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.clock import iso_seconds
 from app.operators.dependencies import OperatorDependencies
 from app.operators.key_views import Name, Text

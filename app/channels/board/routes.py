@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).with_name("assets")

@@ -5,7 +5,6 @@ None of them changes while the process runs.
 
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
@@ -13,6 +12,7 @@ from app.channels.facade import route_options
 from app.channels.facade.dependencies import FacadeDependencies, not_found
 from app.channels.facade.path_parameters import parse_locale, parse_number
 from app.domain import catalogue
+from app.http.reading import get
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
 from app.wire.xml import dictionaries

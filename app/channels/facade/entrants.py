@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
@@ -15,6 +14,7 @@ from app.domain.ids import CATEGORY, SPORT
 from app.domain.match_entrants import all_in_reference_data
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS, NOTHING
 from app.store import entrants as stored_entrants

@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
@@ -13,6 +12,7 @@ from app.channels.facade.path_parameters import parse_locale
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.http.response import RenderedResponse
 from app.store import match_entrants, matches, tenants
 from app.wire.fields import groups

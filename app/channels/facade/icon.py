@@ -2,7 +2,9 @@
 
 from importlib.resources import files
 
-from litestar import Response, get
+from litestar import Response
+
+from app.http.reading import get
 
 PATH = "/categories/cs2.svg"
 _ICON = files(__package__).joinpath("cs2.svg").read_bytes()

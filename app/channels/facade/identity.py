@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 
 from app.channels.facade.dependencies import FacadeDependencies
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format
+from app.http.reading import get
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
 from app.wire.xml import responses

@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Sequence
 from typing import Annotated, Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
@@ -17,6 +16,7 @@ from app.domain.match_entrants import MatchEntrants
 from app.domain.tenant import Grant
 from app.http import response_cache
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
 from app.store import match_entrants, schedules

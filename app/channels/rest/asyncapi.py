@@ -5,13 +5,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from litestar import MediaType, Response, get
+from litestar import MediaType, Response
 from litestar.di import NamedDependency
 
 from app.http import pages
 from app.http.asyncapi.document import Json, joined
 from app.http.asyncapi.page import page
 from app.http.content_negotiation import Format
+from app.http.reading import get
 from app.http.response import RenderedResponse, ResponseBody
 from app.kit.version import VERSION
 

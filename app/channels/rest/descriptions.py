@@ -3,7 +3,6 @@ assume."""
 
 from typing import Annotated, Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
@@ -14,6 +13,7 @@ from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
+from app.http.reading import get
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING

@@ -8,7 +8,6 @@ from collections.abc import Hashable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
@@ -22,6 +21,7 @@ from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
+from app.http.reading import get
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 
 from app.channels.rest.dependencies import RestDependencies
@@ -12,6 +11,7 @@ from app.domain.analytics import TeamLine
 from app.domain.catalogue import MapInfo
 from app.domain.sports import CS2
 from app.domain.time_filter import window_start
+from app.http.reading import get
 from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER

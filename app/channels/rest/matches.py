@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
@@ -17,6 +16,7 @@ from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
+from app.http.reading import get
 from app.http.request_guard import XML_SUFFIX, siblings
 from app.http.response import RenderedResponse
 from app.store import history, markets, tenants

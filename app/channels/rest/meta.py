@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
@@ -12,6 +11,7 @@ from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
 from app.http.health import FEED_PROCESS, OK
+from app.http.reading import get
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING

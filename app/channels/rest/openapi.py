@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from litestar import MediaType, Response, get
+from litestar import MediaType, Response
 from litestar.di import NamedDependency
 
 from app.http import pages
@@ -19,6 +19,7 @@ from app.http.openapi.document import DocumentInfo, document
 from app.http.openapi.page import page
 from app.http.openapi.response_examples import recorded
 from app.http.openapi.route_table import Route, routes
+from app.http.reading import get
 from app.http.response import RenderedResponse, ResponseBody
 from app.kit.version import VERSION
 

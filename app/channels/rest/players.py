@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
@@ -13,6 +12,7 @@ from app.domain import scopes
 from app.domain.ids import entrant_number
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
@@ -16,6 +15,7 @@ from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meta import Single

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from litestar import get, post
+from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view

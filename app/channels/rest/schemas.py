@@ -3,10 +3,10 @@
 from importlib.resources import files
 from typing import Any
 
-from litestar import get
 from litestar.params import FromPath
 
 from app.http.content_negotiation import Format
+from app.http.reading import get
 from app.http.response import RenderedResponse, ResponseBody
 from app.kit.errors import NotFound
 

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, get_args
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
@@ -10,6 +9,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants, search
 from app.store.entrants import E, EntrantTable, folded

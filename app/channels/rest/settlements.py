@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
@@ -10,6 +9,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Limit
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.store import history
 from app.wire.views.meta import ListMeta, Many
 from app.wire.views.offers import SettlementView, settlement_view

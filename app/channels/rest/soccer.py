@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.entrants import found_or_404, parse_reference
 from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
+from app.http.reading import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
 from app.wire.views.meta import Many, Single

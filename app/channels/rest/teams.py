@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
@@ -15,6 +14,7 @@ from app.domain import scopes
 from app.domain.match import Match
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants, past_matches, statistics
 from app.store.transaction import Tx

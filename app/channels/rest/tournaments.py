@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
@@ -12,6 +11,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants
 from app.store.transaction import Tx

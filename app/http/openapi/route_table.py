@@ -1,4 +1,4 @@
-"""The routes as the framework registers them: paths, methods, parameters and types."""
+"""The routes as the framework registers them: paths, methods (GET for HEAD, too), parameters and types."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
@@ -93,7 +93,7 @@ def _routes(app: Litestar, drafts: dict[str, Any]) -> Iterator[Route]:
         if not isinstance(route, HTTPRoute) or route.path_format not in drafts:
             continue
         for method, (handler, _) in route.route_handler_map.items():
-            draft = drafts[route.path_format].get(method.lower())
+            draft = None if method == "HEAD" else drafts[route.path_format].get(method.lower())
             if draft is not None:
                 _set_bounds(draft, handler)
                 for path in _paths(route.path_format, handler.opt):
