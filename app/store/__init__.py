@@ -3,9 +3,11 @@
 A function takes a `Tx` (see `transaction`) and does one thing in it; its caller opens the transaction, from
 the pool in `connections`, and decides what belongs together. Three modules work otherwise: `notifications`
 receives NOTIFY on a connection of its own, `counters` counts in Redis, over its `redis_connection`, what may
-be lost, and `migrations` brings a database to the present schema. Piccolo describes the tables, runs the
-migrations and builds ordinary queries; the paths that run for every log batch are plain SQL over arrays. JSON
-values are bytes.
+be lost, and `migrations` brings a database to the present schema. JSON values are bytes.
+
+Piccolo describes the tables (`tables`), runs the migrations and builds the queries: each is a function that
+`prepared` calls once in the life of a process. What Piccolo cannot build, and what it builds too dearly, is
+SQL in `statements`, each with its reason; a test finds SQL anywhere else.
 
 Invariants: a match's row is locked before anything of the match is written; `changes.append` is a
 transaction's last statement; a change-log number is visible only when every lower one is; the ledger is only

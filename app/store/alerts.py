@@ -6,18 +6,26 @@ An alert is open or ended. At most one alert of a kind is open about one thing: 
 
 from collections.abc import Collection
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Delete, Select, Update
+from piccolo.query.functions import Count
 
 from app.domain.status import Status
 from app.kit.logging import get_logger
+from app.store.prepared import prepared
+from app.store.sql import any_of, literals, same
+from app.store.statements import combined_writes
+from app.store.tables.alert import Alert as AlertTable
+from app.store.tables.match import Match
 from app.store.transaction import Tx
 
 log = get_logger(__name__)
-_ABOUT = "kind, match_id, tenant, subject"
-_CONFLICT = """(kind, coalesce(match_id, '00000000-0000-0000-0000-000000000000'), tenant, subject)
-    WHERE ended_at IS NULL"""
+_ABOUT = (AlertTable.kind, AlertTable.match_id, AlertTable.tenant, AlertTable.subject)
+_OPEN = AlertTable.ended_at.is_null()
+_MATCH = AlertTable.match_id.join_on(Match.id)
 
 
 class AlertKind(StrEnum):
@@ -65,15 +73,50 @@ class Alert(msgspec.Struct, frozen=True):
         return AlertSubject(self.kind, self.match_id, self.tenant, self.subject)
 
 
+@prepared
+def _end(kind: str, match_id: UUID | None, tenant: str, subject: str, now: int) -> Update[Any]:
+    about = (
+        AlertTable.kind == kind,
+        same(AlertTable.match_id, match_id),
+        AlertTable.tenant == tenant,
+        AlertTable.subject == subject,
+    )
+    return AlertTable.update({AlertTable.ended_at: now}).where(_OPEN, *about)
+
+
+@prepared
+def _of_matches_over(but: str) -> Select[Any]:
+    over = _MATCH.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
+    return AlertTable.select(*_ABOUT).where(_OPEN, over, AlertTable.kind != but)
+
+
+@prepared
+def _open_count() -> Select[Any]:
+    return AlertTable.select(AlertTable.kind, Count()).where(_OPEN).group_by(AlertTable.kind)
+
+
+@prepared
+def _prune(before: int) -> Delete:
+    return AlertTable.delete().where(AlertTable.ended_at < before)
+
+
+@prepared
+def _listing(
+    kinds: Collection[str], match_id: UUID | None, *, of_match: bool, ended: bool | None, limit: int
+) -> Select[Any]:
+    columns = (AlertTable.id, *_ABOUT, AlertTable.detail, AlertTable.since, AlertTable.ended_at)
+    query = AlertTable.select(*columns).where(any_of(AlertTable.kind, kinds))
+    if of_match:
+        query = query.where(AlertTable.match_id == match_id)
+    if ended is not None:
+        query = query.where(AlertTable.ended_at.is_not_null() if ended else _OPEN)
+    return query.order_by(AlertTable.id, ascending=False).limit(limit)
+
+
 async def begin(tx: Tx, about: AlertSubject, detail: str, now: int) -> bool:
     """Open an alert, or update the open one's detail; whether it is new."""
     new = await tx.value(
-        f"""
-        INSERT INTO alert ({_ABOUT}, detail, since) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT {_CONFLICT} DO UPDATE SET detail = excluded.detail
-        RETURNING xmax = 0
-        """,
-        *(about.kind, about.match_id, about.tenant, about.subject, detail, now),
+        combined_writes.BEGIN_ALERT, about.kind, about.match_id, about.tenant, about.subject, detail, now
     )
     if new:
         log.warning("alert", **_named(about), detail=detail)
@@ -82,13 +125,7 @@ async def begin(tx: Tx, about: AlertSubject, detail: str, now: int) -> bool:
 
 async def end(tx: Tx, about: AlertSubject, now: int) -> bool:
     """End an open alert; whether there was one."""
-    ended = await tx.execute(
-        """
-        UPDATE alert SET ended_at = $5 WHERE ended_at IS NULL AND kind = $1
-        AND match_id IS NOT DISTINCT FROM $2 AND tenant = $3 AND subject = $4
-        """,
-        *(about.kind, about.match_id, about.tenant, about.subject, now),
-    )
+    ended = await tx.change(_end(about.kind, about.match_id, about.tenant, about.subject, now))
     if ended:
         log.info("alert ended", **_named(about))
     return bool(ended)
@@ -107,28 +144,20 @@ async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: i
 async def end_for_matches_over(tx: Tx, now: int) -> None:
     """End the open alerts of finished and cancelled matches, except format contradictions: these wait for an
     operator's decision, whether or not the match is over."""
-    over = await tx.fetch(
-        f"""
-        SELECT {_ABOUT} FROM alert a WHERE ended_at IS NULL AND EXISTS (
-            SELECT FROM match m WHERE m.id = a.match_id AND m.status = ANY($1)
-        ) AND kind <> $2
-        """,
-        [Status.FINISHED, Status.CANCELLED],
-        AlertKind.FORMAT_CONTRADICTION,
-    )
+    over = await tx.run(_of_matches_over(AlertKind.FORMAT_CONTRADICTION))
     for row in over:
         await end(tx, AlertSubject(**dict(row) | {"kind": AlertKind(row["kind"])}), now)
 
 
 async def open_count(tx: Tx) -> dict[AlertKind, int]:
     """How many alerts of each kind are open; kinds without any are omitted."""
-    rows = await tx.fetch("SELECT kind, count(*) AS count FROM alert WHERE ended_at IS NULL GROUP BY kind")
+    rows = await tx.run(_open_count())
     return {kind: row["count"] for row in rows if (kind := _KNOWN_KINDS.get(row["kind"]))}
 
 
 async def prune(tx: Tx, before: int) -> int:
     """Delete alerts that ended before then (ms); how many."""
-    return await tx.execute("DELETE FROM alert WHERE ended_at < $1", before)
+    return await tx.change(_prune(before))
 
 
 async def listing(
@@ -140,14 +169,8 @@ async def listing(
     limit: int = 1000,
 ) -> list[Alert]:
     """At most `limit` alerts, newest first; optionally of one match, and only open or only ended ones."""
-    rows = await tx.fetch(
-        f"""
-        SELECT id, {_ABOUT}, detail, since, ended_at FROM alert
-        WHERE kind = ANY($1) AND ($2::uuid IS NULL OR match_id = $2)
-        AND ($3::boolean IS NULL OR (ended_at IS NOT NULL) = $3)
-        ORDER BY id DESC LIMIT $4
-        """,
-        *(list(kinds), match_id, ended, limit),
+    rows = await tx.run(
+        _listing(list(kinds), match_id, of_match=match_id is not None, ended=ended, limit=limit)
     )
     return [Alert(**dict(row) | {"kind": AlertKind(row["kind"])}) for row in rows]
 

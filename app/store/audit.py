@@ -5,10 +5,11 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from piccolo.columns.combination import Where
+from piccolo.query import Insert, Select
 
+from app.store.prepared import prepared
 from app.store.tables.key import Audit
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 
 
 class AuditRecord(msgspec.Struct, frozen=True):
@@ -23,15 +24,8 @@ class AuditRecord(msgspec.Struct, frozen=True):
 
 
 async def add(tx: Tx, record: AuditRecord) -> None:
-    await tx.execute(
-        "INSERT INTO audit (at, actor, action, subject, tenant_id, details) VALUES ($1, $2, $3, $4, $5, $6)",
-        record.at,
-        record.actor,
-        record.action,
-        record.subject,
-        record.tenant_id,
-        msgspec.json.encode(record.details, order="deterministic"),
-    )
+    details = msgspec.json.encode(record.details, order="deterministic")
+    await tx.change(_add(record.at, record.actor, record.action, record.tenant_id, record.subject, details))
 
 
 async def add_removed(
@@ -44,20 +38,28 @@ async def add_removed(
 
 async def listing(tx: Tx, tenant_id: UUID, limit: int) -> list[AuditRecord]:
     """The newest `limit` records about a tenant, newest first."""
-    return await _newest(tx, Audit.tenant_id == tenant_id, limit)
+    return _records(await tx.run(_newest(tenant_id, column="tenant_id", limit=limit)))
 
 
 async def about(tx: Tx, subject: str, limit: int) -> list[AuditRecord]:
     """The newest `limit` records about a subject (a match's UUID, a key's), newest first."""
-    return await _newest(tx, Audit.subject == subject, limit)
+    return _records(await tx.run(_newest(subject, column="subject", limit=limit)))
 
 
-async def _newest(tx: Tx, condition: Where, limit: int) -> list[AuditRecord]:
-    query = (
-        Audit.select(Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
-        .where(condition)
-        .order_by(Audit.id, ascending=False)
-        .limit(limit)
-    )
-    rows = await tx.run(query)
-    return [AuditRecord(**row | {"details": msgspec.json.decode(row["details"])}) for row in rows]
+@prepared
+def _add(
+    at: int, actor: str, action: str, tenant_id: UUID | None, subject: str, details: bytes
+) -> Insert[Audit]:
+    row = Audit(at=at, actor=actor, action=action, tenant_id=tenant_id, subject=subject, details=details)
+    return Audit.insert(row)
+
+
+@prepared
+def _newest(about: object, *, column: str, limit: int) -> Select[Audit]:
+    columns = (Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
+    query = Audit.select(*columns).where(Audit._meta.get_column_by_name(column) == about)
+    return query.order_by(Audit.id, ascending=False).limit(limit)
+
+
+def _records(rows: Iterable[Row]) -> list[AuditRecord]:
+    return [AuditRecord(**dict(row) | {"details": msgspec.json.decode(row["details"])}) for row in rows]

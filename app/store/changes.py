@@ -12,10 +12,18 @@ from uuid import UUID
 
 import asyncpg
 import msgspec
+from piccolo.query import Delete, Select
+from piccolo.query.functions import Coalesce, Max, Min
 
-from app.domain.match import Match
+from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import NotFound
+from app.store.prepared import prepared
+from app.store.sql import literals
+from app.store.statements import change_log as statements
+from app.store.statements import session
+from app.store.tables.change import Change, PastFixture, PastSeq
+from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
 CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
@@ -69,76 +77,6 @@ class _DraftPosition(NamedTuple):
     envelopes: int
 
 
-#: Seqs are assigned under the log's lock, which all other writers wait for, and what depends on them (seq,
-#: timestamp, a settlement's own id) is computed in the same statement: with two the lock would be held
-#: for one round trip more.
-_APPEND = """
-WITH assigned AS MATERIALIZED (
-    SELECT * FROM take_change_numbers($1, $3)
-), placed AS MATERIALIZED (
-    SELECT assigned.first + own AS seq, assigned.first + last AS envelope_seq,
-        CASE WHEN before < 0 THEN assigned.last_seq ELSE assigned.first + before END AS prev_seq,
-        CASE envelopes WHEN 0 THEN greatest($4, assigned.last_stamp)
-            ELSE greatest($4, assigned.last_stamp + 1) + envelopes - 1 END AS at,
-        entity, key, frame, message, body, type_id, specifiers
-    FROM assigned, unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[], $11::text[],
-        $12::text[], $13::json[], $14::int[], $15::text[])
-        AS t (own, last, before, envelopes, entity, key, frame, message, body, type_id, specifiers)
-), numbered AS MATERIALIZED (
-    SELECT seq, envelope_seq, prev_seq, at, entity, key, frame, message, type_id, specifiers,
-        CASE WHEN type_id IS NULL THEN body
-            ELSE (format('{"id":%s,"at":%s,', seq, at) || substr(body::text, 2))::json END AS body
-    FROM placed
-), inserted AS (
-    INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body,
-        arrived_at)
-    SELECT seq, $1, $2, entity, key, frame, message, at, envelope_seq, prev_seq, body, $16 FROM numbered
-), entries AS (
-    INSERT INTO ledger_entry (id, at, type_id, specifiers, body, match_id)
-    SELECT seq, at, type_id, specifiers, body, $1 FROM numbered WHERE type_id IS NOT NULL
-), newest AS (
-    SELECT at, envelope_seq FROM numbered WHERE message <> '' ORDER BY seq DESC LIMIT 1
-), stamped AS (
-    UPDATE match SET last_stamp = newest.at, last_seq = newest.envelope_seq,
-        closed_at = CASE WHEN status IN ('finished', 'cancelled') THEN coalesce(closed_at, newest.at) END
-    FROM newest WHERE id = $1
-)
-SELECT coalesce((SELECT at FROM newest), assigned.last_stamp) AS last_stamp,
-    coalesce((SELECT envelope_seq FROM newest), assigned.last_seq) AS last_seq,
-    pg_notify($17, (assigned.first + $3 - 1)::text)
-FROM assigned
-"""
-_READ = """
-SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
-FROM change WHERE seq > $1 AND seq <= (
-    SELECT max(envelope_seq)
-    FROM (SELECT envelope_seq FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
-)
-ORDER BY seq
-"""
-_PRUNE = """
-WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2),
-deleted AS (
-    DELETE FROM change WHERE seq < (
-        SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
-    )
-    RETURNING seq, match_id, number, entity, key, frame, message, at, envelope_seq, body
-), numbered AS (
-    INSERT INTO past_seq (match_id, kind, key, seq)
-    SELECT match_id, kind, key, max(seq) FROM (
-        SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
-            CASE entity WHEN 'market' THEN key ELSE '' END AS key
-        FROM deleted WHERE NOT (entity = 'match' AND frame = '')
-    ) AS pruned
-    WHERE EXISTS (SELECT FROM match WHERE id = match_id AND status NOT IN ('finished', 'cancelled'))
-    GROUP BY 1, 2, 3
-    ON CONFLICT (match_id, kind, key) DO UPDATE SET seq = excluded.seq
-), past_fixtures AS (
-    INSERT INTO past_fixture (seq, match_id, number, at, envelope_seq, body)
-    SELECT seq, match_id, number, at, envelope_seq, body FROM deleted WHERE message = 'fixture_change'
-)
-SELECT count(*) FROM deleted
-"""
 _PRUNE_LOCK = 7232653  #: the advisory lock for pruning
 _encode = msgspec.json.Encoder().encode
 
@@ -158,7 +96,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
     entries = [draft.entry for draft in drafts]
     try:
         row = await tx.row(
-            _APPEND,
+            statements.APPEND,
             match.id,
             match.number,
             len(drafts),
@@ -180,18 +118,18 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
     """The changes with a higher seq than `after`, in order: the next `limit` rows, and the rest of the last
     one's envelope; none when there is nothing new."""
-    return [ChangeRow(**row) for row in await tx.fetch(_READ, after, limit)]
+    return [ChangeRow(**row) for row in await tx.fetch(statements.READ, after, limit)]
 
 
 async def head(tx: Tx) -> int:
     """The highest visible seq, 0 before the first change."""
-    seq: int = await tx.value("SELECT coalesce(max(seq), 0) FROM change")
+    seq: int = await tx.one_value(_head())
     return seq
 
 
 async def oldest(tx: Tx) -> int:
     """The lowest seq in the log, 0 when it is empty: a cursor below `oldest - 1` may have missed changes."""
-    seq: int = await tx.value("SELECT coalesce(min(seq), 0) FROM change")
+    seq: int = await tx.one_value(_oldest())
     return seq
 
 
@@ -201,25 +139,43 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
     newest seqs of open matches' entities to `past_seq`, where `stream_queries` reads them until
     `prune_seqs`."""
-    if not await tx.value("SELECT pg_try_advisory_xact_lock($1)", _PRUNE_LOCK):
+    if not await tx.value(session.TRY_LOCK, _PRUNE_LOCK):
         return 0
-    deleted: int = await tx.value(_PRUNE, before, limit)
+    deleted: int = await tx.value(statements.PRUNE, before, limit)
     return deleted
 
 
 async def prune_fixtures(tx: Tx, before: int) -> int:
     """Delete pruned fixture changes of before `before` (ms); how many."""
-    return await tx.execute("DELETE FROM past_fixture WHERE at < $1", before)
+    return await tx.change(_prune_fixtures(before))
 
 
 async def prune_seqs(tx: Tx) -> int:
     """Delete the seqs of pruned changes of matches that are over; how many."""
-    return await tx.execute(
-        """
-        DELETE FROM past_seq USING match
-        WHERE match.id = past_seq.match_id AND match.status IN ('finished', 'cancelled')
-        """
+    return await tx.change(_prune_seqs())
+
+
+@prepared
+def _head() -> Select[Change]:
+    return Change.select(Coalesce(Max(Change.seq), 0))
+
+
+@prepared
+def _oldest() -> Select[Change]:
+    return Change.select(Coalesce(Min(Change.seq), 0))
+
+
+@prepared
+def _prune_fixtures(before: int) -> Delete:
+    return PastFixture.delete().where(PastFixture.at < before)
+
+
+@prepared
+def _prune_seqs() -> Delete:
+    over = MatchTable.select(MatchTable.id).where(
+        MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
     )
+    return PastSeq.delete().where(PastSeq.match_id.is_in(over))
 
 
 def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:

@@ -9,6 +9,7 @@ import asyncpg
 
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.store.statements import session
 from app.store.transaction import Tx, call_translated, translate_errors
 
 log = get_logger(__name__)
@@ -53,14 +54,15 @@ class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg is untyped
 @asynccontextmanager
 async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
     """A transaction around the block. The block's own exceptions are raised unchanged."""
-    await tx.execute(begin)
+    run = tx.connection.execute
+    await call_translated(run, begin)
     try:
         yield
     except BaseException:
         if not _lost(tx.connection):
-            await tx.execute("ROLLBACK")
+            await call_translated(run, "ROLLBACK")
         raise
-    await tx.execute("COMMIT")
+    await call_translated(run, "COMMIT")
 
 
 def _lost(connection: Any) -> bool:
@@ -111,7 +113,7 @@ class Store:
     async def check(self) -> None:
         """Run a query; raises `Unavailable` when the database does not respond."""
         async with self.autocommit() as tx:
-            await tx.value("SELECT 1")
+            await tx.value(session.CHECK)
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection outside the pool, which the caller closes (`notifications` listens on one)."""

@@ -2,22 +2,34 @@
 
 It is here because only the store uses SQL."""
 
+from typing import Any
 from uuid import UUID
 
+from piccolo.query import Select, Update
+
+from app.store.prepared import prepared
+from app.store.sql import now
+from app.store.tables.tenant import TenantCursor
 from app.store.transaction import Tx
 
 
 async def position(tx: Tx, tenant_id: UUID) -> int:
     """The tenant's cursor: the seq up to which changes have been published to it."""
-    seq: int | None = await tx.value("SELECT seq FROM tenant_cursor WHERE tenant_id = $1", tenant_id)
+    seq: int | None = await tx.one_value(_position(tenant_id))
     return seq or 0
 
 
 async def skip(tx: Tx, tenant_id: UUID, to: int) -> None:
     """Move a tenant's cursor ahead without publishing; no process may hold its lease."""
-    await tx.execute(
-        "UPDATE tenant_cursor SET seq = $2 WHERE tenant_id = $1 AND seq < $2 AND expires_at < "
-        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-        tenant_id,
-        to,
-    )
+    await tx.change(_skip(tenant_id, to))
+
+
+@prepared
+def _position(tenant_id: UUID) -> Select[Any]:
+    return TenantCursor.select(TenantCursor.seq).where(TenantCursor.tenant_id == tenant_id)
+
+
+@prepared
+def _skip(tenant_id: UUID, to: int) -> Update[Any]:
+    behind = (TenantCursor.seq < to, TenantCursor.expires_at < now())
+    return TenantCursor.update({TenantCursor.seq: to}).where(TenantCursor.tenant_id == tenant_id, *behind)

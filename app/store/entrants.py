@@ -5,27 +5,46 @@ Most of it is imported from files. An entrant that a match names before any file
 `MAX_FILE_NUMBER`, so that it never collides with numbers in files and every match has entrants.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from piccolo.columns.combination import Where
+from piccolo.query import Exists, Select
+from piccolo.query.functions import Coalesce, Max
+from piccolo.querystring import QueryString
 
 from app.domain.entrants import MAX_FILE_NUMBER, Category, Competitor, Player, Tournament
 from app.domain.soccer import SoccerCompetitor, SoccerTournament
 from app.store import cache_invalidation
+from app.store.prepared import prepared
+from app.store.sql import any_of
+from app.store.statements import bulk_writes, reads, session
+from app.store.tables import reference as tables
 from app.store.transaction import Tx
 
 Entrant = Category | Tournament | Competitor | Player | SoccerCompetitor | SoccerTournament
 E = TypeVar("E", bound=Entrant)
 _encode = msgspec.json.Encoder().encode
+Rows = (
+    tables.Category
+    | tables.Tournament
+    | tables.Team
+    | tables.Player
+    | tables.SoccerCompetitor
+    | tables.SoccerTournament
+)
 #: The filters of `listing`; each has an index.
-FILTERS = {
-    "parents": "parent = ANY({}::int[])",
-    "tier": "body->>'tier' = {}",
-    "is_lan": f"(body->>'is_lan')::boolean = {{0}} AND ({{0}} OR id <= {MAX_FILE_NUMBER})",
-    "starts_from": "(body->>'starts_at')::bigint >= {}",
-    "region": "lower(body->>'region') = lower({})",
-    "active": "(body->>'active')::boolean = {}",
+FILTERS: dict[str, Callable[[type[Rows], Any], Where | QueryString]] = {
+    "parents": lambda rows, wanted: any_of(rows.parent, wanted),
+    "tier": lambda rows, wanted: QueryString("{}->>'tier' = {}", rows.body, wanted),
+    "is_lan": lambda rows, wanted: QueryString(
+        f"({{}}->>'is_lan')::boolean = {{}} AND ({{}} OR {{}} <= {MAX_FILE_NUMBER})",
+        *(rows.body, wanted, wanted, rows.id),
+    ),
+    "starts_from": lambda rows, wanted: QueryString("({}->>'starts_at')::bigint >= {}", rows.body, wanted),
+    "region": lambda rows, wanted: QueryString("lower({}->>'region') = lower({})", rows.body, wanted),
+    "active": lambda rows, wanted: QueryString("({}->>'active')::boolean = {}", rows.body, wanted),
 }
 #: The columns of `match` that refer to a table; players are created when their match has finished.
 _IN_MATCHES = {"team": ("home_id", "away_id"), "tournament": ("tournament_id",)}
@@ -36,16 +55,17 @@ class EntrantTable(msgspec.Struct, Generic[E], frozen=True):
     """The table of one type. `parent` names the field that refers to another table."""
 
     name: str
+    rows: type[Rows]
     type: type[E]
     parent: str = ""
 
 
-CATEGORIES = EntrantTable("category", Category)
-TOURNAMENTS = EntrantTable("tournament", Tournament, "category_id")
-TEAMS = EntrantTable("team", Competitor)
-PLAYERS = EntrantTable("player", Player, "team_id")
-SOCCER_COMPETITORS = EntrantTable("soccer_competitor", SoccerCompetitor)
-SOCCER_TOURNAMENTS = EntrantTable("soccer_tournament", SoccerTournament)
+CATEGORIES = EntrantTable("category", tables.Category, Category)
+TOURNAMENTS = EntrantTable("tournament", tables.Tournament, Tournament, "category_id")
+TEAMS = EntrantTable("team", tables.Team, Competitor)
+PLAYERS = EntrantTable("player", tables.Player, Player, "team_id")
+SOCCER_COMPETITORS = EntrantTable("soccer_competitor", tables.SoccerCompetitor, SoccerCompetitor)
+SOCCER_TOURNAMENTS = EntrantTable("soccer_tournament", tables.SoccerTournament, SoccerTournament)
 
 
 def folded(name: str) -> str:
@@ -55,53 +75,40 @@ def folded(name: str) -> str:
 
 async def lock(tx: Tx, table: EntrantTable[E]) -> None:
     """Lock the table against inserts by others until the transaction ends; reading is not blocked."""
-    await tx.execute(f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE")
+    await tx.execute(session.lock_table(table.name))
 
 
 async def highest(tx: Tx, table: EntrantTable[E]) -> int:
     """The highest number in use of those that files assign, 0 for none."""
-    number: int = await tx.value(
-        f"SELECT coalesce(max(id), 0) FROM {table.name} WHERE id <= {MAX_FILE_NUMBER}"
-    )
+    number: int = await tx.one_value(_highest(rows=table.rows, own=False))
     return number
 
 
 async def next_own(tx: Tx, table: EntrantTable[E]) -> int:
     """The next number above `MAX_FILE_NUMBER`; the table should be locked."""
-    number: int = await tx.value(
-        f"SELECT coalesce(max(id), {MAX_FILE_NUMBER}) + 1 FROM {table.name} WHERE id > {MAX_FILE_NUMBER}"
-    )
-    return number
+    number: int = await tx.one_value(_highest(rows=table.rows, own=True))
+    return number + 1
 
 
 async def put(tx: Tx, table: EntrantTable[E], values: Iterable[E]) -> None:
     """Insert these values, replacing those with their numbers."""
     rows = [(one.id, folded(one.name), _parent(table, one), _encode(one)) for one in values]
     if rows:
-        await tx.execute(
-            f"""
-            INSERT INTO {table.name} (id, folded, parent, body)
-            SELECT * FROM unnest($1::int[], $2::text[], $3::int[], $4::json[])
-            ON CONFLICT (id) DO UPDATE
-            SET folded = excluded.folded, parent = excluded.parent, body = excluded.body
-            """,
-            *(list(column) for column in zip(*rows, strict=True)),
-        )
+        columns = (list(column) for column in zip(*rows, strict=True))
+        await tx.execute(bulk_writes.save_entrants(table.name), *columns)
         await cache_invalidation.notify_all(tx)
 
 
 async def get(tx: Tx, table: EntrantTable[E], number: int) -> E | None:
     if number > _MAX_INT:
         return None
-    body = await tx.value(f"SELECT body FROM {table.name} WHERE id = $1", number)
+    body = await tx.one_value(_get(number, rows=table.rows))
     return msgspec.json.decode(body, type=table.type) if body is not None else None
 
 
 async def by_ids(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list[E]:
     """Those of these numbers that exist, by number."""
-    rows = await tx.fetch(
-        f"SELECT body FROM {table.name} WHERE id = ANY($1::int[]) ORDER BY id", list(numbers)
-    )
+    rows = await tx.run(_by_ids(list(numbers), rows=table.rows))
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
@@ -114,26 +121,13 @@ async def by_number(tx: Tx, table: EntrantTable[E], numbers: Iterable[int | None
 async def named(tx: Tx, table: EntrantTable[E], names: Collection[str]) -> list[E]:
     """All entrants with one of these names, ignoring case, by number. Those that a match named first are
     omitted once a file has imported one of the same name."""
-    rows = await tx.fetch(
-        f"""
-        SELECT body FROM {table.name} AS one
-        WHERE folded = ANY($1::text[]) AND (id <= {MAX_FILE_NUMBER} OR NOT EXISTS (
-            SELECT FROM {table.name} AS other
-            WHERE other.folded = one.folded AND other.id <= {MAX_FILE_NUMBER}
-        ))
-        ORDER BY id
-        """,
-        list(map(folded, names)),
-    )
+    rows = await tx.fetch(reads.entrants_named(table.name), list(map(folded, names)))
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
 async def of_accounts(tx: Tx, accounts: Collection[int]) -> list[Player]:
     """The players with these Steam accounts, by number."""
-    rows = await tx.fetch(
-        "SELECT body FROM player WHERE (body->>'account')::bigint = ANY($1::bigint[]) ORDER BY id",
-        list(accounts),
-    )
+    rows = await tx.run(_of_accounts(list(accounts)))
     return [msgspec.json.decode(row["body"], type=Player) for row in rows]
 
 
@@ -143,15 +137,14 @@ async def listing(
     """At most `limit` values with numbers above `after`, by number, that match the filters `wanted` (see
     `FILTERS`; None: any). `finished_only` omits those that only unfinished matches have named."""
     filters = {name: value for name, value in wanted.items() if value is not None}
-    conditions = [FILTERS[name].format(f"${place}") for place, name in enumerate(filters, start=3)]
-    if finished_only:
-        conditions.append(public_condition(table))
-    rows = await tx.fetch(
-        f"SELECT body FROM {table.name} AS one WHERE {' AND '.join(['id > $1', *conditions])} "
-        "ORDER BY id LIMIT $2",
-        after,
-        limit,
-        *filters.values(),
+    rows = await tx.run(
+        _page(
+            *(after, *filters.values()),
+            table=table,
+            filters=tuple(filters),
+            finished_only=finished_only,
+            limit=limit,
+        )
     )
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
@@ -159,30 +152,80 @@ async def listing(
 async def is_public(tx: Tx, table: EntrantTable[E], number: int) -> bool:
     """Whether clients that see finished matches only may see this number: a file has imported it, or a
     finished match has it."""
-    visible: bool = await tx.value(
-        f"SELECT EXISTS (SELECT FROM {table.name} AS one WHERE id = $1 AND {public_condition(table)})", number
-    )
+    visible: bool = await tx.one_value(_is_public(number, table=table))
     return visible
 
 
-def public_condition(table: EntrantTable[E]) -> str:
-    """The condition of `is_public`, on a row called `one`. It is a scalar subquery per row: with EXISTS, the
+def public_condition(table: EntrantTable[Any], row: str) -> str:
+    """The condition of `is_public`, on a row of that name. It is a scalar subquery per row: with EXISTS, the
     planner would first read all finished matches."""
+    if table.name not in _IN_MATCHES:
+        return "true"
     played = (
-        f"(SELECT true FROM match WHERE {column} = one.id AND status = 'finished' LIMIT 1)"
-        for column in _IN_MATCHES.get(table.name, ())
+        f"(SELECT true FROM match WHERE {column} = {row}.id AND status = 'finished' LIMIT 1)"
+        for column in _IN_MATCHES[table.name]
     )
-    return (
-        f"({' OR '.join([f'one.id <= {MAX_FILE_NUMBER}', *played])})" if table.name in _IN_MATCHES else "true"
-    )
+    return f"({' OR '.join([f'{row}.id <= {MAX_FILE_NUMBER}', *played])})"
 
 
 async def children(tx: Tx, table: EntrantTable[E], parent: int) -> list[E]:
     """The children of `parent`: a team's players, a category's tournaments."""
-    rows = await tx.fetch(f"SELECT body FROM {table.name} WHERE parent = $1::bigint ORDER BY id", parent)
+    rows = await tx.run(_children(parent, rows=table.rows))
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
 def _parent(table: EntrantTable[E], value: E) -> int | None:
     parent: int | None = getattr(value, table.parent) if table.parent else None
     return parent
+
+
+@prepared
+def _highest(*, rows: type[Rows], own: bool) -> Select[Any]:
+    here = rows.id > MAX_FILE_NUMBER if own else rows.id <= MAX_FILE_NUMBER
+    return rows.select(Coalesce(Max(rows.id), MAX_FILE_NUMBER if own else 0)).where(here)
+
+
+@prepared
+def _get(number: int, *, rows: type[Rows]) -> Select[Any]:
+    return rows.select(rows.body).where(rows.id == number)
+
+
+@prepared
+def _by_ids(numbers: Collection[int], *, rows: type[Rows]) -> Select[Any]:
+    return rows.select(rows.body).where(any_of(rows.id, numbers)).order_by(rows.id)
+
+
+@prepared
+def _of_accounts(accounts: Collection[int]) -> Select[Any]:
+    rows = tables.Player
+    wanted = QueryString("({}->>'account')::bigint = ANY({})", rows.body, accounts)
+    return rows.select(rows.body).where(wanted).order_by(rows.id)
+
+
+@prepared
+def _page(
+    after: int,
+    *wanted: object,
+    table: EntrantTable[Any],
+    filters: tuple[str, ...],
+    finished_only: bool,
+    limit: int,
+) -> Select[Any]:
+    rows = table.rows
+    query = rows.select(rows.body).where(rows.id > after)
+    for name, value in zip(filters, wanted, strict=True):
+        query = query.where(FILTERS[name](rows, value))
+    if finished_only:
+        query = query.where(QueryString(public_condition(table, table.name)))
+    return query.order_by(rows.id).limit(limit)
+
+
+@prepared
+def _is_public(number: int, *, table: EntrantTable[Any]) -> Exists[Any]:
+    public = QueryString(public_condition(table, table.name))
+    return table.rows.exists().where(table.rows.id == number, public)
+
+
+@prepared
+def _children(parent: int, *, rows: type[Rows]) -> Select[Any]:
+    return rows.select(rows.body).where(QueryString("{} = {}::bigint", rows.parent, parent)).order_by(rows.id)

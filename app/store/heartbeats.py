@@ -1,5 +1,12 @@
 """Heartbeats of worker processes: each writes its own, others read when it wrote last."""
 
+from typing import Any
+
+from piccolo.query import Delete, Insert, Select
+from piccolo.query.functions import Coalesce, Max
+
+from app.store.prepared import prepared
+from app.store.tables.worker import WorkerBeat
 from app.store.transaction import Tx
 
 INGEST = "ingest"
@@ -9,30 +16,49 @@ _EXPIRES_AFTER = 86_400_000
 
 async def record(tx: Tx, worker: str, kind: str, now: int) -> None:
     """Write that `worker` is alive at `now` (ms), and delete workers that have been silent for a day."""
-    await tx.execute(
-        """
-        INSERT INTO worker_beat (worker, kind, at) VALUES ($1, $2, $3)
-        ON CONFLICT (worker) DO UPDATE SET kind = excluded.kind, at = excluded.at
-        """,
-        worker,
-        kind,
-        now,
-    )
-    await tx.execute("DELETE FROM worker_beat WHERE at < $1", now - _EXPIRES_AFTER)
+    await tx.change(_record(worker, kind, now))
+    await tx.change(_expire(now - _EXPIRES_AFTER))
 
 
 async def latest(tx: Tx, kind: str) -> int:
     """The time (ms) of the latest heartbeat of any worker of `kind`; 0 when there is none."""
-    at: int = await tx.value("SELECT coalesce(max(at), 0) FROM worker_beat WHERE kind = $1", kind)
+    at: int = await tx.one_value(_latest(kind))
     return at
 
 
 async def alive_since(tx: Tx, kind: str, since: int) -> list[str]:
     """The workers of `kind` with a heartbeat since then (ms), unordered."""
-    rows = await tx.fetch("SELECT worker FROM worker_beat WHERE kind = $1 AND at >= $2", kind, since)
-    return [row["worker"] for row in rows]
+    return [row["worker"] for row in await tx.run(_alive_since(kind, since))]
 
 
 async def remove(tx: Tx, worker: str) -> None:
     """Delete the heartbeat of a worker that stops in good order."""
-    await tx.execute("DELETE FROM worker_beat WHERE worker = $1", worker)
+    await tx.change(_remove(worker))
+
+
+@prepared
+def _record(worker: str, kind: str, at: int) -> Insert[Any]:
+    row = WorkerBeat(worker=worker, kind=kind, at=at)
+    return WorkerBeat.insert(row).on_conflict(
+        WorkerBeat.worker, action="DO UPDATE", values=[WorkerBeat.kind, WorkerBeat.at]
+    )
+
+
+@prepared
+def _expire(before: int) -> Delete:
+    return WorkerBeat.delete().where(WorkerBeat.at < before)
+
+
+@prepared
+def _latest(kind: str) -> Select[Any]:
+    return WorkerBeat.select(Coalesce(Max(WorkerBeat.at), 0)).where(WorkerBeat.kind == kind)
+
+
+@prepared
+def _alive_since(kind: str, since: int) -> Select[Any]:
+    return WorkerBeat.select(WorkerBeat.worker).where(WorkerBeat.kind == kind, WorkerBeat.at >= since)
+
+
+@prepared
+def _remove(worker: str) -> Delete:
+    return WorkerBeat.delete().where(WorkerBeat.worker == worker)

@@ -4,77 +4,77 @@ Nothing is deleted: what no longer counts is marked void with its history id unc
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Select, Update
+from piccolo.querystring import QueryString
 
-from app.domain.match import Round, TimelineEvent
+from app.domain.match import Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
+from app.store.prepared import prepared
+from app.store.sql import any_of, fails
+from app.store.statements import bulk_writes
+from app.store.tables.history import LedgerEntry as LedgerEntryTable
+from app.store.tables.history import Round as RoundTable
+from app.store.tables.history import TimelineEvent as EventTable
+from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx, Write
+
+Past = RoundTable | EventTable
 
 _encode = msgspec.json.Encoder().encode
 _round = msgspec.json.Decoder(Round).decode
 _event = msgspec.json.Decoder(TimelineEvent).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 
-_ADD_ROUNDS = """
-INSERT INTO round (match_id, id, map, number, void, body)
-SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
-ON CONFLICT (match_id, id) DO UPDATE
-SET map = excluded.map, number = excluded.number, void = excluded.void, body = excluded.body
-"""
-_ADD_EVENTS = """
-INSERT INTO timeline_event (match_id, id, map, round, void, body)
-SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
-ON CONFLICT (match_id, id) DO UPDATE
-SET map = excluded.map, round = excluded.round, void = excluded.void, body = excluded.body
-"""
-
-
-_FINISHED = """
-AND m.status = 'finished'
-AND e.id < (
-    SELECT coalesce(min(own.first), 9223372036854775807) FROM match, LATERAL (
-        SELECT min(entry.id) AS first FROM ledger_entry AS entry WHERE entry.match_id = match.id
-    ) AS own
-    WHERE status IN ('discovered', 'upcoming', 'live')
+_MATCH = LedgerEntryTable.match_id.join_on(MatchTable.id)
+#: Entries of finished matches before the first one of a match that may yet finish.
+_SAFE = QueryString(
+    """
+    {} < (
+        SELECT coalesce(min(own.first), 9223372036854775807) FROM match, LATERAL (
+            SELECT min(entry.id) AS first FROM ledger_entry AS entry WHERE entry.match_id = match.id
+        ) AS own
+        WHERE status IN ('discovered', 'upcoming', 'live')
+    )
+    """,
+    LedgerEntryTable.id,
 )
-"""
 
 
 def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
     """The statements that write finished rounds and timeline events, replacing those already written."""
-    inserts = (
-        (_ADD_ROUNDS, [(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds]),
-        (_ADD_EVENTS, [(e.id, e.map, e.round, e.void, _encode(e)) for e in events]),
+    played = _columns([(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds])
+    happened = _columns([(e.id, e.map, e.round, e.void, _encode(e)) for e in events])
+    writes = (
+        Write(bulk_writes.SAVE_ROUNDS, (match_id, *played)),
+        Write(bulk_writes.SAVE_EVENTS, (match_id, *happened)),
     )
-    return [
-        Write(sql, (match_id, *(list(column) for column in zip(*rows, strict=True))))
-        for sql, rows in inserts
-        if rows
-    ]
+    return [write for write, rows in zip(writes, (played, happened), strict=True) if rows]
+
+
+def _columns(rows: list[tuple[object, ...]]) -> list[list[object]]:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 async def void(tx: Tx, match_id: UUID, ids: Collection[int]) -> None:
     """Mark as void the rounds and events with these history ids."""
     if ids:
-        for table in ("round", "timeline_event"):
-            await tx.execute(
-                f"UPDATE {table} SET void = true WHERE match_id = $1 AND id = ANY($2::int[]) AND NOT void",
-                match_id,
-                list(ids),
-            )
+        for table in (RoundTable, EventTable):
+            await tx.change(_void(match_id, list(ids), table=table))
 
 
 async def rounds(tx: Tx, match_id: UUID) -> list[Round]:
     """Every finished round in playing order, void ones too."""
-    rows = await tx.fetch("SELECT void, body FROM round WHERE match_id = $1 ORDER BY id", match_id)
+    rows = await tx.run(_history(match_id, table=RoundTable))
     return [msgspec.structs.replace(_round(row["body"]), void=row["void"]) for row in rows]
 
 
 async def timeline(tx: Tx, match_id: UUID) -> list[TimelineEvent]:
     """Every timeline event in order of occurrence, void ones too."""
-    rows = await tx.fetch("SELECT void, body FROM timeline_event WHERE match_id = $1 ORDER BY id", match_id)
+    rows = await tx.run(_history(match_id, table=EventTable))
     return [msgspec.structs.replace(_event(row["body"]), void=row["void"]) for row in rows]
 
 
@@ -83,11 +83,10 @@ async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Rou
     found: dict[UUID, tuple[list[Round], list[TimelineEvent]]] = {one: ([], []) for one in ids}
     if not found:
         return found
-    query = "SELECT match_id, void, body FROM {} WHERE match_id = ANY($1) ORDER BY match_id, id"
-    for row in await tx.fetch(query.format("round"), list(ids)):
+    for row in await tx.run(_of_matches(list(ids), table=RoundTable)):
         played = _round(row["body"])
         found[row["match_id"]][0].append(msgspec.structs.replace(played, void=row["void"]))
-    for row in await tx.fetch(query.format("timeline_event"), list(ids)):
+    for row in await tx.run(_of_matches(list(ids), table=EventTable)):
         event = _event(row["body"])
         found[row["match_id"]][1].append(msgspec.structs.replace(event, void=row["void"]))
     return found
@@ -95,7 +94,7 @@ async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Rou
 
 async def ledger(tx: Tx, match_id: UUID) -> list[LedgerEntry]:
     """The match's settlement ledger, in order."""
-    rows = await tx.fetch("SELECT body FROM ledger_entry WHERE match_id = $1 ORDER BY id", match_id)
+    rows = await tx.run(_ledger(match_id))
     return [_entry(row["body"]) for row in rows]
 
 
@@ -109,10 +108,38 @@ async def ledger_since(
     entries of finished matches only, and stops before the first entry of a match that may yet finish: the
     cursor would skip it.
     """
-    rows = await tx.fetch(
-        f"SELECT e.match_id, m.number, e.body FROM ledger_entry e JOIN match m ON m.id = e.match_id "
-        f"WHERE e.id > $1 {_FINISHED if finished_only else ''} ORDER BY e.id LIMIT $2",
-        since_id,
-        limit,
-    )
+    rows = await tx.run(_ledger_since(since_id, limit=limit, finished_only=finished_only))
     return [(row["match_id"], row["number"], _entry(row["body"])) for row in rows]
+
+
+@prepared
+def _void(match_id: UUID, ids: Collection[int], *, table: type[Past]) -> Update[Any]:
+    counting = (any_of(table.id, ids), fails(table.void))
+    return table.update({table.void: True}).where(table.match_id == match_id, *counting)
+
+
+@prepared
+def _history(match_id: UUID, *, table: type[Past]) -> Select[Any]:
+    return table.select(table.void, table.body).where(table.match_id == match_id).order_by(table.id)
+
+
+@prepared
+def _of_matches(ids: Collection[UUID], *, table: type[Past]) -> Select[Any]:
+    columns = (table.match_id, table.void, table.body)
+    return table.select(*columns).where(any_of(table.match_id, ids)).order_by(table.match_id, table.id)
+
+
+@prepared
+def _ledger(match_id: UUID) -> Select[Any]:
+    entries = LedgerEntryTable
+    return entries.select(entries.body).where(entries.match_id == match_id).order_by(entries.id)
+
+
+@prepared
+def _ledger_since(since_id: int, *, limit: int, finished_only: bool) -> Select[Any]:
+    entries = LedgerEntryTable
+    query = entries.select(entries.match_id, _MATCH.number.as_alias("number"), entries.body)
+    query = query.where(entries.id > since_id)
+    if finished_only:
+        query = query.where(_MATCH.status == Status.FINISHED, _SAFE)
+    return query.order_by(entries.id).limit(limit)

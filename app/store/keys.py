@@ -6,11 +6,16 @@ from uuid import UUID
 
 import msgspec
 from piccolo.columns import Column
+from piccolo.query import Insert, Select, Update
 
 from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
 from app.store import notifications
+from app.store.prepared import prepared
+from app.store.sql import any_of
+from app.store.statements import bulk_writes
 from app.store.tables.key import ApiKey
+from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Tx
 
 
@@ -44,74 +49,104 @@ class KeyWithTenant(msgspec.Struct, frozen=True):
     tenant: Tenant
 
 
+_VALUES = Key.__struct_fields__
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
-_WITH_TENANT = f"""
-SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
-    t.slug, t.name, t.amqp, t.active AS tenant_active, t.probabilities
-FROM api_key k JOIN tenant t ON t.id = k.tenant_id
-"""
+_TENANT = ApiKey.tenant_id.join_on(TenantTable.id)
+_WITH_TENANT = (
+    ApiKey.hash,
+    *_COLUMNS,
+    _TENANT.slug.as_alias("slug"),
+    _TENANT.name.as_alias("name"),
+    _TENANT.amqp.as_alias("amqp"),
+    _TENANT.active.as_alias("tenant_active"),
+    _TENANT.probabilities.as_alias("probabilities"),
+)
 
 
 async def by_hash(tx: Tx, digest: bytes) -> KeyWithTenant | None:
     """The key with that hash and its tenant, active or not."""
-    row = await tx.row(f"{_WITH_TENANT} WHERE k.hash = $1", digest)
+    row = await tx.first(_by_hash(digest))
     return _key_with_tenant(row) if row else None
 
 
 async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyWithTenant]:
     """Those of these keys that exist, with their tenants, active or not."""
-    return [
-        _key_with_tenant(row) for row in await tx.fetch(f"{_WITH_TENANT} WHERE k.id = ANY($1)", list(ids))
-    ]
+    return [_key_with_tenant(row) for row in await tx.run(_by_ids(list(ids)))]
 
 
 async def insert(tx: Tx, key: Key, digest: bytes) -> None:
-    await tx.run(ApiKey.insert(ApiKey(hash=digest, **_values(key))))
+    await tx.change(_insert(*_values(key).values(), digest))
     await notifications.notify(tx, notifications.GRANTS, str(key.id))
 
 
 async def lock(tx: Tx, key_id: UUID) -> Key:
     """The key, its row locked until the transaction ends; raises `NotFound`."""
-    rows = await tx.run(ApiKey.select(*_COLUMNS).where(ApiKey.id == key_id).lock_rows("UPDATE"))
-    if not rows:
+    row = await tx.first(_lock(key_id))
+    if row is None:
         raise NotFound(f"There is no key {key_id}.")
-    return _key(rows[0])
+    return _key(row)
 
 
 async def by_reference(tx: Tx, tenant_id: UUID, reference: str) -> Key | None:
     """The tenant's key that was issued under that id."""
-    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
-    rows = await tx.run(query)
-    return _key(rows[0]) if rows else None
+    row = await tx.first(_by_reference(tenant_id, reference))
+    return _key(row) if row else None
 
 
 async def listing(tx: Tx, tenant_id: UUID) -> list[Key]:
     """The tenant's keys, revoked ones too, oldest first."""
-    query = (
-        ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id).order_by(ApiKey.created_at, ApiKey.id)
-    )
-    return [_key(row) for row in await tx.run(query)]
+    return [_key(row) for row in await tx.run(_of_tenant(tenant_id))]
 
 
 async def save(tx: Tx, key: Key) -> None:
     """Write the fields of a key that may change: all except its id, tenant and hash."""
-    values: dict[Column | str, Any] = {
-        name: value for name, value in _values(key).items() if name not in ("id", "tenant_id")
-    }
-    await tx.run(ApiKey.update(values).where(ApiKey.id == key.id))
+    await tx.change(_save(key.id, *_values(key).values()))
     await notifications.notify(tx, notifications.GRANTS, str(key.id))
 
 
 async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
     """Write when keys were last used (ms); without a notification, since no rights change."""
-    await tx.execute(
-        """
-        UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)
-        FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) WHERE api_key.id = u.id
-        """,
-        list(last_used),
-        list(last_used.values()),
-    )
+    await tx.execute(bulk_writes.RECORD_LAST_USED, list(last_used), list(last_used.values()))
+
+
+@prepared
+def _by_hash(digest: bytes) -> Select[Any]:
+    return ApiKey.select(*_WITH_TENANT).where(ApiKey.hash == digest)
+
+
+@prepared
+def _by_ids(ids: Collection[UUID]) -> Select[Any]:
+    return ApiKey.select(*_WITH_TENANT).where(any_of(ApiKey.id, ids))
+
+
+@prepared
+def _insert(*values: object) -> Insert[Any]:
+    row: dict[str, Any] = dict(zip((*_VALUES, "hash"), values, strict=True))
+    return ApiKey.insert(ApiKey(**row))
+
+
+@prepared
+def _lock(key_id: UUID) -> Select[Any]:
+    return ApiKey.select(*_COLUMNS).where(ApiKey.id == key_id).lock_rows("UPDATE")
+
+
+@prepared
+def _by_reference(tenant_id: UUID, reference: str) -> Select[Any]:
+    return ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
+
+
+@prepared
+def _of_tenant(tenant_id: UUID) -> Select[Any]:
+    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id)
+    return query.order_by(ApiKey.created_at, ApiKey.id)
+
+
+@prepared
+def _save(key_id: UUID, *values: object) -> Update[Any]:
+    changed: dict[Column | str, Any] = dict(zip(_VALUES, values, strict=True))
+    for fixed in ("id", "tenant_id"):
+        del changed[fixed]
+    return ApiKey.update(changed).where(ApiKey.id == key_id)
 
 
 def _key_with_tenant(row: Row) -> KeyWithTenant:

@@ -3,19 +3,20 @@
 from collections.abc import Collection
 from heapq import merge
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from piccolo.query import Count, Select
+from piccolo.querystring import QueryString
 
 from app.domain.match import MapPlay, Match, Status
+from app.store.prepared import prepared
+from app.store.sql import any_of, holds
+from app.store.statements import reads
+from app.store.tables.match import Match as MatchTable
+from app.store.tables.match import MatchCount
 from app.store.transaction import Row, Tx
 
 UNKNOWN_START = 2**63 - 1  #: the position of matches whose start is unknown
-_COLUMNS = """id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at,
-    started_at, finished_at, best_of, score_home, score_away, map_name, place"""
-_WANTED = f"SELECT {_COLUMNS} FROM match WHERE listed AND status = $1 AND place >= $2 AND place <= $3"
-_FORWARD = f"{_WANTED} AND (place, number) > ($4, $5) ORDER BY place, number LIMIT $6"
-_ALL = "SELECT coalesce(sum(matches), 0)::bigint FROM match_count WHERE status = ANY($1)"
-_SOME = "SELECT count(*) FROM match WHERE listed AND status = ANY($1) AND place BETWEEN $2 AND $3"
-_BACKWARD = f"{_WANTED} AND (place, number) < ($4, $5) ORDER BY place DESC, number DESC LIMIT $6"
 
 
 class ListPosition(NamedTuple):
@@ -50,12 +51,17 @@ async def page(
     They are outlines: no rounds, no rosters; of maps only the name of the current one. Matches that are over
     and were never played are omitted.
     """
-    sql = _BACKWARD if newest_first else _FORWARD
     start = after or (ListPosition(UNKNOWN_START, UNKNOWN_START) if newest_first else ListPosition(-1, 0))
     # The page's start bounds `place` too, so that the index scan begins there.
     first = window.first if newest_first else max(window.first, start.at)
     last = min(window.last, start.at) if newest_first else window.last
-    found = [await tx.fetch(sql, status, first, last, *start, limit) for status in statuses]
+    found = [
+        await tx.fetch(
+            reads.PAGE_BACKWARD if newest_first else reads.PAGE_FORWARD,
+            *(status, first, last, *start, limit),
+        )
+        for status in statuses
+    ]
     rows = islice(merge(*found, key=_position, reverse=newest_first), limit)
     return [(_outline(row), _position(row)) for row in rows]
 
@@ -63,8 +69,24 @@ async def page(
 async def total(tx: Tx, statuses: Collection[Status], window: Window) -> int:
     """How many matches `page` would return without a limit."""
     wanted = list(statuses)
-    found: int = await (tx.value(_ALL, wanted) if window.whole else tx.value(_SOME, wanted, *window))
+    if window.whole:
+        found: int = await tx.one_value(_all(wanted))
+    else:
+        found = await tx.one_value(_some(wanted, *window))
     return found
+
+
+@prepared
+def _all(statuses: Collection[str]) -> Select[Any]:
+    total = QueryString("coalesce(sum({}), 0)::bigint", MatchCount.matches, alias="total")
+    return MatchCount.select(total).where(any_of(MatchCount.status, statuses))
+
+
+@prepared
+def _some(statuses: Collection[str], first: int, last: int) -> Count:
+    table = MatchTable
+    within = (table.sort_time >= first, table.sort_time <= last)
+    return table.count().where(holds(table.in_lists), any_of(table.status, statuses), *within)
 
 
 def _position(row: Row) -> ListPosition:

@@ -1,18 +1,21 @@
 """The senders of a match's log: one is followed, the others are recorded with the reason why not."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Select
 
+from app.store.prepared import prepared
+from app.store.sql import holds, not_exists
+from app.store.statements import bulk_writes, reads
+from app.store.tables.alert import Alert
+from app.store.tables.source import LogSender as LogSenderTable
 from app.store.transaction import Tx, Write
 
 OTHERS = "others"  #: the name under which a match's senders beyond the most are recorded together
 State = Literal["followed", "refused", "dismissed", "ended"]
-_FIELDS = (
-    "source, server, instance, peer, map, state, why, claims, first_seen, last_seen, end_offset, last_line"
-)
 
 
 class LogSender(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,47 +42,38 @@ class LogSender(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _decode = msgspec.json.Decoder(tuple[LogSender, ...]).decode
-#: For a query in which $1 is the match: all its senders as one JSON value.
-ALL = f"""coalesce((SELECT json_agg(t) FROM (
-    SELECT {_FIELDS} FROM match_source WHERE match_id = $1 ORDER BY first_seen, source
-) AS t), '[]')"""
 
 
 def decoded(rows: bytes) -> tuple[LogSender, ...]:
-    """The result of `ALL`."""
+    """A match's senders, from the JSON of `statements.reads`."""
     return _decode(rows)
 
 
 async def listing(tx: Tx, match_id: UUID) -> tuple[LogSender, ...]:
     """The senders of a match's log, by the time when each was first seen."""
-    return decoded(await tx.value(f"SELECT {ALL}", match_id))
+    return decoded(await tx.value(reads.SENDERS, match_id))
 
 
 def save_statements(match_id: UUID, changed: Sequence[LogSender]) -> list[Write]:
     """The statement that writes these senders."""
     if not changed:
         return []
-    write = f"""
-        INSERT INTO match_source (match_id, {_FIELDS})
-        SELECT $1, {_FIELDS} FROM json_populate_recordset(NULL::match_source, $2)
-        ON CONFLICT (match_id, source) DO UPDATE SET
-            server = excluded.server, peer = excluded.peer, map = excluded.map, state = excluded.state,
-            why = excluded.why, claims = excluded.claims, last_seen = excluded.last_seen,
-            end_offset = excluded.end_offset, last_line = excluded.last_line
-        """
-    return [Write(write, (match_id, msgspec.json.encode(changed)))]
+    return [Write(bulk_writes.SAVE_SENDERS, (match_id, msgspec.json.encode(changed)))]
 
 
 async def rival_sources_gone(tx: Tx, before: int) -> list[UUID]:
     """Matches with an open alert about rival sources none of which has sent since `before` (ms)."""
-    rows = await tx.fetch(
-        """
-        SELECT DISTINCT match_id FROM alert a
-        WHERE kind = 'rival_source' AND ended_at IS NULL AND NOT EXISTS (
-            SELECT FROM match_source s
-            WHERE s.match_id = a.match_id AND s.state = 'refused' AND s.claims AND s.last_seen >= $1
-        )
-        """,
-        before,
-    )
+    rows = await tx.run(_rival_sources_gone(before))
     return [row["match_id"] for row in rows]
+
+
+@prepared
+def _rival_sources_gone(before: int) -> Select[Any]:
+    rivals = LogSenderTable.select(LogSenderTable.match_id).where(
+        LogSenderTable.match_id == Alert.match_id,
+        LogSenderTable.state == "refused",
+        holds(LogSenderTable.claims),
+        LogSenderTable.last_seen >= before,
+    )
+    begun = (Alert.kind == "rival_source", Alert.ended_at.is_null())
+    return Alert.select(Alert.match_id).where(*begun, not_exists(rivals)).distinct()

@@ -1,12 +1,22 @@
 """The state of a match's log: its source and offset, ranges received out of order, and failed batches."""
 
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Delete, Insert, Select
+from piccolo.query.base import Query
+from piccolo.query.functions import Count
+from piccolo.querystring import QueryString
 
 from app.store import log_senders
 from app.store.alerts import AlertKind
 from app.store.log_senders import LogSender
+from app.store.prepared import prepared
+from app.store.sql import fails
+from app.store.statements import reads
+from app.store.tables.alert import Alert
+from app.store.tables.source import LogOffset, LogParked, LogPending
 from app.store.transaction import Row, Tx, Write
 
 _MAX_PENDING, _MAX_PENDING_BYTES = 256, 8 * 1024 * 1024
@@ -58,120 +68,67 @@ class ParkedBatch(msgspec.Struct, frozen=True):
 
 async def get(tx: Tx, match_id: UUID) -> LogState:
     """The log state of a match; an empty one before its first batch. Lock the match first."""
-    row = await tx.row(
-        f"""
-        SELECT instance, next_offset, last_batch_at, last_message AS last_message_id, broken AS has_gap,
-            EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
-            {log_senders.ALL} AS known
-        FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id
-        """,
-        match_id,
-    )
+    row = await tx.row(reads.LOG_STATE, match_id)
     return _log_state(match_id, row or {})
 
 
 def save_statement(state: LogState) -> Write:
     """The statement that writes the log state."""
-    return Write(
-        """
-        INSERT INTO log_source (match_id, instance, next_offset, last_batch_at, last_message, broken)
-        VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (match_id) DO UPDATE SET instance = excluded.instance,
-            next_offset = excluded.next_offset, last_batch_at = excluded.last_batch_at,
-            last_message = excluded.last_message, broken = excluded.broken
-        """,
-        (
+    return Write.of(
+        _save(
             state.match_id,
             state.instance,
             -1 if state.next_offset is None else state.next_offset,
             state.last_batch_at,
             state.last_message_id,
             state.has_gap,
-        ),
+        )
     )
 
 
 async def has_room_for(tx: Tx, match_id: UUID, pending: LogRange) -> bool:
     """Whether another range of this match may be stored: at most 256 of them, and 8 MiB."""
-    row = await tx.row(
-        "SELECT count(*) AS ranges, coalesce(sum(octet_length(body)), 0) AS bytes FROM log_pending"
-        " WHERE match_id = $1",
-        match_id,
-    )
+    row = await tx.first(_pending_size(match_id))
     assert row is not None
     return bool(row["ranges"] < _MAX_PENDING and row["bytes"] + len(pending.body) <= _MAX_PENDING_BYTES)
 
 
 async def save_pending(tx: Tx, match_id: UUID, pending: LogRange, now: int) -> None:
     """Store a pending range, from `now` (ms) on, until the one before it arrives; an equal one stays."""
-    await tx.execute(
-        """
-        INSERT INTO log_pending (match_id, instance, begin_offset, end_offset, body, arrived_at, kept_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
-        """,
-        match_id,
-        pending.instance,
-        pending.begin,
-        pending.end,
-        pending.body,
-        pending.arrived_at,
-        now,
-    )
+    place = (pending.instance, pending.begin, pending.end)
+    await tx.change(_save_pending(match_id, *place, pending.body, pending.arrived_at, now))
 
 
 async def pending(tx: Tx, match_id: UUID) -> list[LogRange]:
     """The pending ranges of a match, by instance and offset."""
-    rows = await tx.fetch(
-        """
-        SELECT instance, begin_offset, end_offset, body, arrived_at FROM log_pending
-        WHERE match_id = $1 ORDER BY instance, begin_offset
-        """,
-        match_id,
-    )
+    rows = await tx.run(_pending(match_id))
     return [LogRange(*row.values()) for row in rows]
 
 
 async def delete_pending(tx: Tx, match_id: UUID, pending: LogRange) -> None:
     """Delete a pending range."""
-    await tx.execute(
-        "DELETE FROM log_pending WHERE match_id = $1 AND instance = $2 AND begin_offset = $3",
-        match_id,
-        pending.instance,
-        pending.begin,
-    )
+    await tx.change(_delete_pending(match_id, pending.instance, pending.begin))
 
 
 async def overdue(tx: Tx, before: int) -> list[UUID]:
     """Matches with a range that has been pending since before `before` (ms)."""
-    rows = await tx.fetch("SELECT DISTINCT match_id FROM log_pending WHERE kept_at < $1", before)
+    rows = await tx.run(_overdue(before))
     return [row["match_id"] for row in rows]
 
 
 async def park(tx: Tx, parked: ParkedBatch) -> None:
     """Store a failed batch; one that is stored already stays as it is."""
-    await tx.execute(
-        """
-        INSERT INTO log_parked
-            (message, match_id, instance, begin_offset, end_offset, body, arrived_at, parked_at, error)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
-        """,
-        *msgspec.structs.astuple(parked),
-    )
+    await tx.change(_park(*msgspec.structs.astuple(parked)))
 
 
 async def parked_count(tx: Tx) -> int:
-    count: int = await tx.value("SELECT count(*) FROM log_parked")
+    count: int = await tx.one_value(_parked_count())
     return count
 
 
 async def parked_and_recovered(tx: Tx) -> list[UUID]:
     """Matches with an open alert about a parked batch in which a round has since started completely."""
-    rows = await tx.fetch(
-        f"""
-        SELECT a.match_id FROM alert a JOIN log_source s ON s.match_id = a.match_id
-        WHERE a.kind = '{AlertKind.PARKED_BATCH}' AND a.ended_at IS NULL AND NOT s.broken
-        """
-    )
+    rows = await tx.run(_parked_and_recovered())
     return [row["match_id"] for row in rows]
 
 
@@ -183,3 +140,79 @@ def _log_state(match_id: UUID, row: Row) -> LogState:
     if fields["next_offset"] < 0:
         fields["next_offset"] = None
     return LogState(match_id=match_id, **fields)
+
+
+@prepared
+def _save(
+    match_id: UUID, instance: str, next_offset: int, last_batch_at: int, last_message_id: str, has_gap: bool
+) -> Insert[Any]:
+    row = LogOffset(
+        match_id=match_id,
+        instance=instance,
+        next_offset=next_offset,
+        last_batch_at=last_batch_at,
+        last_message_id=last_message_id,
+        has_gap=has_gap,
+    )
+    changing = [LogOffset.instance, LogOffset.next_offset, LogOffset.last_batch_at]
+    changing += [LogOffset.last_message_id, LogOffset.has_gap]
+    return LogOffset.insert(row).on_conflict(LogOffset.match_id, action="DO UPDATE", values=changing)
+
+
+@prepared
+def _pending_size(match_id: UUID) -> Select[Any]:
+    size = QueryString("coalesce(sum(octet_length({})), 0)", LogPending.body, alias="bytes")
+    return LogPending.select(Count(alias="ranges"), size).where(LogPending.match_id == match_id)
+
+
+@prepared
+def _save_pending(
+    match_id: UUID, instance: str, begin: int, end: int, body: bytes, arrived_at: int, kept_at: int
+) -> Insert[Any]:
+    row = LogPending(
+        match_id=match_id,
+        instance=instance,
+        begin_offset=begin,
+        end_offset=end,
+        body=body,
+        arrived_at=arrived_at,
+        kept_at=kept_at,
+    )
+    return LogPending.insert(row).on_conflict(action="DO NOTHING")
+
+
+@prepared
+def _pending(match_id: UUID) -> Select[Any]:
+    columns = (LogPending.instance, LogPending.begin_offset, LogPending.end_offset)
+    query = LogPending.select(*columns, LogPending.body, LogPending.arrived_at)
+    return query.where(LogPending.match_id == match_id).order_by(LogPending.instance, LogPending.begin_offset)
+
+
+@prepared
+def _delete_pending(match_id: UUID, instance: str, begin: int) -> Delete:
+    place = (LogPending.instance == instance, LogPending.begin_offset == begin)
+    return LogPending.delete().where(LogPending.match_id == match_id, *place)
+
+
+@prepared
+def _overdue(before: int) -> Select[Any]:
+    return LogPending.select(LogPending.match_id).where(LogPending.kept_at < before).distinct()
+
+
+@prepared
+def _park(*values: object) -> Insert[Any]:
+    names = "message match_id instance begin_offset end_offset body arrived_at parked_at error"
+    row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
+    return LogParked.insert(LogParked(**row)).on_conflict(action="DO NOTHING")
+
+
+@prepared
+def _parked_count() -> Query[Any, Any]:
+    return LogParked.count()
+
+
+@prepared
+def _parked_and_recovered() -> Select[Any]:
+    log = Alert.match_id.join_on(LogOffset.match_id)
+    begun = (Alert.kind == AlertKind.PARKED_BATCH, Alert.ended_at.is_null())
+    return Alert.select(Alert.match_id).where(*begun, fails(log.has_gap))

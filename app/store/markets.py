@@ -1,66 +1,68 @@
 """The present state of a match's markets."""
 
 from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
-from app.domain.market import CLOSED, Book, Market, MarketStatus, Result
-from app.store.sql import OPEN_MARKETS
+from piccolo.query import Select
+from piccolo.querystring import QueryString
+
+from app.domain.market import Book, Market, MarketStatus, Result
+from app.store.prepared import prepared
+from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of
+from app.store.statements import bulk_writes
+from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Row, Tx, Write
 
-_COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
-    rests_on, settled_by, opened_at, priced_at, offered_until"""
-_CLOSED = f"({', '.join(str(int(code)) for code in CLOSED)})"
-_SELECT = f"SELECT {_COLUMNS} FROM market WHERE match_id = $1"
-_UPSERT = f"""
-INSERT INTO market (match_id, {_COLUMNS})
-SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
-    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[])
-ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
-    status = excluded.status, odds = excluded.odds, probability = excluded.probability,
-    complement = excluded.complement, reason = excluded.reason, result = excluded.result,
-    void_reason_id = excluded.void_reason_id, rests_on = excluded.rests_on,
-    settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at,
-    offered_until = excluded.offered_until
-"""
+_COLUMNS = (
+    MarketTable.type_id,
+    MarketTable.specifiers,
+    MarketTable.status,
+    MarketTable.odds,
+    MarketTable.probability,
+    MarketTable.complement,
+    MarketTable.reason,
+    MarketTable.result,
+    MarketTable.void_reason_id,
+    MarketTable.rests_on,
+    MarketTable.settled_by,
+    MarketTable.opened_at,
+    MarketTable.priced_at,
+    MarketTable.offered_until,
+)
 
 
 async def book(tx: Tx, match_id: UUID) -> Book:
     """All markets that the match ever had, by key."""
-    markets = map(_market, await tx.fetch(_SELECT, match_id))
+    markets = map(_market, await tx.run(_of_match(match_id, only_open=False)))
     return {market.key: market for market in markets}
 
 
 async def open_of_match(tx: Tx, match_id: UUID) -> list[Market]:
     """The match's open markets, by type and specifiers."""
-    rows = await tx.fetch(f"{_SELECT} AND status IN {OPEN_MARKETS} ORDER BY type_id, specifiers", match_id)
+    rows = await tx.run(_of_match(match_id, only_open=True))
     return [_market(row) for row in rows]
 
 
 async def open_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
     """`open_of_match`, for many matches; those without any are omitted."""
-    return await _of(tx, match_ids, OPEN_MARKETS)
+    return await _of(tx, match_ids, are_open=True)
 
 
 async def closed_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
     """The closed markets of these matches, by type and specifiers."""
-    return await _of(tx, match_ids, _CLOSED)
+    return await _of(tx, match_ids, are_open=False)
 
 
 async def matches_with_active(tx: Tx) -> list[UUID]:
     """The matches with an active market."""
-    rows = await tx.fetch(f"SELECT DISTINCT match_id FROM market WHERE status = {MarketStatus.ACTIVE:d}")
+    rows = await tx.run(_matches_with_active())
     return [row["match_id"] for row in rows]
 
 
-async def _of(tx: Tx, match_ids: Collection[UUID], statuses: str) -> dict[UUID, list[Market]]:
+async def _of(tx: Tx, match_ids: Collection[UUID], *, are_open: bool) -> dict[UUID, list[Market]]:
     found: dict[UUID, list[Market]] = {}
-    for row in await tx.fetch(
-        f"""
-        SELECT match_id, {_COLUMNS} FROM market WHERE match_id = ANY($1) AND status IN {statuses}
-        ORDER BY match_id, type_id, specifiers
-        """,
-        list(match_ids),
-    ):
+    for row in await tx.run(_of_matches(list(match_ids), are_open=are_open)):
         found.setdefault(row["match_id"], []).append(_market(row))
     return found
 
@@ -69,7 +71,7 @@ def save_statements(match_id: UUID, markets: Iterable[Market]) -> list[Write]:
     """The statement that inserts or updates these markets; of two with one key the later is written."""
     rows = [_values(market) for market in {market.key: market for market in markets}.values()]
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return [Write(_UPSERT, (match_id, *columns))] if rows else []
+    return [Write(bulk_writes.SAVE_MARKETS, (match_id, *columns))] if rows else []
 
 
 def _values(market: Market) -> tuple[object, ...]:
@@ -108,3 +110,26 @@ def _market(row: Row) -> Market:
         priced_at=row["priced_at"],
         offered_until=row["offered_until"],
     )
+
+
+@prepared
+def _of_match(match_id: UUID, *, only_open: bool) -> Select[Any]:
+    query = MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id)
+    if not only_open:
+        return query
+    query = query.where(MarketTable.status.is_in(OPEN_CODES))
+    return query.order_by(MarketTable.type_id, MarketTable.specifiers)
+
+
+@prepared
+def _of_matches(match_ids: Collection[UUID], *, are_open: bool) -> Select[Any]:
+    codes = MarketTable.status.is_in(OPEN_CODES if are_open else CLOSED_CODES)
+    query = MarketTable.select(MarketTable.match_id, *_COLUMNS)
+    query = query.where(any_of(MarketTable.match_id, match_ids), codes)
+    return query.order_by(MarketTable.match_id, MarketTable.type_id, MarketTable.specifiers)
+
+
+@prepared
+def _matches_with_active() -> Select[Any]:
+    active = MarketTable.status == QueryString(f"{MarketStatus.ACTIVE:d}")
+    return MarketTable.select(MarketTable.match_id).where(active).distinct()

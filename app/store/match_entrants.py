@@ -5,8 +5,11 @@ them, and entrants that only such a match has named.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
+from piccolo.query import Select
+from piccolo.query.functions import Coalesce, Max, Min
 
 from app.domain.entrants import Competitor, Player, Tournament, with_dates
 from app.domain.ids import match_urn
@@ -21,20 +24,13 @@ from app.domain.match_entrants import (
 )
 from app.store import entrants, history, matches
 from app.store.listings import UNKNOWN_START
+from app.store.prepared import prepared
+from app.store.sql import any_of, literals
+from app.store.statements import reads
+from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
-_PARTICIPANTS = """
-SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
-UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND away_id IS NOT NULL
-"""
-_LIVE_MATCH = f"""
-SELECT max(number) FROM match WHERE (home_id = $1 OR away_id = $1) AND status = '{Status.LIVE}'
-"""
-#: When the first match begins or began, and when the last one ended, or begins where it has not.
-_DATES = f"""
-SELECT min(place) AS first, max(coalesce(finished_at, place)) AS last FROM match
-WHERE tournament_id = $1 AND status = ANY($2) AND place < {UNKNOWN_START}
-"""
+_LIVE = literals((Status.LIVE,))
 
 
 async def of_matches(tx: Tx, found: Sequence[Match]) -> list[MatchEntrants]:
@@ -60,13 +56,13 @@ async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament 
     if found is None or (finished_only and not await entrants.is_public(tx, entrants.TOURNAMENTS, number)):
         return None
     statuses = [Status.FINISHED] if finished_only else list(Status)
-    playing = {row["id"] for row in await tx.fetch(_PARTICIPANTS, number, statuses)}
+    playing = {row["id"] for row in await tx.fetch(reads.PARTICIPANTS, number, statuses)}
     teams = await entrants.by_ids(tx, entrants.TEAMS, playing | set(found.team_ids))
     found = replace(found, competitors=tuple(teams) or found.competitors)
     if None not in (found.starts_at, found.ends_at):
         return found
     played = [status for status in statuses if status is not Status.CANCELLED]
-    [dates] = await tx.fetch(_DATES, number, played)
+    [dates] = await tx.run(_dates(number, played))
     return with_dates(found, dates["first"], dates["last"])
 
 
@@ -100,7 +96,7 @@ async def player(tx: Tx, number: int, *, finished_only: bool) -> Player | None:
 
 async def _live_players(tx: Tx, team: int) -> tuple[Player, ...]:
     """The players of the team in its newest live match, by their own numbers where they are known."""
-    ref = await tx.value(_LIVE_MATCH, team)
+    ref = await tx.one_value(_live_match(team))
     match = await matches.find(tx, match_urn(ref)) if ref else None
     if match is None:
         return ()
@@ -128,3 +124,18 @@ async def _stand_in_tournament(tx: Tx, number: int, finished_only: bool) -> Tour
 async def _stand_in_entrants(tx: Tx, number: int, finished_only: bool) -> MatchEntrants | None:
     match = await matches.find(tx, match_urn(number), finished_only=finished_only)
     return entrants_of(match) if match else None
+
+
+@prepared
+def _live_match(team: int) -> Select[Any]:
+    plays = (MatchTable.home_id == team) | (MatchTable.away_id == team)
+    return MatchTable.select(Max(MatchTable.number)).where(plays, MatchTable.status == _LIVE)
+
+
+@prepared
+def _dates(tournament: int, statuses: Sequence[Status]) -> Select[Any]:
+    """When the first match begins or began, and when the last one ended, or begins where it has not."""
+    last = Max(Coalesce(MatchTable.finished_at, MatchTable.sort_time), alias="last")
+    query = MatchTable.select(Min(MatchTable.sort_time, alias="first"), last)
+    known = MatchTable.sort_time < UNKNOWN_START
+    return query.where(MatchTable.tournament_id == tournament, any_of(MatchTable.status, statuses), known)

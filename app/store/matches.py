@@ -4,40 +4,59 @@ Every write here that a response shows also notifies caches of response bodies (
 """
 
 from collections.abc import Collection, Sequence
+from typing import Any
 from uuid import UUID
 
 import asyncpg
 import msgspec
+from piccolo.query import Delete, Select, Update
+from piccolo.querystring import QueryString
+from piccolo.table import Table
 
 from app.domain.ids import match_number, match_uuid
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import cache_invalidation
+from app.store.cache_invalidation import CHANNEL
+from app.store.prepared import prepared
+from app.store.sql import any_of, exists, literals
+from app.store.statements import combined_writes, session
+from app.store.tables.alert import Alert
+from app.store.tables.change import Change, PastFixture, PastSeq
+from app.store.tables.command import OperatorCommand
+from app.store.tables.history import LedgerEntry, Round, TimelineEvent
+from app.store.tables.market import Market
+from app.store.tables.match import Match as MatchTable
+from app.store.tables.match import MatchReference
+from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
+from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
-#: The tables whose rows belong to a match and are deleted with it.
-DEPENDENT_TABLES = (
-    "change",
-    "past_fixture",
-    "past_seq",
-    "ledger_entry",
-    "timeline_event",
-    "round",
-    "market",
-    "unbooked",
-    "log_source",
-    "log_pending",
-    "log_parked",
-    "match_reference",
-    "operator_command",
-    "team_map",
-    "player_map",
-    "alert",
-    "match_source",
+_NAMING_MATCH = (
+    Change,
+    PastFixture,
+    PastSeq,
+    LedgerEntry,
+    TimelineEvent,
+    Round,
+    Market,
+    Unbooked,
+    LogOffset,
+    LogPending,
+    LogParked,
+    MatchReference,
+    OperatorCommand,
+    TeamMap,
+    PlayerMap,
+    Alert,
+    LogSender,
 )
+#: The tables whose rows belong to a match and are deleted with it, by name.
+DEPENDENT_TABLES: dict[str, type[Table]] = {table._meta.tablename: table for table in _NAMING_MATCH}
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
 #: and write it back without them, so they are stored in a column of their own. They are fields of `Match`
 #: itself, by their stored names.
@@ -72,26 +91,9 @@ _decode_later = msgspec.json.Decoder(
     )
 ).decode
 
-_INSERT = f"""
-WITH made AS (
-    INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id,
-        scheduled_at, started_at, finished_at, suspended, last_fact_at, best_of, score_home, score_away,
-        map_name, state, later, last_stamp, last_seq)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22,
-        $23)
-    RETURNING id
-)
-SELECT pg_notify('{cache_invalidation.CHANNEL}', $20) FROM made
-"""
-_SAVE = f"""
-UPDATE match SET number = $2, status = $3, home = $4, away = $5, event = $6, home_id = $7,
-    away_id = $8, tournament_id = $9, scheduled_at = $10, started_at = $11, finished_at = $12,
-    suspended = $13, last_fact_at = $14, best_of = $15, score_home = $16, score_away = $17,
-    map_name = $18, state = $19, later = $21, reprice_at = $22
-WHERE id = $1
-RETURNING pg_notify('{cache_invalidation.CHANNEL}', $20)
-"""
-_STATE = "SELECT state, later, last_stamp, last_seq FROM match"
+_STATE = (MatchTable.state, MatchTable.later, MatchTable.last_stamp, MatchTable.last_seq)
+_OVER = MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
+_RUNNING = (MatchTable.status == Status.LIVE, MatchTable.suspended == "")
 
 
 class MatchPosition(msgspec.Struct, frozen=True):
@@ -104,21 +106,22 @@ class MatchPosition(msgspec.Struct, frozen=True):
 
 async def next_number(tx: Tx) -> int:
     """A number that no match has; numbers of failed transactions are not reused."""
-    number: int = await tx.value("SELECT nextval('match_number')")
+    number: int = await tx.value(session.NEXT_MATCH_NUMBER)
     return number
 
 
 async def insert(tx: Tx, match: Match) -> None:
     """Add a new match; raises `Conflict` when its id or number is in use."""
     try:
-        await tx.execute(_INSERT, *_columns(match), match.last_stamp, match.last_seq)
+        numbers = (match.last_stamp, match.last_seq)
+        await tx.execute(combined_writes.INSERT_MATCH, *_columns(match), *numbers, CHANNEL)
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"A match with id {match.id} or number {match.number} exists already.") from error
 
 
 async def lock(tx: Tx, match_id: UUID) -> Match:
     """The match, its row locked until the transaction ends; raises `NotFound`."""
-    row = await tx.row(f"{_STATE} WHERE id = $1 FOR UPDATE", match_id)
+    row = await tx.first(_lock(match_id))
     if row is None:
         raise NotFound(f"There is no match {match_id}.")
     return _match(row)
@@ -128,38 +131,35 @@ def save_statement(match: Match, reprice_at: int | None = None) -> Write:
     """The statement that writes the match's state, and when its prices may next change because time passes;
     its row must be locked. `last_stamp` is written by `changes.append` and, for a recovery, by
     `recovery_queries.assign_timestamps`; `last_seq` by the first only. Raises `NotFound`."""
-    return Write(_SAVE, (*_columns(match), reprice_at), missing=f"There is no match {match.id}.")
+    args = (*_columns(match), reprice_at, CHANNEL)
+    return Write(combined_writes.SAVE_MATCH, args, missing=f"There is no match {match.id}.")
 
 
 async def due(tx: Tx, now: int) -> list[UUID]:
     """Live, not suspended matches whose prices time alone may change at `now` (ms); earliest first."""
-    rows = await tx.fetch(
-        "SELECT id FROM match WHERE status = $1 AND suspended = '' AND reprice_at <= $2 ORDER BY reprice_at",
-        Status.LIVE,
-        now,
-    )
+    rows = await tx.run(_due(now))
     return [row["id"] for row in rows]
 
 
 async def lock_due(tx: Tx, match_id: UUID, now: int) -> Match | None:
     """`lock`, if the match is still due at `now`; None if another transaction has it or has repriced it."""
-    row = await tx.row(f"{_STATE} WHERE id = $1 AND reprice_at <= $2 FOR UPDATE SKIP LOCKED", match_id, now)
+    row = await tx.first(_lock_due(match_id, now))
     return _match(row) if row else None
 
 
 async def set_reprice_at(tx: Tx, match_id: UUID, reprice_at: int | None) -> None:
     """Record when the prices of a match may next change; nothing else of it has changed."""
-    await tx.execute("UPDATE match SET reprice_at = $2 WHERE id = $1", match_id, reprice_at)
+    await tx.change(_set_reprice_at(match_id, reprice_at))
 
 
 async def get(tx: Tx, match_id: UUID) -> Match | None:
-    row = await tx.row(f"{_STATE} WHERE id = $1", match_id)
+    row = await tx.first(_get(match_id))
     return _match(row) if row else None
 
 
 async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[Match]:
     """Those of these matches that exist."""
-    return [_match(row) for row in await tx.fetch(f"{_STATE} WHERE id = ANY($1)", list(ids))]
+    return [_match(row) for row in await tx.run(_by_ids(list(ids)))]
 
 
 async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None:
@@ -193,30 +193,19 @@ async def listing(
     newest_first: bool = False,
 ) -> list[Match]:
     """At most `limit` matches in these states, by scheduled time."""
-    order = "scheduled_at DESC NULLS LAST, number DESC" if newest_first else "scheduled_at NULLS LAST, number"
-    rows = await tx.fetch(f"{_STATE} WHERE status = ANY($1) ORDER BY {order} LIMIT $2", list(statuses), limit)
+    rows = await tx.run(_listing(list(statuses), limit=limit, newest_first=newest_first))
     return [_match(row) for row in rows]
 
 
 async def quiet(tx: Tx, before: int) -> list[Match]:
     """Live, not suspended matches with an active market whose last fact is older than `before` (ms)."""
-    rows = await tx.fetch(
-        f"""
-        {_STATE} WHERE status = $1 AND suspended = '' AND last_fact_at < $2
-        AND EXISTS (SELECT FROM market WHERE match_id = match.id AND status = {MarketStatus.ACTIVE:d})
-        ORDER BY number
-        """,
-        Status.LIVE,
-        before,
-    )
+    rows = await tx.run(_quiet(before))
     return [_match(row) for row in rows]
 
 
 async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
     """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
-    rows = await tx.fetch(
-        "SELECT id FROM match WHERE status IN ('discovered', 'upcoming') AND suspended = $1", reason
-    )
+    rows = await tx.run(_suspended_before_play(reason))
     return [row["id"] for row in rows]
 
 
@@ -224,16 +213,7 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
     markets, history, ledger, change log; their ids. The match of the change log's last row stays, so that the
     log's `head` never falls."""
-    rows = await tx.fetch(
-        """
-        SELECT id FROM match WHERE finished_at < $1 AND status = ANY($2)
-        AND id IS DISTINCT FROM (SELECT match_id FROM change ORDER BY seq DESC LIMIT 1)
-        ORDER BY finished_at LIMIT $3 FOR UPDATE SKIP LOCKED
-        """,
-        before,
-        [Status.FINISHED, Status.CANCELLED],
-        limit,
-    )
+    rows = await tx.run(_finished(before, limit=limit))
     ids = [row["id"] for row in rows]
     await _remove(tx, ids)
     return ids
@@ -241,14 +221,8 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
 
 async def trim_to(tx: Tx, keep: int, limit: int = 20) -> list[UUID]:
     """`trim`, for all except the `keep` matches that ended last; their ids."""
-    before: int | None = await tx.value(
-        """
-        SELECT finished_at + 1 FROM match WHERE finished_at IS NOT NULL AND status = ANY($1)
-        ORDER BY finished_at DESC OFFSET $2 LIMIT 1
-        """,
-        [Status.FINISHED, Status.CANCELLED],
-        keep,
-    )
+    newest: int | None = await tx.one_value(_finished_at(behind=keep))
+    before = newest + 1 if newest is not None else None
     return await trim(tx, before, limit) if before is not None else []
 
 
@@ -256,15 +230,15 @@ async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
     if not ids:
         return
     for table in DEPENDENT_TABLES:
-        await tx.execute(f"DELETE FROM {table} WHERE match_id = ANY($1)", ids)
-    await tx.execute("DELETE FROM match WHERE id = ANY($1)", ids)
+        await tx.change(_delete_dependent(ids, table=table))
+    await tx.change(_delete(ids))
     await cache_invalidation.notify_removed(tx, ids)
 
 
 async def _named(tx: Tx, ref: str) -> Match | None:
     number = match_number(ref)
     if number is not None:
-        row = await tx.row(f"{_STATE} WHERE number = $1", number)
+        row = await tx.first(_by_number(number))
         return _match(row) if row else None
     match_id = match_uuid(ref)
     return await get(tx, match_id) if match_id else None
@@ -304,3 +278,90 @@ def _match(row: Row) -> Match:
         last_stamp=row["last_stamp"],
         last_seq=row["last_seq"],
     )
+
+
+@prepared
+def _get(match_id: UUID) -> Select[Any]:
+    return MatchTable.select(*_STATE).where(MatchTable.id == match_id)
+
+
+@prepared
+def _lock(match_id: UUID) -> Select[Any]:
+    return MatchTable.select(*_STATE).where(MatchTable.id == match_id).lock_rows("UPDATE")
+
+
+@prepared
+def _by_ids(ids: Collection[UUID]) -> Select[Any]:
+    return MatchTable.select(*_STATE).where(any_of(MatchTable.id, ids))
+
+
+@prepared
+def _by_number(number: int) -> Select[Any]:
+    return MatchTable.select(*_STATE).where(MatchTable.number == number)
+
+
+@prepared
+def _due(now: int) -> Select[Any]:
+    query = MatchTable.select(MatchTable.id).where(*_RUNNING, MatchTable.reprice_at <= now)
+    return query.order_by(MatchTable.reprice_at)
+
+
+@prepared
+def _lock_due(match_id: UUID, now: int) -> Select[Any]:
+    query = MatchTable.select(*_STATE).where(MatchTable.id == match_id, MatchTable.reprice_at <= now)
+    return query.lock_rows("UPDATE", skip_locked=True)
+
+
+@prepared
+def _set_reprice_at(match_id: UUID, reprice_at: int | None) -> Update[Any]:
+    return MatchTable.update({MatchTable.reprice_at: reprice_at}).where(MatchTable.id == match_id)
+
+
+@prepared
+def _listing(statuses: Collection[str], *, limit: int, newest_first: bool) -> Select[Any]:
+    order = (MatchTable.scheduled_at, MatchTable.number)
+    query = MatchTable.select(*_STATE).where(any_of(MatchTable.status, statuses)).limit(limit)
+    if newest_first:
+        return query.order_by(QueryString("{} DESC NULLS LAST, {}", *order), ascending=False)
+    return query.order_by(*order)
+
+
+@prepared
+def _quiet(before: int) -> Select[Any]:
+    active = Market.select(Market.match_id).where(
+        Market.match_id == MatchTable.id, Market.status == QueryString(f"{MarketStatus.ACTIVE:d}")
+    )
+    query = MatchTable.select(*_STATE).where(*_RUNNING, MatchTable.last_fact_at < before, exists(active))
+    return query.order_by(MatchTable.number)
+
+
+@prepared
+def _suspended_before_play(reason: str) -> Select[Any]:
+    waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
+    return MatchTable.select(MatchTable.id).where(waiting, MatchTable.suspended == reason)
+
+
+@prepared
+def _finished(before: int, *, limit: int) -> Select[Any]:
+    last = Change.select(Change.match_id).order_by(Change.seq, ascending=False).limit(1)
+    other = QueryString("{} IS DISTINCT FROM ({})", MatchTable.id, last.querystrings[0])
+    query = MatchTable.select(MatchTable.id).where(MatchTable.finished_at < before, _OVER, other)
+    return query.order_by(MatchTable.finished_at).limit(limit).lock_rows("UPDATE", skip_locked=True)
+
+
+@prepared
+def _finished_at(*, behind: int) -> Select[Any]:
+    """When the newest match finished behind which there are so many newer ones."""
+    query = MatchTable.select(MatchTable.finished_at).where(MatchTable.finished_at.is_not_null(), _OVER)
+    return query.order_by(MatchTable.finished_at, ascending=False).offset(behind).limit(1)
+
+
+@prepared
+def _delete_dependent(ids: Collection[UUID], *, table: str) -> Delete:
+    of_match = DEPENDENT_TABLES[table]
+    return of_match.delete().where(any_of(of_match._meta.get_column_by_name("match_id"), ids))
+
+
+@prepared
+def _delete(ids: Collection[UUID]) -> Delete:
+    return MatchTable.delete().where(any_of(MatchTable.id, ids))

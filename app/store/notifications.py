@@ -13,6 +13,7 @@ import asyncpg
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store.connections import Store
+from app.store.statements import session
 from app.store.transaction import Tx, translate_errors
 
 GRANTS = "grants"  #: channel: a key or a tenant changed; the payload is its id
@@ -25,7 +26,7 @@ log = get_logger(__name__)
 
 async def notify(tx: Tx, channel: str, payload: str = "") -> None:
     """Notify the listeners of `channel`, if and when the transaction commits."""
-    await tx.execute("SELECT pg_notify($1, $2)", channel, payload)
+    await tx.execute(session.NOTIFY, channel, payload)
 
 
 async def listen(

@@ -1,9 +1,13 @@
 """Operators' commands by the operators' own ids: a command that is sent twice is executed once."""
 
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Insert, Select
 
+from app.store.prepared import prepared
+from app.store.tables.command import OperatorCommand
 from app.store.transaction import Tx
 
 
@@ -21,22 +25,19 @@ async def record_once(
 
     Waits for another transaction that is about to use the same one.
     """
-    inserted = await tx.execute(
-        """
-        INSERT INTO operator_command (actor, reference, match_id, at, asked) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT DO NOTHING
-        """,
-        owner,
-        reference,
-        match_id,
-        now,
-        request,
-    )
-    if inserted:
+    if await tx.change(_record(owner, reference, match_id, now, request)):
         return None
-    row = await tx.row(
-        "SELECT match_id, asked AS request FROM operator_command WHERE actor = $1 AND reference = $2",
-        owner,
-        reference,
-    )
+    row = await tx.first(_recorded(owner, reference))
     return RecordedCommand(row["match_id"], row["request"]) if row else None
+
+
+@prepared
+def _record(owner: str, reference: str, match_id: UUID, now: int, request: bytes) -> Insert[Any]:
+    row = OperatorCommand(actor=owner, reference=reference, match_id=match_id, at=now, request=request)
+    return OperatorCommand.insert(row).on_conflict(action="DO NOTHING")
+
+
+@prepared
+def _recorded(owner: str, reference: str) -> Select[Any]:
+    query = OperatorCommand.select(OperatorCommand.match_id, OperatorCommand.request.as_alias("request"))
+    return query.where(OperatorCommand.actor == owner, OperatorCommand.reference == reference)

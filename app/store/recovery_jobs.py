@@ -9,9 +9,14 @@ clocks agree; `now` (ms) is what clients see. A job is run by the feed process t
 """
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from msgspec.structs import replace
+from piccolo.columns import Column
+from piccolo.columns.combination import Where
+from piccolo.query import Count, Delete, Exists, Insert, Select, Update
+from piccolo.querystring import QueryString
 
 from app.domain.recovery import (
     IMPLICIT_SLOT,
@@ -25,125 +30,40 @@ from app.domain.recovery import (
     RecoveryState,
 )
 from app.store import notifications
-from app.store.sql import NOW
+from app.store.prepared import prepared
+from app.store.sql import NO_SLOT, literals, not_exists, now, same
+from app.store.statements import claims, session
+from app.store.tables.recovery import RecoveryJob as JobTable
+from app.store.tables.recovery import RecoverySlot
+from app.store.tables.tenant import Tenant
 from app.store.transaction import Row, Tx
+
+Values = dict[Column | str, Any]
 
 CHANNEL = "recovery"  #: NOTIFY channel: a job waits; the payload is the tenant's id
 
-_NO_SLOT = 0  #: the token of jobs without a slot; slots count from 1
-
-
-def _node(job: str) -> str:
-    """The node whose slot a full job needs; `job` is an alias of the table of jobs, here and below."""
-    return f"coalesce({job}.node_id, '{IMPLICIT_SLOT}')"
-
-
-def _wants_slot(job: str) -> str:
-    """Whether it is a full job that has never had a slot."""
-    return f"({job}.of_match IS NULL AND {job}.token = {_NO_SLOT})"
-
-
-_TAKE_OVER = f"""
-ON CONFLICT (tenant_id, node) DO UPDATE SET token = slot.token + 1, expires_at = excluded.expires_at
-WHERE slot.expires_at <= {NOW}
-RETURNING token
-"""
-_ACQUIRE_SLOT = f"""
-INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at) VALUES ($1, $2, 1, {NOW} + $3::bigint)
-{_TAKE_OVER}
-"""
-_RELEASE_SLOT = "UPDATE recovery_slot SET expires_at = 0 WHERE tenant_id = $1 AND node = $2 AND token = $3"
-_COLUMNS = """j.id, j.tenant_id, j.kind, j.request_id, j.after, j.node_id, j.of_match, j.token, j.state,
-    j.scheduled_at AS accepted_at, j.started_at, j.finished_at, j.attempts, j.steps, j.steps_done,
-    j.envelopes, j.error"""
-_INSERT = f"""
-INSERT INTO recovery_job AS j
-    (tenant_id, kind, request_id, after, node_id, of_match, token, state, scheduled_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, '{RecoveryState.SCHEDULED}', $8)
-RETURNING {_COLUMNS}
-"""
-_SLOW_MILLIS = 60_000  #: the pause before each further run: earlier ones may have crashed the process
 _STORED_MILLIS = 7 * 86_400_000
-_DELETE_OLD = "DELETE FROM recovery_job WHERE tenant_id = $1 AND finished_at < $2"
-#: Expired slots without a job: while a job has a token, the slot's must keep rising.
-_DELETE_UNUSED_SLOTS = f"""
-DELETE FROM recovery_slot s WHERE tenant_id = $1 AND expires_at <= {NOW} AND NOT EXISTS (
-    SELECT FROM recovery_job j WHERE j.tenant_id = $1 AND coalesce(j.node_id, $2) = s.node
+_JOB = (
+    JobTable.id,
+    JobTable.tenant_id,
+    JobTable.kind,
+    JobTable.request_id,
+    JobTable.after,
+    JobTable.node_id,
+    JobTable.of_match,
+    JobTable.token,
+    JobTable.state,
+    JobTable.scheduled_at.as_alias("accepted_at"),
+    JobTable.started_at,
+    JobTable.finished_at,
+    JobTable.attempts,
+    JobTable.steps,
+    JobTable.steps_done,
+    JobTable.envelopes,
+    JobTable.error,
 )
-"""
-_OPEN = f"state IN ('{RecoveryState.SCHEDULED}', '{RecoveryState.RUNNING}')"
-_LOCK_TENANT = "SELECT id FROM tenant WHERE id = $1 FOR NO KEY UPDATE"
-_WITHOUT_SLOT = f"""
-SELECT count(*) FROM recovery_job j WHERE j.tenant_id = $1 AND j.token = {_NO_SLOT} AND j.{_OPEN}
-"""
-_WAITING = f"{_WITHOUT_SLOT} AND {_wants_slot('j')} AND {_node('j')} = $2"
-_IS_USED = "SELECT EXISTS (SELECT FROM recovery_job WHERE tenant_id = $1 AND request_id = $2)"
-_SAME = f"""
-SELECT {_COLUMNS} FROM recovery_job j
-WHERE j.tenant_id = $1 AND j.kind = $2 AND j.request_id = $3 AND j.after = $4
-    AND j.node_id IS NOT DISTINCT FROM $5 AND j.of_match IS NOT DISTINCT FROM $6 AND j.{_OPEN}
-"""
-#: The holder of the slot $2, else the first that waits for it; $3 wait.
-_IN_FLIGHT = f"""
-SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
-    greatest(0, coalesce(s.expires_at, 0) - {NOW}) + $3::bigint * {SLOT_MILLIS} AS remaining,
-    j.steps > 0 AND j.steps_done >= j.steps - 1 AS ending
-FROM recovery_job j
-LEFT JOIN recovery_slot s
-    ON s.tenant_id = j.tenant_id AND s.node = {_node("j")} AND s.token = j.token
-WHERE j.tenant_id = $1 AND {_node("j")} = $2 AND j.of_match IS NULL
-    AND (s.token IS NOT NULL OR ({_wants_slot("j")} AND j.{_OPEN}))
-ORDER BY coalesce(s.expires_at, 1) DESC, j.id LIMIT 1
-"""
-#: The next job, with its slot if it has waited for one: a slot that another transaction acquires meanwhile
-#: leaves the job where it is.
-_CLAIM = f"""
-WITH next AS (
-    SELECT w.id, w.tenant_id, {_node("w")} AS node, {_wants_slot("w")} AS wants_slot FROM recovery_job w
-    JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {NOW}
-    WHERE w.{_OPEN} AND w.due_at <= {NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
-        AND NOT EXISTS (
-            SELECT FROM recovery_job e
-            WHERE e.tenant_id = w.tenant_id AND e.{_OPEN} AND e.id < w.id AND (
-                (w.of_match IS NOT NULL AND e.of_match IS NOT NULL)
-                OR ({_wants_slot("w")} AND {_wants_slot("e")} AND {_node("e")} = {_node("w")})
-            )
-        )
-        AND NOT ({_wants_slot("w")} AND EXISTS (
-            SELECT FROM recovery_slot s
-            WHERE s.tenant_id = w.tenant_id AND s.node = {_node("w")} AND s.expires_at > {NOW}
-        ))
-    ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
-), acquired AS (
-    INSERT INTO recovery_slot AS slot (tenant_id, node, token, expires_at)
-    SELECT tenant_id, node, 1, {NOW} + {SLOT_MILLIS} FROM next WHERE wants_slot
-    {_TAKE_OVER}
-)
-UPDATE recovery_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attempts = attempts + 1,
-    due_at = CASE WHEN attempts < {MAX_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
-    started_at = coalesce(started_at, $2), steps = 0, steps_done = 0, envelopes = 0,
-    token = coalesce((SELECT token FROM acquired), j.token)
-FROM next
-WHERE j.id = next.id AND (NOT next.wants_slot OR EXISTS (SELECT FROM acquired))
-RETURNING {_COLUMNS}
-"""
-_HOLDS_SLOT = f"""
-SELECT EXISTS (
-    SELECT FROM recovery_slot WHERE tenant_id = $1 AND node = $2 AND token = $3 AND expires_at > {NOW}
-)
-"""
-_THIS_RUN = f"id = $1 AND attempts = $2 AND state = '{RecoveryState.RUNNING}'"
-_PROGRESS = f"UPDATE recovery_job SET steps = $3, steps_done = $4, envelopes = $5 WHERE {_THIS_RUN}"
-_POSTPONE = f"""
-UPDATE recovery_job SET
-    state = '{RecoveryState.SCHEDULED}', holder = NULL, error = $3, due_at = {NOW} + $4::bigint
-WHERE {_THIS_RUN}
-"""
-_END = f"""
-UPDATE recovery_job SET state = $3, holder = NULL, error = $4, finished_at = $5,
-    steps_done = CASE WHEN $3 = '{RecoveryState.COMPLETED}' THEN steps ELSE steps_done END
-WHERE {_THIS_RUN}
-"""
+_OPEN = JobTable.state.is_in(literals((RecoveryState.SCHEDULED, RecoveryState.RUNNING)))
+_NODE = QueryString(f"coalesce({{}}, '{IMPLICIT_SLOT}')", JobTable.node_id)  #: whose slot a full job needs
 
 
 async def accept(
@@ -155,9 +75,9 @@ async def accept(
     Concurrent requests of one tenant are serialised: the second sees the outcome of the first. Deletes jobs
     that ended a week ago.
     """
-    await tx.execute(_LOCK_TENANT, tenant_id)
-    waiting = await tx.value(_WAITING, tenant_id, request.slot)
-    token = None if waiting else await tx.value(_ACQUIRE_SLOT, tenant_id, request.slot, lifetime)
+    await tx.run(_lock_tenant(tenant_id))
+    waiting = await tx.one_value(_waiting(tenant_id, request.slot))
+    token = None if waiting else await tx.one_value(_acquire_slot(tenant_id, request.slot, lifetime))
     if token is None:
         return await _in_flight(tx, tenant_id, request, waiting)
     return await _write(tx, tenant_id, request, token, now)
@@ -170,26 +90,26 @@ async def queue(
     its tenant. For a request that has not ended yet, that job. None when `limit` of the tenant's jobs are
     without a slot.
     """
-    await tx.execute(_LOCK_TENANT, tenant_id)
-    if same := await tx.row(_SAME, tenant_id, *_parameters(request)):
+    await tx.run(_lock_tenant(tenant_id))
+    if same := await tx.first(_same(tenant_id, *_parameters(request))):
         return _job(same)
-    if await tx.value(_WITHOUT_SLOT, tenant_id) >= limit:
+    if await tx.one_value(_without_slot(tenant_id)) >= limit:
         return None
     if not request.request_id:
         request = replace(request, request_id=await _unused_id(tx, tenant_id, now))
-    return await _write(tx, tenant_id, request, _NO_SLOT, now)
+    return await _write(tx, tenant_id, request, NO_SLOT, now)
 
 
 async def _unused_id(tx: Tx, tenant_id: UUID, first: int) -> str:
-    while await tx.value(_IS_USED, tenant_id, str(first)):
+    while await tx.one_value(_is_used(tenant_id, str(first))):
         first += 1
     return str(first)
 
 
 async def _write(tx: Tx, tenant_id: UUID, request: RecoveryRequest, token: int, now: int) -> RecoveryJob:
-    await tx.execute(_DELETE_OLD, tenant_id, now - _STORED_MILLIS)
-    (row,) = await tx.fetch(_INSERT, tenant_id, *_parameters(request), token, now)
-    await tx.execute(_DELETE_UNUSED_SLOTS, tenant_id, IMPLICIT_SLOT)
+    await tx.change(_delete_old(tenant_id, now - _STORED_MILLIS))
+    (row,) = await tx.run(_insert(tenant_id, *_parameters(request), token, now))
+    await tx.change(_delete_unused_slots(tenant_id))
     await notifications.notify(tx, CHANNEL, str(tenant_id))
     return _job(row)
 
@@ -201,13 +121,13 @@ async def claim(
     An event-level job is due when all earlier ones of its tenant have ended, a full one that waits when it
     can acquire its slot and none waits longer. `running` are the ids that this process runs already: any
     other running job was lost, with its process or by it."""
-    row = await tx.row(_CLAIM, holder, now, list(tenants), list(running))
+    row = await tx.row(claims.CLAIM_JOB, holder, now, list(tenants), list(running))
     return _job(row) if row else None
 
 
 async def progress(tx: Tx, job: RecoveryJob, steps: int, done: int, envelopes: int) -> bool:
     """Write this run's progress; False when it is no longer the job's run."""
-    return bool(await tx.execute(_PROGRESS, job.id, job.attempts, steps, done, envelopes))
+    return bool(await tx.change(_progress(job.id, job.attempts, steps, done, envelopes)))
 
 
 async def complete(tx: Tx, job: RecoveryJob, now: int) -> bool:
@@ -225,50 +145,41 @@ async def fail(
     if final or (job.attempts >= MAX_ATTEMPTS and not (excused and await holds_slot(tx, job))):
         await _end(tx, job, RecoveryState.FAILED, error, now)
         return RecoveryState.FAILED
-    await tx.execute(_POSTPONE, job.id, job.attempts, error, pause)
+    await tx.change(_postpone(job.id, job.attempts, error, pause))
     return RecoveryState.SCHEDULED
 
 
 async def holds_slot(tx: Tx, job: RecoveryJob) -> bool:
     """Whether the job still holds its slot; an event-level job, which has none, counts as holding one for the
     same time after its first run began."""
-    if job.request.match_id is not None and job.token == _NO_SLOT:
+    if job.request.match_id is not None and job.token == NO_SLOT:
         ends = (job.started_at or job.accepted_at) + SLOT_MILLIS
-        return bool(await tx.value(f"SELECT $1::bigint > {NOW}", ends))
-    held: bool = await tx.value(_HOLDS_SLOT, job.tenant_id, job.request.slot, job.token)
+        return bool(await tx.value(session.IS_AHEAD, ends))
+    held: bool = await tx.one_value(_holds_slot(job.tenant_id, job.request.slot, job.token))
     return held
 
 
 async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = None) -> RecoveryJob | None:
     """The tenant's newest job with that request id (and node id, unless None)."""
-    row = await tx.row(
-        f"""
-        SELECT {_COLUMNS} FROM recovery_job j
-        WHERE j.tenant_id = $1 AND j.request_id = $2 AND ($3::text IS NULL OR j.node_id = $3)
-        ORDER BY j.id DESC LIMIT 1
-        """,
-        tenant_id,
-        request_id,
-        node_id,
-    )
+    row = await tx.first(_newest(tenant_id, request_id, node_id, of_node=node_id is not None))
     return _job(row) if row else None
 
 
 async def _end(tx: Tx, job: RecoveryJob, state: RecoveryState, error: str, now: int) -> bool:
-    ended = await tx.execute(_END, job.id, job.attempts, state, error, now)
+    ended = await tx.change(_ended(job.id, job.attempts, error, now, state=state))
     if ended:
-        await tx.execute(_RELEASE_SLOT, job.tenant_id, job.request.slot, job.token)
+        await tx.change(_release_slot(job.tenant_id, job.request.slot, job.token))
     return bool(ended)
 
 
 async def _in_flight(tx: Tx, tenant_id: UUID, request: RecoveryRequest, waiting: int) -> RecoveryInFlight:
-    row = await tx.row(_IN_FLIGHT, tenant_id, request.slot, waiting)
+    row = await tx.row(claims.JOB_IN_FLIGHT, tenant_id, request.slot, waiting)
     if row is None:
         raise LookupError(f"slot {request.slot!r} of tenant {tenant_id} is held by no job")
     return RecoveryInFlight(**dict(row) | {"kind": RecoveryKind(row["kind"])})
 
 
-def _parameters(request: RecoveryRequest) -> tuple[object, ...]:
+def _parameters(request: RecoveryRequest) -> tuple[str, str, int, str | None, UUID | None]:
     """What makes two requests of a tenant the same."""
     return request.kind, request.request_id, request.after, request.node_id, request.match_id
 
@@ -283,3 +194,139 @@ def _job(row: Row) -> RecoveryJob:
         state=RecoveryState(row["state"]),
         **{name: value for name, value in row.items() if name not in converted},
     )
+
+
+@prepared
+def _lock_tenant(tenant_id: UUID) -> Select[Any]:
+    return Tenant.select(Tenant.id).where(Tenant.id == tenant_id).lock_rows("NO KEY UPDATE")
+
+
+@prepared
+def _without_slot(tenant_id: UUID) -> Count:
+    return JobTable.count().where(JobTable.tenant_id == tenant_id, JobTable.token == NO_SLOT, _OPEN)
+
+
+@prepared
+def _waiting(tenant_id: UUID, node: str) -> Count:
+    """Full jobs that have never had a slot, of the slot's node."""
+    query = JobTable.count().where(JobTable.tenant_id == tenant_id, JobTable.token == NO_SLOT, _OPEN)
+    return query.where(JobTable.of_match.is_null(), _NODE.eq(node))
+
+
+@prepared
+def _acquire_slot(tenant_id: UUID, node: str, lifetime: int) -> Insert[Any]:
+    row = RecoverySlot(tenant_id=tenant_id, node=node, token=1, expires_at=now() + lifetime)
+    next_token = (RecoverySlot.token, QueryString("{} + 1", RecoverySlot.token))
+    return (
+        RecoverySlot.insert(row)
+        .on_conflict(
+            (RecoverySlot.tenant_id, RecoverySlot.node),
+            action="DO UPDATE",
+            values=[next_token, RecoverySlot.expires_at],
+            where=RecoverySlot.expires_at <= now(),
+        )
+        .returning(RecoverySlot.token)
+    )
+
+
+@prepared
+def _release_slot(tenant_id: UUID, node: str, token: int) -> Update[Any]:
+    slot = (RecoverySlot.tenant_id == tenant_id, RecoverySlot.node == node, RecoverySlot.token == token)
+    return RecoverySlot.update({RecoverySlot.expires_at: 0}).where(*slot)
+
+
+@prepared
+def _holds_slot(tenant_id: UUID, node: str, token: int) -> Exists[Any]:
+    slot = (RecoverySlot.tenant_id == tenant_id, RecoverySlot.node == node, RecoverySlot.token == token)
+    return RecoverySlot.exists().where(*slot, RecoverySlot.expires_at > now())
+
+
+@prepared
+def _delete_unused_slots(tenant_id: UUID) -> Delete:
+    """Expired slots without a job: while a job has a token, the slot's must keep rising."""
+    jobs = JobTable.select(JobTable.id).where(JobTable.tenant_id == tenant_id, _NODE.eq(RecoverySlot.node))
+    expired = (RecoverySlot.tenant_id == tenant_id, RecoverySlot.expires_at <= now())
+    return RecoverySlot.delete().where(*expired, not_exists(jobs))
+
+
+@prepared
+def _is_used(tenant_id: UUID, request_id: str) -> Exists[Any]:
+    return JobTable.exists().where(JobTable.tenant_id == tenant_id, JobTable.request_id == request_id)
+
+
+@prepared
+def _same(
+    tenant_id: UUID, kind: str, request_id: str, after: int, node_id: str | None, match_id: UUID | None
+) -> Select[Any]:
+    query = JobTable.select(*_JOB).where(
+        JobTable.tenant_id == tenant_id,
+        JobTable.kind == kind,
+        JobTable.request_id == request_id,
+        JobTable.after == after,
+    )
+    return query.where(same(JobTable.node_id, node_id), same(JobTable.of_match, match_id), _OPEN)
+
+
+@prepared
+def _newest(tenant_id: UUID, request_id: str, node_id: str | None, *, of_node: bool) -> Select[Any]:
+    query = JobTable.select(*_JOB).where(JobTable.tenant_id == tenant_id, JobTable.request_id == request_id)
+    if of_node:
+        query = query.where(JobTable.node_id == node_id)
+    return query.order_by(JobTable.id, ascending=False).limit(1)
+
+
+@prepared
+def _delete_old(tenant_id: UUID, before: int) -> Delete:
+    return JobTable.delete().where(JobTable.tenant_id == tenant_id, JobTable.finished_at < before)
+
+
+@prepared
+def _insert(
+    tenant_id: UUID,
+    kind: str,
+    request_id: str,
+    after: int,
+    node_id: str | None,
+    match_id: UUID | None,
+    token: int,
+    now: int,
+) -> Insert[Any]:
+    row = JobTable(
+        tenant_id=tenant_id,
+        kind=kind,
+        request_id=request_id,
+        after=after,
+        node_id=node_id,
+        of_match=match_id,
+        token=token,
+        state=RecoveryState.SCHEDULED,
+        scheduled_at=now,
+    )
+    return JobTable.insert(row).returning(*_JOB)
+
+
+def _of_run(job_id: int, attempt: int) -> tuple[Where, ...]:
+    running = JobTable.state == RecoveryState.RUNNING
+    return JobTable.id == job_id, JobTable.attempts == attempt, running
+
+
+@prepared
+def _progress(job_id: int, attempt: int, steps: int, done: int, envelopes: int) -> Update[Any]:
+    values: Values = {JobTable.steps: steps, JobTable.steps_done: done, JobTable.envelopes: envelopes}
+    return JobTable.update(values).where(*_of_run(job_id, attempt))
+
+
+@prepared
+def _postpone(job_id: int, attempt: int, error: str, pause: int) -> Update[Any]:
+    values: Values = {JobTable.state: RecoveryState.SCHEDULED, JobTable.holder: None, JobTable.error: error}
+    values[JobTable.due_at] = now() + pause
+    return JobTable.update(values).where(*_of_run(job_id, attempt))
+
+
+@prepared
+def _ended(job_id: int, attempt: int, error: str, at: int, *, state: RecoveryState) -> Update[Any]:
+    values: Values = {JobTable.state: state, JobTable.holder: None, JobTable.error: error}
+    values[JobTable.finished_at] = at
+    if state is RecoveryState.COMPLETED:
+        values[JobTable.steps_done] = JobTable.steps
+    return JobTable.update(values).where(*_of_run(job_id, attempt))

@@ -2,40 +2,48 @@
 that it requests one again. Times are the database's."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 from uuid import UUID
 
-from app.store.sql import NOW
-from app.store.transaction import Tx
+from piccolo.query import Insert, Select
+from piccolo.query.functions import Max
 
-_RECORD = f"""
-INSERT INTO refused_recovery (key_id, tenant_id, due_at) VALUES ($1, $2, {NOW} + $3)
-ON CONFLICT (key_id) DO UPDATE SET due_at = excluded.due_at
-"""
-_DUE = f"""
-SELECT r.tenant_id, max(r.due_at) AS due_at
-FROM refused_recovery r JOIN tenant_cursor c ON c.tenant_id = r.tenant_id AND c.holder = $1
-WHERE r.tenant_id = ANY ($2::uuid[]) AND r.due_at <= {NOW}
-GROUP BY r.tenant_id
-"""
-_DELETE = """
-DELETE FROM refused_recovery r USING unnest($1::uuid[], $2::bigint[]) AS notified (tenant_id, due_at)
-WHERE r.tenant_id = notified.tenant_id AND r.due_at <= notified.due_at
-"""
+from app.store.prepared import prepared
+from app.store.sql import any_of, now
+from app.store.statements import bulk_writes
+from app.store.tables.tenant import RefusedRecovery, TenantCursor
+from app.store.transaction import Tx
 
 
 async def record(tx: Tx, key_id: UUID, tenant_id: UUID, wait: int) -> None:
     """Record that a recovery of this key was refused, and that it has room again in `wait` ms."""
-    await tx.execute(_RECORD, key_id, tenant_id, wait)
+    await tx.change(_record(key_id, tenant_id, wait))
 
 
 async def due(tx: Tx, holder: str, tenants: Collection[UUID]) -> dict[UUID, int]:
     """Those of these tenants of `holder` whose clients have room again for a refused recovery, and since when
     the last of them has. They stay due until `delete`, for the next holder, should this one end before it has
     notified them."""
-    return {row["tenant_id"]: row["due_at"] for row in await tx.fetch(_DUE, holder, list(tenants))}
+    return {row["tenant_id"]: row["due_at"] for row in await tx.run(_due(holder, list(tenants)))}
 
 
 async def delete(tx: Tx, notified: Mapping[UUID, int]) -> None:
     """Delete what was due until these times for these tenants, which have been notified."""
     if notified:
-        await tx.execute(_DELETE, list(notified), list(notified.values()))
+        await tx.execute(bulk_writes.DELETE_REFUSED, list(notified), list(notified.values()))
+
+
+@prepared
+def _record(key_id: UUID, tenant_id: UUID, wait: int) -> Insert[Any]:
+    row = RefusedRecovery(key_id=key_id, tenant_id=tenant_id, due_at=now() + wait)
+    return RefusedRecovery.insert(row).on_conflict(
+        RefusedRecovery.key_id, action="DO UPDATE", values=[RefusedRecovery.due_at]
+    )
+
+
+@prepared
+def _due(holder: str, tenants: Collection[UUID]) -> Select[Any]:
+    cursor = RefusedRecovery.tenant_id.join_on(TenantCursor.tenant_id)
+    query = RefusedRecovery.select(RefusedRecovery.tenant_id, Max(RefusedRecovery.due_at, alias="due_at"))
+    query = query.where(any_of(RefusedRecovery.tenant_id, tenants), cursor.holder == holder)
+    return query.where(RefusedRecovery.due_at <= now()).group_by(RefusedRecovery.tenant_id)

@@ -1,29 +1,24 @@
 """A tenant's booked matches, as schedules list them."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Select
+from piccolo.query.functions import Max
+from piccolo.querystring import QueryString
 
 from app.domain.match import Match, Status
-from app.store.sql import booked
+from app.store.prepared import prepared
+from app.store.sql import any_of, booked, literals
+from app.store.statements import reads
+from app.store.tables.change import Change
+from app.store.tables.match import Match as MatchTable
+from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
 
 _decode = msgspec.json.Decoder(Match).decode
-_WANTED = "m.status = ANY($1) AND ($2::bigint IS NULL OR m.scheduled_at >= $2 AND m.scheduled_at < $3)"
-_LISTED = f"""
-SELECT m.state FROM match m WHERE {_WANTED} AND {booked("$4")}
-ORDER BY m.scheduled_at NULLS LAST, m.number LIMIT $5 OFFSET $6
-"""
-_UNBOOKED = """
-SELECT coalesce(md5(string_agg(match_id::text, ' ' ORDER BY match_id)), '') FROM unbooked WHERE tenant_id = $1
-"""
-_CHANGED = f"""
-SELECT m.number, max(c.at) AS at FROM change c JOIN match m ON m.id = c.match_id
-WHERE c.message = 'fixture_change' AND c.at > $1 AND m.status = ANY($2)
-AND {booked("$3")}
-GROUP BY m.number ORDER BY at, m.number
-"""
 
 
 class ScheduleFilter(msgspec.Struct, frozen=True):
@@ -40,13 +35,13 @@ async def listing(
 ) -> list[Match]:
     """The tenant's matches by scheduled start, then number; `last_stamp` and `last_seq` are not set."""
     selection = (list(wanted.statuses), wanted.since, wanted.until)
-    rows = await tx.fetch(_LISTED, *selection, tenant_id, limit, start)
+    rows = await tx.fetch(reads.SCHEDULE, *selection, tenant_id, limit, start)
     return [_decode(row["state"]) for row in rows]
 
 
 async def unbooked_digest(tx: Tx, tenant_id: UUID) -> str:
     """A digest of the matches that the tenant has unbooked: "" when it has booked all."""
-    found: str = await tx.value(_UNBOOKED, tenant_id)
+    found: str = await tx.one_value(_unbooked_digest(tenant_id))
     return found
 
 
@@ -55,5 +50,21 @@ async def fixture_changes(
 ) -> list[tuple[int, int]]:
     """The numbers of the tenant's matches in these states with a fixture change published after `after` (ms),
     each with the time of its latest, by that time. The change log is pruned after some days."""
-    rows = await tx.fetch(_CHANGED, after, list(statuses), tenant_id)
+    rows = await tx.run(_fixture_changes(after, list(statuses), tenant_id))
     return [(row["number"], row["at"]) for row in rows]
+
+
+@prepared
+def _unbooked_digest(tenant_id: UUID) -> Select[Any]:
+    ids = "coalesce(md5(string_agg({}::text, ' ' ORDER BY {})), '')"
+    digest = QueryString(ids, Unbooked.match_id, Unbooked.match_id, alias="digest")
+    return Unbooked.select(digest).where(Unbooked.tenant_id == tenant_id)
+
+
+@prepared
+def _fixture_changes(after: int, statuses: Sequence[Status], tenant_id: UUID) -> Select[Any]:
+    published = (Change.message == literals(("fixture_change",)), Change.at > after)
+    latest = Max(Change.at, alias="at")
+    matches = MatchTable.select(MatchTable.id).where(any_of(MatchTable.status, statuses), booked(tenant_id))
+    query = Change.select(Change.number, latest).where(*published, Change.match_id.is_in(matches))
+    return query.group_by(Change.number).order_by(QueryString('"at"'), Change.number)

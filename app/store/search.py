@@ -4,37 +4,26 @@ The database stores the trigrams of each name (`name_piece`), so that a name is 
 similarity without reading the others. A match is found by its teams and tournament.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Select
 
 from app.domain.match import Match
 from app.store import entrants
 from app.store.entrants import E, EntrantTable, folded
+from app.store.prepared import prepared
+from app.store.sql import any_of
+from app.store.statements import reads
+from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Row, Tx
 
 MIN_QUERY_LENGTH = 2  #: the minimum length of a query
-_MIN_SIMILARITY = 0.3  #: names of a lower similarity are not found
 _LAST = chr(0x10FFFF)
 _MATCHES_OF = 20  #: newest matches that are read for each team and tournament
 _decode = msgspec.json.Decoder(Match).decode
-
-#: Another name may have the very same trigrams; only the name itself scores 1.
-_SCORE = """greatest(CASE WHEN folded = $2 THEN 1.0 WHEN starts_with(folded, $2) THEN 0.9
-    WHEN position($2 IN folded) > 0 THEN 0.7 ELSE 0.0 END, least(likeness, 0.99))"""
-#: Names with all trigrams within the query, and names with many of its trigrams.
-_NEAR = f"""
-SELECT id, likeness FROM (
-    SELECT id, count(*) FILTER (WHERE piece = ANY($5::text[])) AS within,
-        count(*)::float8 / (pieces + cardinality($4::text[]) - count(*)) AS likeness
-    FROM name_piece WHERE shelf = $1 AND piece = ANY($4::text[]) GROUP BY id, pieces
-) AS found WHERE within = cardinality($5::text[]) OR likeness >= {_MIN_SIMILARITY}
-"""
-#: Two letters make no trigram, but begin one wherever they occur.
-_SHORT = """
-SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_piece WHERE shelf = $1 AND piece >= $4 AND piece < $5
-"""
 
 
 async def named(
@@ -46,18 +35,12 @@ async def named(
     if len(wanted) < MIN_QUERY_LENGTH:
         return []
     near, cut = (
-        (_NEAR, trigrams(wanted)) if len(wanted) > MIN_QUERY_LENGTH else (_SHORT, (wanted, wanted + _LAST))
+        (reads.NEAR, trigrams(wanted))
+        if len(wanted) > MIN_QUERY_LENGTH
+        else (reads.NEAR_SHORT, (wanted, wanted + _LAST))
     )
-    public = entrants.public_condition(table) if finished_only else "true"
-    rows = await tx.fetch(
-        f"""
-        WITH near AS ({near})
-        SELECT body, {_SCORE} AS score FROM near JOIN {table.name} AS one USING (id)
-        WHERE (likeness >= {_MIN_SIMILARITY} OR position($2 IN folded) > 0) AND {public}
-        ORDER BY score DESC, length(folded), id LIMIT $3
-        """,
-        *(table.name, wanted, limit, *cut),
-    )
+    public = entrants.public_condition(table, "one") if finished_only else "true"
+    rows = await tx.fetch(reads.search(table.name, near, public), table.name, wanted, limit, *cut)
     return [(msgspec.json.decode(row["body"], type=table.type), row["score"]) for row in rows]
 
 
@@ -73,7 +56,7 @@ async def matches(
             scores[row["id"]] = max(scores.get(row["id"], 0.0), of[row["entrant"]])
             numbers[row["id"]] = row["number"]
     best = sorted(scores, key=lambda one: (-scores[one], -numbers[one]))[:limit]
-    rows = await tx.fetch("SELECT state FROM match WHERE id = ANY($1)", best)
+    rows = await tx.run(_states(best))
     found = {match.id: match for match in (_decode(row["state"]) for row in rows)}
     return [(found[one], scores[one]) for one in best if one in found]
 
@@ -81,16 +64,12 @@ async def matches(
 async def _newest(tx: Tx, column: str, numbers: list[int], finished_only: bool) -> list[Row]:
     if not numbers:
         return []
-    status = "AND status = 'finished'" if finished_only else ""
-    return await tx.fetch(
-        f"""
-        SELECT wanted.entrant, newest.* FROM unnest($1::int[]) AS wanted (entrant), LATERAL (
-            SELECT id, number FROM match WHERE {column} = wanted.entrant {status}
-            ORDER BY number DESC LIMIT {_MATCHES_OF}
-        ) AS newest
-        """,
-        numbers,
-    )
+    return await tx.fetch(reads.newest_matches(column, _MATCHES_OF, finished_only=finished_only), numbers)
+
+
+@prepared
+def _states(ids: Sequence[UUID]) -> Select[Any]:
+    return MatchTable.select(MatchTable.state).where(any_of(MatchTable.id, ids))
 
 
 def trigrams(wanted: str) -> tuple[list[str], list[str]]:

@@ -1,13 +1,90 @@
-"""Fragments of SQL that several modules share."""
+"""Expressions that Piccolo lacks or that several modules share."""
 
-from app.domain.market import OPEN
+from collections.abc import Collection
+from typing import Any
+
+from piccolo.columns import Column
+from piccolo.columns.combination import Where
+from piccolo.columns.operators.comparison import ComparisonOperator
+from piccolo.query import Select
+from piccolo.querystring import QueryString
+
+from app.domain.market import CLOSED, OPEN
+from app.store.tables.match import Match
+from app.store.tables.tenant import Unbooked
 
 NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"  #: the database's clock, Unix ms
 #: The codes of open markets; a literal, not a parameter, so that the planner uses the partial index of open
 #: markets.
 OPEN_MARKETS = f"({', '.join(str(int(code)) for code in OPEN)})"
+OPEN_CODES = QueryString(", ".join(str(int(code)) for code in OPEN))
+CLOSED_CODES = QueryString(", ".join(str(int(code)) for code in CLOSED))
 
 
-def booked(tenant: str) -> str:
-    """The condition, on a match called `m`, that the tenant has booked it; `tenant` is a parameter (`$1`)."""
+class _AnyOf(ComparisonOperator):
+    template = "{name} = ANY ({value})"
+
+
+NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1
+_LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
+#: Whether the tenant of a cursor is losing messages.
+LOSING = f"(tenant_cursor.owed OR tenant_cursor.dropped_at > {NOW} - {_LOSS_MILLIS})"
+
+
+class _Holds(ComparisonOperator):
+    template = "{name}"
+
+
+class _Fails(ComparisonOperator):
+    template = "NOT {name}"
+
+
+def now() -> QueryString:
+    """`NOW` in a query that Piccolo builds."""
+    return QueryString(NOW)
+
+
+def any_of(column: Column, values: Collection[Any]) -> Where:
+    """Whether the column has one of the values: one parameter and one text, however many there are."""
+    return Where(column, values, operator=_AnyOf)
+
+
+def literals(words: Collection[str]) -> QueryString:
+    """Words of our own as SQL, for `is_in`: the planner then uses the partial index on them."""
+    return QueryString(", ".join(f"'{word}'" for word in words))
+
+
+def same(column: Column, value: object) -> QueryString:
+    """Whether the column has the value, where NULL is like any other."""
+    return QueryString("{} IS NOT DISTINCT FROM {}", column, value)
+
+
+def holds(column: Column) -> Where:
+    """A boolean column is true. No parameter, so that the planner uses a partial index on it."""
+    return Where(column, operator=_Holds)
+
+
+def fails(column: Column) -> Where:
+    """A boolean column is false; as `holds`."""
+    return Where(column, operator=_Fails)
+
+
+def exists(query: Select[Any]) -> QueryString:
+    """Whether the query has a row; it may name columns of the query around it."""
+    return QueryString("EXISTS ({})", query.querystrings[0])
+
+
+def not_exists(query: Select[Any]) -> QueryString:
+    """Whether the query has no row."""
+    return QueryString("NOT {}", exists(query))
+
+
+def booked(tenant: object) -> QueryString:
+    """Whether the tenant has booked the row of `Match`."""
+    unbooked = Unbooked.select(Unbooked.match_id)
+    return not_exists(unbooked.where(Unbooked.tenant_id == tenant, Unbooked.match_id == Match.id))
+
+
+def booked_by(tenant: str) -> str:
+    """`booked` in SQL, of a match called `m`; `tenant` is a parameter (`$1`)."""
     return f"NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = {tenant} AND u.match_id = m.id)"

@@ -1,16 +1,23 @@
 """Statistics of finished matches: a row per team or player and map."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.query import Delete, Insert, Select
+from piccolo.querystring import QueryString
 
 from app.domain.analytics import PlayerOnMap, PlayerTally, TeamLine, TeamOnMap
 from app.store.entrants import folded
+from app.store.prepared import prepared
+from app.store.sql import any_of
+from app.store.statements import bulk_writes, reads
+from app.store.tables.statistics import PlayerMap, TeamMap
 from app.store.transaction import Row, Tx
 
 EVER = 2**62  #: later than anything
-_LINE = "match_id, map_name, finished_at, body"
+_LINE = (TeamMap.match_id, TeamMap.map_name, TeamMap.finished_at, TeamMap.body)
 _encode = msgspec.json.Encoder().encode
 _line = msgspec.json.Decoder(TeamLine).decode
 _tally = msgspec.json.Decoder(PlayerTally).decode
@@ -40,17 +47,11 @@ async def replace(
     tx: Tx, match_id: UUID, finished_at: int, teams: Sequence[TeamOnMap], players: Sequence[PlayerOnMap]
 ) -> None:
     """Replace the match's rows by these."""
-    for table in ("team_map", "player_map"):
-        await tx.execute(f"DELETE FROM {table} WHERE match_id = $1", match_id)
+    for table in (TeamMap, PlayerMap):
+        await tx.change(_delete(match_id, table=table))
     for one in teams:
-        await tx.execute(
-            """
-            INSERT INTO team_map (match_id, map, slot, team, team_id, map_name, finished_at, body)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-            """,
-            *(match_id, one.map, one.team, folded(one.name), one.team_id, one.map_name, finished_at),
-            _encode(one.line),
-        )
+        place = (match_id, one.map, one.team, folded(one.name), one.team_id, one.map_name, finished_at)
+        await tx.change(_add_team(*place, _encode(one.line)))
     columns = [
         (
             *(one.map, one.player.account, one.player.name, folded(one.team_name), one.map_name),
@@ -59,35 +60,19 @@ async def replace(
         for one in players
     ]
     if columns:
-        await tx.execute(
-            """
-            INSERT INTO player_map (match_id, finished_at, map, account, name, team, map_name, body)
-            SELECT $1, $2, * FROM unnest($3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[],
-                $8::json[])
-            """,
-            match_id,
-            finished_at,
-            *(list(column) for column in zip(*columns, strict=True)),
-        )
+        rows = (list(column) for column in zip(*columns, strict=True))
+        await tx.execute(bulk_writes.ADD_PLAYER_MAPS, match_id, finished_at, *rows)
 
 
 async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapLine]:
     """The newest `limit` maps of a team, of matches that finished in this period (ms), `until` excluded."""
-    rows = await tx.fetch(
-        f"""
-        SELECT {_LINE} FROM team_map WHERE team_id = $1::bigint AND finished_at >= $2 AND finished_at < $3
-        ORDER BY finished_at DESC, match_id, map DESC LIMIT $4
-        """,
-        *(team_id, since, until, limit),
-    )
+    rows = await tx.run(_of_team(team_id, since, until, limit=limit))
     return [_map_line(row) for row in rows]
 
 
 async def of_matches(tx: Tx, team_id: int, match_ids: Sequence[UUID]) -> list[MapLine]:
     """A team's counts on the maps of these matches."""
-    rows = await tx.fetch(
-        f"SELECT {_LINE} FROM team_map WHERE match_id = ANY($1) AND team_id = $2::bigint", match_ids, team_id
-    )
+    rows = await tx.run(_of_matches(team_id, match_ids))
     return [_map_line(row) for row in rows]
 
 
@@ -95,15 +80,7 @@ async def of_maps(
     tx: Tx, names: Sequence[str], *, since: int = 0, until: int = EVER, limit: int
 ) -> list[MapLine]:
     """The newest `limit` lines of each of these maps, two per match in which it was played."""
-    rows = await tx.fetch(
-        f"""
-        SELECT {_LINE} FROM unnest($1::text[]) AS wanted (name), LATERAL (
-            SELECT * FROM team_map WHERE map_name = wanted.name AND finished_at >= $2 AND finished_at < $3
-            ORDER BY finished_at DESC, match_id, map LIMIT $4
-        ) AS newest
-        """,
-        *(names, since, until, limit),
-    )
+    rows = await tx.fetch(reads.MAPS, names, since, until, limit)
     return [_map_line(row) for row in rows]
 
 
@@ -111,16 +88,8 @@ async def of_players(
     tx: Tx, accounts: Sequence[int], *, since: int = 0, until: int = EVER, limit: int
 ) -> list[MapTally]:
     """The newest `limit` maps of each of these players, for any team."""
-    rows = await tx.fetch(
-        """
-        SELECT newest.* FROM unnest($1::bigint[]) AS wanted (account), LATERAL (
-            SELECT match_id, account, name, map_name, finished_at, body FROM player_map
-            WHERE account = wanted.account AND finished_at >= $2 AND finished_at < $3
-            ORDER BY finished_at DESC, match_id, map DESC LIMIT $4
-        ) AS newest
-        """,
-        *([account for account in accounts if account], since, until, limit),
-    )
+    known = [account for account in accounts if account]
+    rows = await tx.fetch(reads.MAPS_OF_PLAYERS, known, since, until, limit)
     return [_map_tally(row) for row in rows]
 
 
@@ -137,3 +106,29 @@ def _map_tally(row: Row) -> MapTally:
         row["finished_at"],
         _tally(row["body"]),
     )
+
+
+@prepared
+def _delete(match_id: UUID, *, table: type[TeamMap | PlayerMap]) -> Delete:
+    return table.delete().where(table.match_id == match_id)
+
+
+@prepared
+def _add_team(*values: object) -> Insert[Any]:
+    names = ("match_id", "map", "slot", "team", "team_id", "map_name", "finished_at", "body")
+    row: dict[str, Any] = dict(zip(names, values, strict=True))
+    return TeamMap.insert(TeamMap(**row))
+
+
+@prepared
+def _of_team(team_id: int, since: int, until: int, *, limit: int) -> Select[Any]:
+    team = QueryString("{} = {}::bigint", TeamMap.team_id, team_id)  # a client's number may be larger
+    query = TeamMap.select(*_LINE).where(team, TeamMap.finished_at >= since, TeamMap.finished_at < until)
+    query = query.order_by(TeamMap.finished_at, ascending=False).order_by(TeamMap.match_id)
+    return query.order_by(TeamMap.map, ascending=False).limit(limit)
+
+
+@prepared
+def _of_matches(team_id: int, match_ids: Sequence[UUID]) -> Select[Any]:
+    team = QueryString("{} = {}::bigint", TeamMap.team_id, team_id)
+    return TeamMap.select(*_LINE).where(any_of(TeamMap.match_id, match_ids), team)

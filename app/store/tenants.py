@@ -5,11 +5,13 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from piccolo.query.base import Query
+from piccolo.query import Delete, Insert, Select, Update
 
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, NotFound
 from app.store import cache_invalidation, notifications
+from app.store.prepared import Statement, prepared
+from app.store.sql import any_of, holds
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
@@ -26,65 +28,44 @@ _COLUMNS = (
 
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
     """Add a tenant; raises `Conflict` when its slug (or id) is in use."""
-    row = TenantTable(
-        id=tenant.id,
-        slug=tenant.slug,
-        name=tenant.name,
-        amqp=tenant.amqp,
-        active=tenant.active,
-        probabilities=tenant.probabilities,
-        created_at=now,
-    )
+    fields = (tenant.id, tenant.slug, tenant.name, tenant.amqp, tenant.active, tenant.probabilities)
     try:
-        await tx.run(TenantTable.insert(row))
+        await tx.change(_insert(*fields, now))
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a tenant {tenant.slug!r} already.") from error
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
 
 
 async def get(tx: Tx, tenant_id: UUID) -> Tenant | None:
-    rows = await tx.run(TenantTable.select(*_COLUMNS).where(TenantTable.id == tenant_id))
-    return Tenant(**rows[0]) if rows else None
+    row = await tx.first(_get(tenant_id))
+    return Tenant(**row) if row else None
 
 
 async def by_slug(tx: Tx, slug: str) -> Tenant:
     """The tenant with that slug; raises `NotFound`."""
-    rows = await tx.run(TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug))
-    if not rows:
+    row = await tx.first(_by_slug(slug, lock=False))
+    if row is None:
         raise NotFound(f"There is no tenant {slug!r}.")
-    return Tenant(**rows[0])
+    return Tenant(**row)
 
 
 async def lock(tx: Tx, slug: str) -> Tenant:
     """`by_slug`, and its row locked until the transaction ends."""
-    query = TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug).lock_rows("UPDATE")
-    rows = await tx.run(query)
-    if not rows:
+    row = await tx.first(_by_slug(slug, lock=True))
+    if row is None:
         raise NotFound(f"There is no tenant {slug!r}.")
-    return Tenant(**rows[0])
+    return Tenant(**row)
 
 
 async def listing(tx: Tx) -> list[Tenant]:
     """Every tenant, by slug."""
-    rows = await tx.run(TenantTable.select(*_COLUMNS).order_by(TenantTable.slug))
-    return [Tenant(**row) for row in rows]
+    return [Tenant(**row) for row in await tx.run(_listing())]
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
     """Write name, `amqp`, `active` and `probabilities` of a known tenant; raises `NotFound`."""
-    query = (
-        TenantTable.update(
-            {
-                TenantTable.name: tenant.name,
-                TenantTable.amqp: tenant.amqp,
-                TenantTable.active: tenant.active,
-                TenantTable.probabilities: tenant.probabilities,
-            }
-        )
-        .where(TenantTable.id == tenant.id)
-        .returning(TenantTable.id)
-    )
-    if not await tx.run(query):
+    fields = (tenant.name, tenant.amqp, tenant.active, tenant.probabilities)
+    if not await tx.change(_save(tenant.id, *fields)):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
     await notifications.notify(tx, notifications.GRANTS, str(tenant.id))
@@ -92,68 +73,131 @@ async def save(tx: Tx, tenant: Tenant) -> None:
 
 async def with_probabilities(tx: Tx) -> set[UUID]:
     """The tenants that receive probabilities with the odds."""
-    rows = await tx.run(TenantTable.select(TenantTable.id).where(TenantTable.probabilities.eq(True)))
-    return {row["id"] for row in rows}
+    return {row["id"] for row in await tx.run(_with_probabilities())}
 
 
 async def broker_access_pending(tx: Tx) -> list[Tenant]:
     """The tenants with a vhost whose access at the broker differs from `active`, by slug."""
-    query = (
-        TenantTable.select(*_COLUMNS)
-        .where(TenantTable.amqp.eq(True))
-        .where(TenantTable.active != TenantTable.broker_access_applied)
-        .order_by(TenantTable.slug)
-    )
-    return [Tenant(**row) for row in await tx.run(query)]
+    return [Tenant(**row) for row in await tx.run(_broker_access_pending())]
 
 
 async def set_broker_access(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
     """Record whether the broker accepts the tenant's logins."""
-    await tx.run(
-        TenantTable.update({TenantTable.broker_access_applied: admitted}).where(TenantTable.id == tenant_id)
-    )
+    await tx.change(_set_broker_access(tenant_id, admitted))
 
 
 async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
     """Book the match again; whether that changed anything."""
-    query = (
-        Unbooked.delete()
-        .where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)
-        .returning(Unbooked.match_id)
-    )
-    return await _rebooked(tx, tenant_id, query)
+    return await _rebooked(tx, tenant_id, _book(tenant_id, match_id))
 
 
 async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
     """Unbook the match; whether that changed anything."""
-    query = (
-        Unbooked.insert(Unbooked(tenant_id=tenant_id, match_id=match_id))
-        .on_conflict(target=(Unbooked.tenant_id, Unbooked.match_id), action="DO NOTHING")
-        .returning(Unbooked.match_id)
-    )
-    return await _rebooked(tx, tenant_id, query)
+    return await _rebooked(tx, tenant_id, _unbook(tenant_id, match_id))
 
 
 async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UUID]:
     """Those of `match_ids` that the tenant has booked."""
     if not match_ids:
         return set()
-    query = Unbooked.select(Unbooked.match_id).where(
-        Unbooked.tenant_id == tenant_id, Unbooked.match_id.is_in(list(match_ids))
-    )
-    rows = await tx.run(query)
+    rows = await tx.run(_unbooked_of(tenant_id, list(match_ids)))
     return set(match_ids) - {row["match_id"] for row in rows}
 
 
 async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
     """Every unbooked (tenant, match)."""
-    rows = await tx.run(Unbooked.select(Unbooked.tenant_id, Unbooked.match_id))
-    return {(row["tenant_id"], row["match_id"]) for row in rows}
+    return {(row["tenant_id"], row["match_id"]) for row in await tx.run(_unbooked())}
 
 
-async def _rebooked(tx: Tx, tenant_id: UUID, query: Query[Any, Any]) -> bool:
-    changed = bool(await tx.run(query))
+async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
+    changed = bool(await tx.change(query))
     if changed:
         await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
         await cache_invalidation.notify_all(tx)
     return changed
+
+
+@prepared
+def _insert(
+    tenant_id: UUID, slug: str, name: str, amqp: bool, active: bool, probabilities: bool, now: int
+) -> Insert[Any]:
+    row = TenantTable(
+        id=tenant_id,
+        slug=slug,
+        name=name,
+        amqp=amqp,
+        active=active,
+        probabilities=probabilities,
+        created_at=now,
+    )
+    return TenantTable.insert(row)
+
+
+@prepared
+def _get(tenant_id: UUID) -> Select[Any]:
+    return TenantTable.select(*_COLUMNS).where(TenantTable.id == tenant_id)
+
+
+@prepared
+def _by_slug(slug: str, *, lock: bool) -> Select[Any]:
+    query = TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug)
+    return query.lock_rows("UPDATE") if lock else query
+
+
+@prepared
+def _listing() -> Select[Any]:
+    return TenantTable.select(*_COLUMNS).order_by(TenantTable.slug)
+
+
+@prepared
+def _save(tenant_id: UUID, name: str, amqp: bool, active: bool, probabilities: bool) -> Update[Any]:
+    return TenantTable.update(
+        {
+            TenantTable.name: name,
+            TenantTable.amqp: amqp,
+            TenantTable.active: active,
+            TenantTable.probabilities: probabilities,
+        }
+    ).where(TenantTable.id == tenant_id)
+
+
+@prepared
+def _with_probabilities() -> Select[Any]:
+    return TenantTable.select(TenantTable.id).where(holds(TenantTable.probabilities))
+
+
+@prepared
+def _broker_access_pending() -> Select[Any]:
+    differs = TenantTable.active != TenantTable.broker_access_applied
+    query = TenantTable.select(*_COLUMNS).where(holds(TenantTable.amqp), differs)
+    return query.order_by(TenantTable.slug)
+
+
+@prepared
+def _set_broker_access(tenant_id: UUID, admitted: bool) -> Update[Any]:
+    return TenantTable.update({TenantTable.broker_access_applied: admitted}).where(
+        TenantTable.id == tenant_id
+    )
+
+
+@prepared
+def _book(tenant_id: UUID, match_id: UUID) -> Delete:
+    return Unbooked.delete().where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)
+
+
+@prepared
+def _unbook(tenant_id: UUID, match_id: UUID) -> Insert[Any]:
+    return Unbooked.insert(Unbooked(tenant_id=tenant_id, match_id=match_id)).on_conflict(
+        target=(Unbooked.tenant_id, Unbooked.match_id), action="DO NOTHING"
+    )
+
+
+@prepared
+def _unbooked_of(tenant_id: UUID, match_ids: Collection[UUID]) -> Select[Any]:
+    query = Unbooked.select(Unbooked.match_id)
+    return query.where(Unbooked.tenant_id == tenant_id, any_of(Unbooked.match_id, match_ids))
+
+
+@prepared
+def _unbooked() -> Select[Any]:
+    return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id)

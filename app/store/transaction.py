@@ -5,14 +5,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import asyncpg
 from piccolo.query.base import Query
 
 from app.kit.errors import NotFound, Unavailable
+from app.store.prepared import Statement, compiled
 
 T = TypeVar("T")
+Built = Statement | Query[Any, Any]  #: a query built with Piccolo, just now or once (`prepared`)
 _PARAMETER = re.compile(r"\$(\d+)")
 Row = Mapping[str, Any]  #: a row by column name
 
@@ -44,17 +46,43 @@ class Write(NamedTuple):
     args: Sequence[Any]
     missing: str = ""
 
+    @classmethod
+    def of(cls, query: "Built", missing: str = "") -> Self:
+        """A query that was built with Piccolo, to be run by `Tx.write`."""
+        return cls(*_statement(query), missing)
+
 
 class Tx:
     """Statements on one connection; a transaction around them unless it came from `Store.autocommit`.
 
-    Arguments are PostgreSQL's `$1`, `$2`, …; `json` values are bytes, `uuid` values `UUID`.
+    `run`, `first`, `one_value` and `change` run what Piccolo has built; `fetch`, `row`, `value` and `execute`
+    the SQL of `statements`, with its arguments `$1`, `$2`, …. `json` values are bytes, `uuid` values `UUID`.
     """
 
     __slots__ = ("connection",)
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+
+    async def run(self, query: Built) -> list[Row]:
+        """Run a query; its rows."""
+        sql, args = _statement(query)
+        return await self.fetch(sql, *args)
+
+    async def first(self, query: Built) -> Row | None:
+        """The first row of a query, or None."""
+        sql, args = _statement(query)
+        return await self.row(sql, *args)
+
+    async def one_value(self, query: Built) -> Any:
+        """The first column of a query's first row, or None."""
+        sql, args = _statement(query)
+        return await self.value(sql, *args)
+
+    async def change(self, query: Built) -> int:
+        """Run an insert, update or delete; the number of rows affected."""
+        sql, args = _statement(query)
+        return await self.execute(sql, *args)
 
     async def fetch(self, sql: str, *args: Any) -> list[Row]:
         rows: list[Row] = await call_translated(self.connection.fetch, sql, *args)
@@ -90,13 +118,9 @@ class Tx:
             if not there:
                 raise NotFound(missing)
 
-    async def run(self, query: Query[Any, Any]) -> list[dict[str, Any]]:
-        """Run a query built with Piccolo on this connection; its rows as dicts."""
-        rows: list[Row] = []
-        for querystring in query.querystrings:
-            sql, args = querystring.compile_string()
-            rows = await self.fetch(sql, *args)
-        return [dict(row) for row in rows]
+
+def _statement(query: Built) -> Statement:
+    return query if isinstance(query, Statement) else compiled(query)
 
 
 @lru_cache(maxsize=256)

@@ -34,6 +34,7 @@ CALLED_BY_OTHERS = {
     "get_version": "Piccolo, of an engine",
     "prep_database": "Piccolo, of an engine",
     "publish_scope": "FastStream, of a middleware",
+    "column_type": "Piccolo, of a column",
     "control": "tests of faults, of the private broker that scripts start",
 }
 

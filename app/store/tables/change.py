@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, UUID, BigInt, Text
+from piccolo.columns import UUID, BigInt, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -17,7 +18,7 @@ class Change(Table, tablename="change", db=DIALECT):
     at = BigInt()
     envelope_seq = BigInt()
     prev_seq = BigInt()
-    body = JSON()
+    body = Json()
     arrived_at = BigInt()
 
 
@@ -29,7 +30,7 @@ class PastFixture(Table, tablename="past_fixture", db=DIALECT):
     number = BigInt()
     at = BigInt()
     envelope_seq = BigInt()
-    body = JSON()
+    body = Json()
 
 
 class PastSeq(Table, tablename="past_seq", db=DIALECT):

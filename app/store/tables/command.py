@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, UUID, BigInt, Text
+from piccolo.columns import UUID, BigInt, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -12,4 +13,4 @@ class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
     reference = Text()
     match_id = UUID()
     at = BigInt()
-    request = JSON(db_column_name="asked")
+    request = Json(db_column_name="asked")

@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, UUID, BigInt, Boolean, Integer, SmallInt, Text
+from piccolo.columns import UUID, BigInt, Boolean, Integer, SmallInt, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -12,7 +13,7 @@ class Round(Table, tablename="round", db=DIALECT):
     map = SmallInt()
     number = SmallInt()
     void = Boolean()
-    body = JSON()
+    body = Json()
 
 
 class TimelineEvent(Table, tablename="timeline_event", db=DIALECT):
@@ -23,7 +24,7 @@ class TimelineEvent(Table, tablename="timeline_event", db=DIALECT):
     map = SmallInt()
     round = SmallInt()
     void = Boolean()
-    body = JSON()
+    body = Json()
 
 
 class LedgerEntry(Table, tablename="ledger_entry", db=DIALECT):
@@ -34,4 +35,4 @@ class LedgerEntry(Table, tablename="ledger_entry", db=DIALECT):
     type_id = Integer()
     specifiers = Text()
     at = BigInt()
-    body = JSON()
+    body = Json()

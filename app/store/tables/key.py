@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, UUID, Array, BigInt, Boolean, Bytea, Integer, Text
+from piccolo.columns import UUID, Array, BigInt, Boolean, Bytea, Integer, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Computed, Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -19,21 +20,21 @@ class ApiKey(Table, tablename="api_key", db=DIALECT):
     rate_limit_rpm = Integer()
     finished_only = Boolean()
     operator = Boolean()
-    active = Boolean()
+    active = Boolean(default=True)
     created_at = BigInt()
-    revoked_at = BigInt(null=True)
-    replaced_by = UUID(null=True)
-    last_used_at = BigInt(null=True)
+    revoked_at = BigInt(null=True, default=None)
+    replaced_by = UUID(null=True, default=None)
+    last_used_at = BigInt(null=True, default=None)
     reference = Text(null=True, default=None)
 
 
 class Audit(Table, tablename="audit", db=DIALECT):
     """Who changed what about tenants, keys and bookings; never updated."""
 
-    id = BigInt(primary_key=True)
+    id = Computed(primary_key=True)
     at = BigInt()
     actor = Text()
     action = Text()
-    tenant_id = UUID(null=True)
+    tenant_id = UUID(null=True, default=None)
     subject = Text()
-    details = JSON()
+    details = Json()

@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, UUID, BigInt, Boolean, Integer, SmallInt, Text
+from piccolo.columns import UUID, BigInt, Integer, SmallInt, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Computed, ComputedBoolean, Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -23,26 +24,26 @@ class Match(Table, tablename="match", db=DIALECT):
     home = Text()
     away = Text()
     event = Text()
-    home_id = Integer(null=True)
-    away_id = Integer(null=True)
-    tournament_id = Integer(null=True)
-    scheduled_at = BigInt(null=True)
-    started_at = BigInt(null=True)
-    finished_at = BigInt(null=True)
+    home_id = Integer(null=True, default=None)
+    away_id = Integer(null=True, default=None)
+    tournament_id = Integer(null=True, default=None)
+    scheduled_at = BigInt(null=True, default=None)
+    started_at = BigInt(null=True, default=None)
+    finished_at = BigInt(null=True, default=None)
     suspended = Text()
     last_fact_at = BigInt()
     last_stamp = BigInt()
     last_seq = BigInt()
-    closed_at = BigInt(null=True)
-    reprice_at = BigInt(null=True)
-    state = JSON()
-    later = JSON()
-    best_of = SmallInt()
+    closed_at = BigInt(null=True, default=None)
+    reprice_at = BigInt(null=True, default=None)
+    state = Json()
+    later = Json()
+    best_of = SmallInt(default=1)
     score_home = SmallInt()
     score_away = SmallInt()
     map_name = Text()
-    sort_time = BigInt(db_column_name="place")
-    in_lists = Boolean(db_column_name="listed")
+    sort_time = Computed(db_column_name="place")
+    in_lists = ComputedBoolean(db_column_name="listed")
 
 
 class MatchCount(Table, tablename="match_count", db=DIALECT):
@@ -58,4 +59,4 @@ class MatchReference(Table, tablename="match_reference", db=DIALECT):
 
     reference = Text(primary_key=True)
     match_id = UUID()
-    request = JSON(db_column_name="asked")
+    request = Json(db_column_name="asked")

@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, BigInt, Boolean, DoublePrecision, Integer, Text
+from piccolo.columns import BigInt, Boolean, DoublePrecision, Integer, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -11,9 +12,9 @@ class RatingEvent(Table, tablename="rating_event", db=DIALECT):
     at = BigInt()
     series = Text()
     team_a = Integer()
-    team_b = Integer(null=True)
-    body = JSON()
-    outcome = JSON(null=True)
+    team_b = Integer(null=True, default=None)
+    body = Json()
+    outcome = Json(null=True, default=None)
 
 
 class TeamRating(Table, tablename="team_rating", db=DIALECT):

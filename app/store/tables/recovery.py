@@ -1,6 +1,7 @@
 from piccolo.columns import UUID, BigInt, Integer, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Computed
 from app.store.tables.dialect import DIALECT
 
 
@@ -8,20 +9,20 @@ class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
     """`domain.recovery.RecoveryJob`, one column per field. `holder` is the feed process that runs it; a run
     may begin from `due_at` on."""
 
-    id = BigInt(primary_key=True)
+    id = Computed(primary_key=True)
     tenant_id = UUID()
     kind = Text()
     request_id = Text()
     after = BigInt()
-    node_id = Text(null=True)
-    of_match = UUID(null=True)
+    node_id = Text(null=True, default=None)
+    of_match = UUID(null=True, default=None)
     token = BigInt()
     state = Text()
     scheduled_at = BigInt()
-    started_at = BigInt(null=True)
-    finished_at = BigInt(null=True)
+    started_at = BigInt(null=True, default=None)
+    finished_at = BigInt(null=True, default=None)
     due_at = BigInt()
-    holder = Text(null=True)
+    holder = Text(null=True, default=None)
     attempts = Integer()
     steps = Integer()
     steps_done = Integer()

@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, Integer, Text
+from piccolo.columns import Integer, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -9,8 +10,8 @@ class Category(Table, tablename="category", db=DIALECT):
 
     id = Integer(primary_key=True)
     folded = Text()
-    parent = Integer(null=True)
-    body = JSON()
+    parent = Integer(null=True, default=None)
+    body = Json()
 
 
 class Tournament(Table, tablename="tournament", db=DIALECT):
@@ -18,8 +19,8 @@ class Tournament(Table, tablename="tournament", db=DIALECT):
 
     id = Integer(primary_key=True)
     folded = Text()
-    parent = Integer(null=True)
-    body = JSON()
+    parent = Integer(null=True, default=None)
+    body = Json()
 
 
 class Team(Table, tablename="team", db=DIALECT):
@@ -27,8 +28,8 @@ class Team(Table, tablename="team", db=DIALECT):
 
     id = Integer(primary_key=True)
     folded = Text()
-    parent = Integer(null=True)
-    body = JSON()
+    parent = Integer(null=True, default=None)
+    body = Json()
 
 
 class Player(Table, tablename="player", db=DIALECT):
@@ -36,8 +37,8 @@ class Player(Table, tablename="player", db=DIALECT):
 
     id = Integer(primary_key=True)
     folded = Text()
-    parent = Integer(null=True)
-    body = JSON()
+    parent = Integer(null=True, default=None)
+    body = Json()
 
 
 class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
@@ -45,8 +46,8 @@ class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
 
     id = Integer(primary_key=True)
     folded = Text()
-    parent = Integer(null=True)
-    body = JSON()
+    parent = Integer(null=True, default=None)
+    body = Json()
 
 
 class SoccerTournament(Table, tablename="soccer_tournament", db=DIALECT):
@@ -54,5 +55,5 @@ class SoccerTournament(Table, tablename="soccer_tournament", db=DIALECT):
 
     id = Integer(primary_key=True)
     folded = Text()
-    parent = Integer(null=True)
-    body = JSON()
+    parent = Integer(null=True, default=None)
+    body = Json()

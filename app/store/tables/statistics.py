@@ -1,6 +1,7 @@
-from piccolo.columns import JSON, UUID, BigInt, Integer, SmallInt, Text
+from piccolo.columns import UUID, BigInt, Integer, SmallInt, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
@@ -11,10 +12,10 @@ class TeamMap(Table, tablename="team_map", db=DIALECT):
     map = SmallInt()
     slot = Text()
     team = Text()
-    team_id = Integer(null=True)
+    team_id = Integer(null=True, default=None)
     map_name = Text()
     finished_at = BigInt()
-    body = JSON()
+    body = Json()
 
 
 class PlayerMap(Table, tablename="player_map", db=DIALECT):
@@ -27,4 +28,4 @@ class PlayerMap(Table, tablename="player_map", db=DIALECT):
     team = Text()
     map_name = Text()
     finished_at = BigInt()
-    body = JSON()
+    body = Json()

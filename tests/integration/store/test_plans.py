@@ -69,6 +69,10 @@ class Explained(Tx):
         self.plans.append("\n".join(row["QUERY PLAN"] for row in rows))
         return []
 
+    async def row(self, sql: str, *args: Any) -> Row | None:
+        await self.fetch(sql, *args)
+        return None
+
     async def value(self, sql: str, *args: Any) -> Any:
         await self.fetch(sql, *args)
 

@@ -29,6 +29,30 @@ async def test_the_classes_describe_the_tables(store: Store) -> None:
     assert described == {tuple(row.values()) for row in rows}
 
 
+async def test_a_row_that_piccolo_inserts_gets_the_defaults_of_its_table(store: Store) -> None:
+    """Piccolo names every column in an insert, those without a value with the default of the class."""
+    columns = {
+        (table._meta.tablename, column._meta.db_column_name): column
+        for table in APP_CONFIG.table_classes
+        for column in table._meta.columns
+    }
+    async with store.autocommit() as tx:
+        rows = await tx.fetch(
+            "SELECT table_name, column_name, is_identity = 'YES' OR is_generated = 'ALWAYS' AS computed,"
+            " is_nullable = 'YES' AS nullable, column_default FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND table_name <> 'migration'"
+        )
+        for row in rows:
+            column = columns[row["table_name"], row["column_name"]]
+            default = column.get_default_value()
+            if row["computed"]:
+                assert str(default) == "DEFAULT", column
+            elif row["column_default"] is not None:
+                assert default == await tx.value(f"SELECT {row['column_default']}"), column
+            elif row["nullable"]:
+                assert default is None, column
+
+
 async def test_trimming_knows_every_table_that_names_a_match(store: Store) -> None:
     async with store.autocommit() as tx:
         rows = await tx.fetch(

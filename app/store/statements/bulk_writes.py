@@ -1,0 +1,116 @@
+"""Statements that write many rows at once, from arrays: the text, and what it costs to parse, are those of
+one row. Piccolo repeats the values of each row in the text, which is another one for each number of rows."""
+
+from app.store.sql import LOSING, NOW
+
+_MARKET_COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result,
+    void_reason_id, rests_on, settled_by, opened_at, priced_at, offered_until"""
+_SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
+    end_offset, last_line"""
+_RATING = "points, spread, at, maps, anchored"
+
+#: Finished rounds, within the one statement of a log batch.
+SAVE_ROUNDS = """
+INSERT INTO round (match_id, id, map, number, void, body)
+SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
+ON CONFLICT (match_id, id) DO UPDATE
+SET map = excluded.map, number = excluded.number, void = excluded.void, body = excluded.body
+"""
+#: Events, within the one statement of a log batch.
+SAVE_EVENTS = """
+INSERT INTO timeline_event (match_id, id, map, round, void, body)
+SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
+ON CONFLICT (match_id, id) DO UPDATE
+SET map = excluded.map, round = excluded.round, void = excluded.void, body = excluded.body
+"""
+#: Markets, within the one statement of a log batch: up to some ninety.
+SAVE_MARKETS = f"""
+INSERT INTO market (match_id, {_MARKET_COLUMNS})
+SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
+    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[])
+ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
+    status = excluded.status, odds = excluded.odds, probability = excluded.probability,
+    complement = excluded.complement, reason = excluded.reason, result = excluded.result,
+    void_reason_id = excluded.void_reason_id, rests_on = excluded.rests_on,
+    settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at,
+    offered_until = excluded.offered_until
+"""
+#: Senders, as one JSON value whose fields have the names of the columns.
+SAVE_SENDERS = f"""
+INSERT INTO match_source (match_id, {_SENDER_FIELDS})
+SELECT $1, {_SENDER_FIELDS} FROM json_populate_recordset(NULL::match_source, $2)
+ON CONFLICT (match_id, source) DO UPDATE SET
+    server = excluded.server, peer = excluded.peer, map = excluded.map, state = excluded.state,
+    why = excluded.why, claims = excluded.claims, last_seen = excluded.last_seen,
+    end_offset = excluded.end_offset, last_line = excluded.last_line
+"""
+#: When keys were last used: all of the last seconds.
+RECORD_LAST_USED = """
+UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)
+FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) WHERE api_key.id = u.id
+"""
+#: The cursors of all tenants that a process publishes to, several times a second.
+CHECKPOINT = """
+UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.notice_pending
+FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[])
+    AS checkpoint (tenant_id, epoch, seq, notice_pending)
+WHERE c.tenant_id = checkpoint.tenant_id AND c.epoch = checkpoint.epoch AND c.holder = $1
+RETURNING c.tenant_id
+"""
+#: What a process knows of all tenants that it publishes to.
+SAVE_REPORTS = f"""
+UPDATE tenant_cursor
+SET state = report.state, said_at = greatest(tenant_cursor.said_at, {NOW} - report.silent),
+    dropped = report.dropped, told_dead = report.notified_heartbeat, owed = report.notice_pending,
+    bound = report.bound_queues,
+    dropped_at = CASE WHEN report.dropped > tenant_cursor.dropped THEN {NOW}
+        ELSE tenant_cursor.dropped_at END,
+    dropped_before = CASE WHEN {LOSING} THEN tenant_cursor.dropped_before ELSE tenant_cursor.dropped END
+FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bool[], $8::text[])
+    AS report (tenant_id, state, silent, dropped, notified_heartbeat, notice_pending, bound_queues)
+WHERE tenant_cursor.tenant_id = report.tenant_id AND tenant_cursor.holder = $1
+RETURNING tenant_cursor.tenant_id
+"""
+#: The refused recoveries of many tenants, each until a time of its own.
+DELETE_REFUSED = """
+DELETE FROM refused_recovery r USING unnest($1::uuid[], $2::bigint[]) AS notified (tenant_id, due_at)
+WHERE r.tenant_id = notified.tenant_id AND r.due_at <= notified.due_at
+"""
+#: Events that ratings follow from: thousands in an import.
+SAVE_RATING_EVENTS = """
+INSERT INTO rating_event (reference, at, series, team_a, team_b, body)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::int[], $6::json[])
+ON CONFLICT (reference) DO UPDATE
+SET at = excluded.at, series = excluded.series, team_a = excluded.team_a,
+    team_b = excluded.team_b, body = excluded.body, outcome = NULL
+"""
+#: What those events made of ratings.
+SAVE_OUTCOMES = """
+UPDATE rating_event SET outcome = found.outcome
+FROM unnest($1::text[], $2::json[]) AS found (reference, outcome)
+WHERE rating_event.reference = found.reference
+"""
+#: The ratings of all teams of an import.
+SAVE_RATINGS = f"""
+INSERT INTO team_rating (team_id, {_RATING}, stands, version)
+SELECT *, true, nextval('rating_version')
+FROM unnest($1::int[], $2::float8[], $3::float8[], $4::bigint[], $5::int[], $6::boolean[])
+ON CONFLICT (team_id) DO UPDATE
+SET points = excluded.points, spread = excluded.spread, at = excluded.at, maps = excluded.maps,
+    anchored = excluded.anchored, stands = true, version = excluded.version
+"""
+#: The players of a finished match, on each of its maps.
+ADD_PLAYER_MAPS = """
+INSERT INTO player_map (match_id, finished_at, map, account, name, team, map_name, body)
+SELECT $1, $2, * FROM unnest($3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::json[])
+"""
+
+
+def save_entrants(table: str) -> str:
+    """The entrants of one kind: thousands in an import."""
+    return f"""
+    INSERT INTO {table} (id, folded, parent, body)
+    SELECT * FROM unnest($1::int[], $2::text[], $3::int[], $4::json[])
+    ON CONFLICT (id) DO UPDATE
+    SET folded = excluded.folded, parent = excluded.parent, body = excluded.body
+    """

@@ -1,0 +1,75 @@
+"""The change log's statements."""
+
+#: Seqs are assigned under the log's lock, which all other writers wait for, and what depends on them (seq,
+#: timestamp, a settlement's own id) is computed in the same statement, which writes three tables: with two
+#: statements the lock would be held for one round trip more.
+APPEND = """
+WITH assigned AS MATERIALIZED (
+    SELECT * FROM take_change_numbers($1, $3)
+), placed AS MATERIALIZED (
+    SELECT assigned.first + own AS seq, assigned.first + last AS envelope_seq,
+        CASE WHEN before < 0 THEN assigned.last_seq ELSE assigned.first + before END AS prev_seq,
+        CASE envelopes WHEN 0 THEN greatest($4, assigned.last_stamp)
+            ELSE greatest($4, assigned.last_stamp + 1) + envelopes - 1 END AS at,
+        entity, key, frame, message, body, type_id, specifiers
+    FROM assigned, unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[], $11::text[],
+        $12::text[], $13::json[], $14::int[], $15::text[])
+        AS t (own, last, before, envelopes, entity, key, frame, message, body, type_id, specifiers)
+), numbered AS MATERIALIZED (
+    SELECT seq, envelope_seq, prev_seq, at, entity, key, frame, message, type_id, specifiers,
+        CASE WHEN type_id IS NULL THEN body
+            ELSE (format('{"id":%s,"at":%s,', seq, at) || substr(body::text, 2))::json END AS body
+    FROM placed
+), inserted AS (
+    INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body,
+        arrived_at)
+    SELECT seq, $1, $2, entity, key, frame, message, at, envelope_seq, prev_seq, body, $16 FROM numbered
+), entries AS (
+    INSERT INTO ledger_entry (id, at, type_id, specifiers, body, match_id)
+    SELECT seq, at, type_id, specifiers, body, $1 FROM numbered WHERE type_id IS NOT NULL
+), newest AS (
+    SELECT at, envelope_seq FROM numbered WHERE message <> '' ORDER BY seq DESC LIMIT 1
+), stamped AS (
+    UPDATE match SET last_stamp = newest.at, last_seq = newest.envelope_seq,
+        closed_at = CASE WHEN status IN ('finished', 'cancelled') THEN coalesce(closed_at, newest.at) END
+    FROM newest WHERE id = $1
+)
+SELECT coalesce((SELECT at FROM newest), assigned.last_stamp) AS last_stamp,
+    coalesce((SELECT envelope_seq FROM newest), assigned.last_seq) AS last_seq,
+    pg_notify($17, (assigned.first + $3 - 1)::text)
+FROM assigned
+"""
+#: Where a page of whole envelopes ends is a subquery of a subquery with a limit that is a parameter.
+READ = """
+SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
+FROM change WHERE seq > $1 AND seq <= (
+    SELECT max(envelope_seq)
+    FROM (SELECT envelope_seq FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
+)
+ORDER BY seq
+"""
+#: Deletes from one table what it inserts into two others: one statement, so that a reader of the three
+#: misses nothing and sees nothing twice.
+PRUNE = """
+WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2),
+deleted AS (
+    DELETE FROM change WHERE seq < (
+        SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
+    )
+    RETURNING seq, match_id, number, entity, key, frame, message, at, envelope_seq, body
+), numbered AS (
+    INSERT INTO past_seq (match_id, kind, key, seq)
+    SELECT match_id, kind, key, max(seq) FROM (
+        SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
+            CASE entity WHEN 'market' THEN key ELSE '' END AS key
+        FROM deleted WHERE NOT (entity = 'match' AND frame = '')
+    ) AS pruned
+    WHERE EXISTS (SELECT FROM match WHERE id = match_id AND status NOT IN ('finished', 'cancelled'))
+    GROUP BY 1, 2, 3
+    ON CONFLICT (match_id, kind, key) DO UPDATE SET seq = excluded.seq
+), past_fixtures AS (
+    INSERT INTO past_fixture (seq, match_id, number, at, envelope_seq, body)
+    SELECT seq, match_id, number, at, envelope_seq, body FROM deleted WHERE message = 'fixture_change'
+)
+SELECT count(*) FROM deleted
+"""

@@ -1,0 +1,191 @@
+"""Reads that join rows in a way that Piccolo does not: with arrays, with subqueries that name the row beside
+them, with the rows of another query. Piccolo joins a table by one column, and each table once."""
+
+from app.domain.entrants import MAX_FILE_NUMBER
+from app.domain.match import Status
+from app.store.sql import NOW, OPEN_MARKETS, booked_by
+
+_MAX_BEHIND = 100_000  #: more envelopes than this are not counted
+_WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
+_NEWEST = "ORDER BY finished_at DESC LIMIT $4"
+_MAP = "match_id, map_name, finished_at, body"
+_SENDER_FIELDS = (
+    "source, server, instance, peer, map, state, why, claims, first_seen, last_seen, end_offset, last_line"
+)
+#: All senders of the match $1, as one JSON value.
+_SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
+    SELECT {_SENDER_FIELDS} FROM match_source WHERE match_id = $1 ORDER BY first_seen, source
+) AS t), '[]')"""
+
+#: A row of each of two subqueries beside each cursor.
+CURSOR_STATUS = f"""
+SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
+    greatest(0, {NOW} - c.said_at) AS silent,
+    (SELECT count(*) FROM (
+        SELECT FROM change x WHERE x.seq > c.seq AND x.seq = x.envelope_seq AND x.message <> ''
+        LIMIT {_MAX_BEHIND}
+    ) AS unpublished) AS behind,
+    (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
+        ORDER BY x.seq LIMIT 1) AS oldest
+FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
+ORDER BY t.slug
+"""
+#: JSON that the database makes of all rows, which msgspec decodes at once.
+SENDERS = f"SELECT {_SENDERS}"
+#: What is known of a log, for every batch: three tables in one round trip, and a row even without any.
+LOG_STATE = f"""
+SELECT instance, next_offset, last_batch_at, last_message AS last_message_id, broken AS has_gap,
+    EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
+    {_SENDERS} AS known
+FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id
+"""
+_LISTED = "id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at, started_at"
+_LISTED += ", finished_at, best_of, score_home, score_away, map_name, place"
+_PAGE = f"SELECT {_LISTED} FROM match WHERE listed AND status = $1 AND place >= $2 AND place <= $3"
+#: Pages of lists, the most frequent reads of clients: the position is a pair of columns, and the limit a
+#: parameter, so that one plan serves every size of page.
+PAGE_FORWARD = f"{_PAGE} AND (place, number) > ($4, $5) ORDER BY place, number LIMIT $6"
+#: The same in the other order.
+PAGE_BACKWARD = f"{_PAGE} AND (place, number) < ($4, $5) ORDER BY place DESC, number DESC LIMIT $6"
+#: A union, so that either column is read by its index.
+PARTICIPANTS = """
+SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
+UNION SELECT away_id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND away_id IS NOT NULL
+"""
+#: A union of limited queries, so that each direction is read by its index.
+HEAD_TO_HEAD = f"""
+(SELECT state FROM match WHERE home_id = $1::bigint AND away_id = $5::bigint AND {_WHEN} {_NEWEST})
+UNION ALL
+(SELECT state FROM match WHERE home_id = $5::bigint AND away_id = $1::bigint AND {_WHEN} {_NEWEST})
+"""
+#: A union of limited queries, so that each column is read by its index.
+MATCHES_OF_TEAM = f"""
+(SELECT state FROM match WHERE home_id = $1::bigint AND {_WHEN} {_NEWEST})
+UNION ALL
+(SELECT state FROM match WHERE away_id = $1::bigint AND {_WHEN} {_NEWEST})
+"""
+#: The newest row for each element of an array, of a union.
+RATINGS_BEFORE = """
+SELECT wanted.team, newest.rating FROM unnest($1::int[]) AS wanted (team), LATERAL (
+    SELECT rating FROM (
+        (SELECT at, reference, outcome->'a' AS rating FROM rating_event
+         WHERE team_a = wanted.team AND at < $2 ORDER BY at DESC, reference DESC LIMIT 1)
+        UNION ALL
+        (SELECT at, reference, outcome->'b' FROM rating_event
+         WHERE team_b = wanted.team AND at < $2 ORDER BY at DESC, reference DESC LIMIT 1)
+    ) AS both_places ORDER BY at DESC, reference DESC LIMIT 1
+) AS newest
+"""
+#: A join by either of two columns.
+MATCHES_TO_REFRESH = """
+SELECT DISTINCT match.id FROM match
+JOIN team_rating ON team_rating.team_id IN (match.home_id, match.away_id)
+WHERE match.status IN ('discovered', 'upcoming')
+    AND team_rating.version > coalesce((match.later->>'ratings_version')::bigint, 0)
+LIMIT $1
+"""
+#: A join with two arrays: for each match the entries up to its own seq.
+LEDGER_UP_TO = """
+SELECT e.match_id, e.body
+FROM unnest($1::uuid[], $2::bigint[]) AS read (match_id, seq)
+JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at > $3
+ORDER BY e.match_id, e.id
+"""
+#: A join with the union of two tables: `PRUNE` moves rows from one to the other.
+FIXTURE_CHANGES = f"""
+SELECT c.number, c.at, c.envelope_seq AS seq, c.body
+FROM (
+    SELECT seq, match_id, number, at, envelope_seq, body FROM change
+    WHERE message = 'fixture_change' AND at > $2
+    UNION ALL
+    SELECT seq, match_id, number, at, envelope_seq, body FROM past_fixture WHERE at > $2
+) AS c JOIN match m ON m.id = c.match_id
+WHERE {booked_by("$1")}
+ORDER BY c.seq
+"""
+#: A page of a schedule: limit and offset are parameters, so that one plan serves every size of page.
+SCHEDULE = f"""
+SELECT m.state FROM match m
+WHERE m.status = ANY($1) AND ($2::bigint IS NULL OR m.scheduled_at >= $2 AND m.scheduled_at < $3)
+AND {booked_by("$4")}
+ORDER BY m.scheduled_at NULLS LAST, m.number LIMIT $5 OFFSET $6
+"""
+#: The newest rows for each element of an array.
+MAPS = f"""
+SELECT {_MAP} FROM unnest($1::text[]) AS wanted (name), LATERAL (
+    SELECT * FROM team_map WHERE map_name = wanted.name AND finished_at >= $2 AND finished_at < $3
+    ORDER BY finished_at DESC, match_id, map LIMIT $4
+) AS newest
+"""
+#: The newest rows for each element of an array.
+MAPS_OF_PLAYERS = """
+SELECT newest.* FROM unnest($1::bigint[]) AS wanted (account), LATERAL (
+    SELECT match_id, account, name, map_name, finished_at, body FROM player_map
+    WHERE account = wanted.account AND finished_at >= $2 AND finished_at < $3
+    ORDER BY finished_at DESC, match_id, map DESC LIMIT $4
+) AS newest
+"""
+#: A union of two tables, each read by its partial index.
+STREAMED_MATCHES = f"""
+SELECT id FROM match WHERE status = '{Status.LIVE}'
+UNION SELECT match_id FROM market WHERE status IN {OPEN_MARKETS}
+"""
+#: Groups the union of two tables: `PRUNE` moves rows from one to the other.
+NEWEST_SEQS = """
+SELECT match_id, kind, key, max(seq) AS seq FROM (
+    SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
+        CASE entity WHEN 'market' THEN key ELSE '' END AS key
+    FROM change WHERE match_id = ANY($1) AND NOT (entity = 'match' AND frame = '')
+    UNION ALL SELECT match_id, seq, kind, key FROM past_seq WHERE match_id = ANY($1)
+) AS seen GROUP BY 1, 2, 3
+"""
+
+
+def newest_matches(column: str, of_each: int, *, finished_only: bool) -> str:
+    """The newest rows for each element of an array."""
+    status = "AND status = 'finished'" if finished_only else ""
+    return f"""
+    SELECT wanted.entrant, newest.* FROM unnest($1::int[]) AS wanted (entrant), LATERAL (
+        SELECT id, number FROM match WHERE {column} = wanted.entrant {status}
+        ORDER BY number DESC LIMIT {of_each}
+    ) AS newest
+    """
+
+
+def entrants_named(table: str) -> str:
+    """A table beside itself."""
+    return f"""
+    SELECT body FROM {table} AS one
+    WHERE folded = ANY($1::text[]) AND (id <= {MAX_FILE_NUMBER} OR NOT EXISTS (
+        SELECT FROM {table} AS other WHERE other.folded = one.folded AND other.id <= {MAX_FILE_NUMBER}
+    ))
+    ORDER BY id
+    """
+
+
+_MIN_SIMILARITY = 0.3  #: names of a lower similarity are not found
+#: Another name may have the very same trigrams; only the name itself scores 1.
+_SCORE = """greatest(CASE WHEN folded = $2 THEN 1.0 WHEN starts_with(folded, $2) THEN 0.9
+    WHEN position($2 IN folded) > 0 THEN 0.7 ELSE 0.0 END, least(likeness, 0.99))"""
+#: Names with all trigrams within the query, and names with many of its trigrams: a part of `search`.
+NEAR = f"""
+SELECT id, likeness FROM (
+    SELECT id, count(*) FILTER (WHERE piece = ANY($5::text[])) AS within,
+        count(*)::float8 / (pieces + cardinality($4::text[]) - count(*)) AS likeness
+    FROM name_piece WHERE shelf = $1 AND piece = ANY($4::text[]) GROUP BY id, pieces
+) AS found WHERE within = cardinality($5::text[]) OR likeness >= {_MIN_SIMILARITY}
+"""
+#: Two letters make no trigram, but begin one wherever they occur: a part of `search`.
+NEAR_SHORT = """
+SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_piece WHERE shelf = $1 AND piece >= $4 AND piece < $5
+"""
+
+
+def search(table: str, near: str, condition: str) -> str:
+    """A join with the result of another query; `condition` is on a row called `one`."""
+    return f"""
+    WITH near AS ({near})
+    SELECT body, {_SCORE} AS score FROM near JOIN {table} AS one USING (id)
+    WHERE (likeness >= {_MIN_SIMILARITY} OR position($2 IN folded) > 0) AND {condition}
+    ORDER BY score DESC, length(folded), id LIMIT $3
+    """

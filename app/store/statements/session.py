@@ -1,0 +1,23 @@
+"""Statements that concern no table of ours: notifications, locks, the sequence, the clock."""
+
+from app.store.sql import NOW
+
+#: A function without a table, as all below.
+CHECK = "SELECT 1"
+#: PostgreSQL's own function.
+NOTIFY = "SELECT pg_notify($1, $2)"
+#: One notification for each element of an array.
+NOTIFY_ALL = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload"
+#: PostgreSQL's own function: true when the lock was free.
+TRY_LOCK = "SELECT pg_try_advisory_xact_lock($1)"
+#: PostgreSQL's own function, which waits for the lock.
+LOCK = "SELECT pg_advisory_xact_lock($1)"
+#: A sequence without a table.
+NEXT_MATCH_NUMBER = "SELECT nextval('match_number')"
+#: The database's clock without a table.
+IS_AHEAD = f"SELECT $1::bigint > {NOW}"
+
+
+def lock_table(table: str) -> str:
+    """Piccolo builds no LOCK TABLE."""
+    return f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE"

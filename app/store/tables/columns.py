@@ -1,0 +1,35 @@
+"""Kinds of columns that Piccolo lacks."""
+
+from piccolo.columns import BigSerial, Column
+
+
+class Json(Column):
+    """A `json` value as the bytes of its text. Piccolo's own column would encode bytes once more."""
+
+    value_type = bytes
+
+    def __init__(
+        self, default: bytes | None = b"{}", null: bool = False, db_column_name: str | None = None
+    ) -> None:
+        self.default = default
+        super().__init__(null=null, default=default, db_column_name=db_column_name)
+
+    @property
+    def column_type(self) -> str:
+        return "JSON"
+
+
+class Computed(BigSerial):
+    """A `bigint` that the database numbers or computes (`GENERATED ALWAYS`): inserts leave it alone."""
+
+    @property
+    def column_type(self) -> str:
+        return "BIGINT"
+
+
+class ComputedBoolean(Computed):
+    """A `boolean` that the database computes."""
+
+    @property
+    def column_type(self) -> str:
+        return "BOOLEAN"

@@ -1,0 +1,102 @@
+"""Every query that Piccolo builds is one that PostgreSQL understands, in each of its forms."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import asyncpg
+import pytest
+
+import app.store
+from app.domain.recovery import RecoveryState
+from app.store import entrants, matches, prepared
+from app.store.connections import Store
+from app.store.keys import Key
+from app.store.log_state import ParkedBatch
+from app.store.prepared import Statement
+from app.store.tables.history import Round, TimelineEvent
+from app.store.tables.statistics import PlayerMap, TeamMap
+
+pytestmark = pytest.mark.anyio
+
+_EITHER = (False, True)
+_ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
+#: The values of keyword-only parameters, which a query's text depends on.
+_FORMS: dict[str, tuple[Any, ...]] = {
+    "are_open": _EITHER,
+    "behind": (3,),
+    "column": ("tenant_id", "subject"),
+    "ended": (None, *_EITHER),
+    "everything": _EITHER,
+    "filters": ((), *((name,) for name in entrants.FILTERS)),
+    "finished_only": _EITHER,
+    "limit": (3,),
+    "lock": _EITHER,
+    "newest_first": _EITHER,
+    "of_match": _EITHER,
+    "of_node": _EITHER,
+    "only_open": _EITHER,
+    "own": _EITHER,
+    "rows": tuple(table.rows for table in _ENTRANTS),
+    "state": (RecoveryState.COMPLETED, RecoveryState.FAILED),
+    "table": _ENTRANTS,
+}
+#: Tables of a kind that several functions name `table`, by the function's module and name.
+_TABLES: dict[str, tuple[Any, ...]] = {
+    "history._void": (Round, TimelineEvent),
+    "history._history": (Round, TimelineEvent),
+    "history._of_matches": (Round, TimelineEvent),
+    "matches._delete_dependent": tuple(matches.DEPENDENT_TABLES),
+    "statistics._delete": (TeamMap, PlayerMap),
+}
+#: How many values those functions take that take any number.
+_COUNTS: dict[str, tuple[int, ...]] = {
+    "keys._insert": (len(Key.__struct_fields__) + 1,),
+    "keys._save": (len(Key.__struct_fields__) + 1,),
+    "log_state._park": (len(ParkedBatch.__struct_fields__),),
+    "statistics._add_team": (8,),
+    "stream_queries._changes": (1, 2),
+}
+
+
+def queries() -> Iterator[tuple[str, Callable[..., Statement]]]:
+    """The functions of the store that `prepared` decorates."""
+    for found in pkgutil.iter_modules(app.store.__path__):
+        if found.name == "piccolo_conf":  # it reads the settings
+            continue
+        for name, value in vars(importlib.import_module(f"app.store.{found.name}")).items():
+            if (
+                inspect.isfunction(value)
+                and value.__code__.co_filename == prepared.__file__
+                and name[0] == "_"
+            ):
+                yield f"{found.name}.{name}", value
+
+
+def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement]:
+    """The query in each of its forms; the values do not matter."""
+    parameters = inspect.signature(query).parameters.values()
+    fixed = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    wanted = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in parameters)
+    tables = {"table": _TABLES[name]} if name in _TABLES else {}
+    for form in product(*((_FORMS | tables)[one] for one in fixed)):
+        values = dict(zip(fixed, form, strict=True))
+        for count in _COUNTS.get(name, (wanted + len(values.get("filters", ())),)):
+            yield query(*[None] * count, **values)
+
+
+async def test_postgresql_understands_every_query(store: Store) -> None:
+    found = dict(queries())
+    assert len(found) > 100
+    faults = []
+    async with store.autocommit() as tx:
+        for name, query in found.items():
+            for statement in statements(name, query):
+                try:
+                    await tx.connection.prepare(statement.sql)
+                except asyncpg.PostgresError as error:
+                    faults.append(f"{name}: {error}: {statement.sql}")
+    assert faults == []
