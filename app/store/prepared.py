@@ -5,7 +5,7 @@ call, so it is built from placeholders at the first one, and later calls only fi
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any, NamedTuple, NoReturn, ParamSpec
 
 from piccolo.query.base import Query
@@ -42,18 +42,37 @@ def compiled(query: Query[Any, Any]) -> Statement:
     return Statement(*querystring.compile_string())
 
 
+class _Form(NamedTuple):
+    """The text of a query for certain keyword-only arguments, and its values: places in the call's positional
+    arguments and constants, or None when they are those arguments, one after the other."""
+
+    sql: str
+    values: list[Any] | None
+
+
+def _form(query: Query[Any, Any], count: int) -> _Form:
+    sql, values = compiled(query)
+    same = [one.index for one in values if type(one) is Placeholder] == list(range(count))
+    return _Form(sql, None if same and len(values) == count else list(values))
+
+
 def prepared(build: Callable[P, Query[Any, Any]]) -> Callable[P, Statement]:
     """Build the query at the first call only. Positional arguments are the statement's parameters; what its
     text depends on (a table, a limit, an order) is keyword-only, and each form is built once."""
-
-    @lru_cache(maxsize=_MAX_FORMS)
-    def form(count: int, **fixed: Any) -> Statement:
-        query: Any = build(*map(Placeholder, range(count)), **fixed)  # type: ignore[arg-type]
-        return compiled(query)
+    forms: dict[tuple[object, ...], _Form] = {}
 
     @wraps(build)
-    def fill(*values: P.args, **fixed: P.kwargs) -> Statement:
-        sql, places = form(len(values), **fixed)  # type: ignore[arg-type]  # what fixes a text is hashable
-        return Statement(sql, [values[one.index] if type(one) is Placeholder else one for one in places])
+    def fill(*args: P.args, **fixed: P.kwargs) -> Statement:
+        key = (len(args), *fixed.items())
+        form = forms.get(key)
+        if form is None:
+            if len(forms) >= _MAX_FORMS:  # a client chooses limits
+                forms.clear()
+            query: Any = build(*map(Placeholder, range(len(args))), **fixed)  # type: ignore[arg-type]
+            form = forms[key] = _form(query, len(args))
+        sql, values = form
+        if values is None:
+            return Statement(sql, args)
+        return Statement(sql, [args[one.index] if type(one) is Placeholder else one for one in values])
 
     return fill

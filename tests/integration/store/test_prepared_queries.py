@@ -65,7 +65,7 @@ _COUNTS: dict[str, tuple[int, ...]] = {
 def queries() -> Iterator[tuple[str, Callable[..., Statement]]]:
     """The functions of the store that `prepared` decorates."""
     for found in pkgutil.iter_modules(app.store.__path__):
-        if found.name == "piccolo_conf":  # it reads the settings
+        if found.name in ("piccolo_conf", "prepared"):  # the one reads the settings, the other decorates
             continue
         for name, value in vars(importlib.import_module(f"app.store.{found.name}")).items():
             if (

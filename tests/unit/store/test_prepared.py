@@ -79,3 +79,19 @@ def test_what_a_row_does_not_name_gets_the_default_of_its_column() -> None:
     sql, args = add("a", None)
     assert "VALUES (DEFAULT,$1" in sql
     assert list(args) == ["a", None, "", "", "", 1, None]
+
+
+def test_forms_are_forgotten_when_there_are_too_many() -> None:
+    built = []
+
+    @prepared
+    def query(kind: str, *, limit: int) -> Select[Any]:
+        built.append(limit)
+        return Alert.select(Alert.id).where(Alert.kind == kind).limit(limit)
+
+    for limit in range(1000):
+        assert query("a", limit=limit).sql.endswith(f"LIMIT {limit}")
+    assert query("a", limit=999).args == ("a",)
+    assert len(built) == 1000, "the latest is still there"
+    query("a", limit=0)
+    assert len(built) == 1001, "the oldest is not"
