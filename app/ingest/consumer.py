@@ -10,8 +10,9 @@ suspended, and the others continue.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import aiormq
 import msgspec
+from aio_pika import IncomingMessage
+from aiormq.abc import DeliveredMessage
 from faststream import AckPolicy
 from faststream.rabbit import Channel, RabbitMessage
 
@@ -32,6 +33,7 @@ _RETRY_SECONDS = 0.1
 _DATABASE_RETRY_SECONDS = 0.5
 log = get_logger(__name__)
 Handler = Callable[[Batch], Awaitable[None]]
+Consume = Callable[[IncomingMessage], Awaitable[object]]
 
 
 class Consumer:
@@ -91,11 +93,11 @@ def subscribe(queues: IngestQueues, handle: Handler, assignment: PartitionAssign
             ack_policy=AckPolicy.NACK_ON_ERROR,
             decoder=_undecoded,
         )
-        subscriber(_receiver(number, handle, assignment))
+        subscriber(_receiver(number, handle, assignment, subscriber.consume))
 
 
 def _receiver(
-    number: int, handle: Handler, assignment: PartitionAssignment
+    number: int, handle: Handler, assignment: PartitionAssignment, consume: Consume
 ) -> Callable[[RabbitMessage], Awaitable[None]]:
     async def receive(message: RabbitMessage) -> None:
         try:
@@ -105,28 +107,28 @@ def _receiver(
             return
         await handle(batch)
         if assignment.should_yield(number):
-            await _move_to_end(number, message)
+            await _move_to_end(number, message, consume)
 
     return receive
 
 
-async def _move_to_end(number: int, message: RabbitMessage) -> None:
+async def _move_to_end(number: int, message: RabbitMessage, consume: Consume) -> None:
     """Cancel this worker's consumer and subscribe it again, behind the queue's other consumers.
 
     Done before the applied batch is acknowledged: until then nothing else is delivered here, so nothing needs
     to be requeued. The channel is used directly because a FastStream subscriber cannot be stopped from its
     own handler.
     """
-    channel, tag = message.raw_message.channel, message.raw_message.consumer_tag or ""
-    assert isinstance(channel, aiormq.Channel)
-    callback = channel.consumers.get(tag)
-    if callback is None:
-        return  # the connection was lost meanwhile, and with it the consumer
+    channel, tag = message.raw_message.channel, message.raw_message.consumer_tag
+
+    async def deliver(delivered: DeliveredMessage) -> None:
+        await consume(IncomingMessage(delivered))
+
     try:
-        await channel.basic_cancel(tag)
-        await channel.basic_consume(queue(number).name, callback, consumer_tag=tag)
+        await channel.basic_cancel(tag or "")
+        await channel.basic_consume(queue(number).name, deliver, consumer_tag=tag)
     except FAILURES as error:
-        log.warning("could not yield a queue: its connection failed", queue=number, error=repr(error))
+        log.warning("a queue is yielded with its connection", queue=number, error=repr(error))
 
 
 async def _undecoded(message: RabbitMessage) -> RabbitMessage:
