@@ -2,8 +2,8 @@
 
 A function takes a `Tx` (see `transaction`) and does one thing in it; its caller opens the transaction, from
 the pool in `connections`, and decides what belongs together. Three modules work otherwise: `notifications`
-receives NOTIFY on a connection of its own, `counters` counts in Redis, over its `redis_connection`, what may
-be lost, and `migrations` brings a database to the present schema. JSON values are bytes.
+receives NOTIFY on a connection of its own, `counters` counts in Redis what may be lost, and `migrations`
+brings a database to the present schema. JSON values are bytes.
 
 Piccolo describes the tables (`tables`), runs the migrations and builds the queries: each is a function that
 `prepared` calls once in the life of a process. What Piccolo cannot build, and what it builds too dearly, is

@@ -2,19 +2,23 @@
 processes.
 
 All counts that are requested while a reply is pending are sent together in the next script call, so the cost
-of a count falls as the load rises. Redis may lose its data at any moment; it holds nothing but these rates.
+of a count falls as the load rises (decision 0040). Redis may lose its data at any moment; it holds nothing
+but these rates.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Self
 
-import hiredis
 import msgspec
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store.redis_connection import RedisCommand, RedisConnection
 
 WINDOW_MILLIS = 60_000
 _REPLY_SECONDS = 0.08
@@ -84,66 +88,54 @@ class Counters:
     def __init__(self, redis_url: str, clock: Clock | None = None) -> None:
         self._url = redis_url
         self._clock = clock
-        self._sha = ""
-        self._link: RedisConnection | None = None
+        self._client: Redis | None = None
+        self._abandoned: Redis | None = None  #: the client of a lost connection, which is still to be closed
         self._down = asyncio.Event()
         self._waiting: list[_CountRequest] = []
         #: The requests whose reply is pending; no others are sent meanwhile.
         self._batch: list[_CountRequest] = []
+        self._sending: asyncio.Task[None] | None = None
         self._timeout_handle: asyncio.TimerHandle | None = None
         self._reconnecting: asyncio.Task[None] | None = None
 
     @property
     def up(self) -> bool:
         """Whether Redis replied to the last request."""
-        return self._link is not None
+        return self._client is not None
 
     async def count(self, name: str, limit: int) -> Count:
         """Count one more of `name` unless `limit` of them happened in the last minute.
 
         Raises `Unavailable` when Redis is down: at once when that is known, within 0.1 s otherwise.
         """
-        if self._link is None:
+        client = self._client
+        if client is None:
             raise Unavailable(_AWAY)
         loop = asyncio.get_running_loop()
         result: asyncio.Future[Count] = loop.create_future()
-        if not self._waiting and not self._batch:
-            loop.call_soon(self._send_batch)
+        if self._sending is None:
+            self._sending = loop.create_task(self._send_batches(client))
         self._waiting.append(_CountRequest(name, limit, result))
         return await result
 
-    def _send_batch(self) -> None:
-        """Send all waiting requests in one call."""
-        if self._link is None or not self._waiting:
-            return
-        self._batch, self._waiting = self._waiting, []
-        self._link.send(("EVALSHA", self._sha, *self._arguments()), self._on_reply)
-        loop = asyncio.get_running_loop()
-        self._timeout_handle = loop.call_later(_REPLY_SECONDS, self._on_timeout, self._batch, False)
-
-    def _arguments(self) -> RedisCommand:
-        moment: int | str = self._clock() if self._clock else ""
-        names = [request.name for request in self._batch]
-        return (len(names), *names, WINDOW_MILLIS, moment, *[request.limit for request in self._batch])
-
-    def _on_reply(self, reply: Any) -> None:
-        if isinstance(reply, hiredis.ReplyError):
-            self._on_error(reply)
-            return
-        if self._timeout_handle:
+    async def _send_batches(self, client: Redis) -> None:
+        """Send all waiting requests in one call, again and again until none is waiting."""
+        script, loop = client.register_script(SCRIPT), asyncio.get_running_loop()
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            self._batch = batch
+            self._timeout_handle = loop.call_later(_REPLY_SECONDS, self._on_timeout, batch, False)
+            moment: int | str = self._clock() if self._clock else ""
+            limits = [request.limit for request in batch]
+            try:
+                reply = await script([request.name for request in batch], [WINDOW_MILLIS, moment, *limits])
+            except (RedisError, OSError) as error:
+                self._disconnect(repr(error))
+                return
             self._timeout_handle.cancel()
-        batch, self._batch = self._batch, []
-        numbers = iter(reply)
-        for request, counted, remaining, frees_in in zip(batch, numbers, numbers, numbers, strict=True):
-            if not request.result.done():
-                request.result.set_result(Count(counted == 1, remaining, frees_in))
-        self._send_batch()
-
-    def _on_error(self, error: Exception) -> None:
-        if self._link and str(error).startswith("NOSCRIPT"):
-            self._link.send(("EVAL", SCRIPT, *self._arguments()), self._on_reply)
-        else:
-            self._disconnect(repr(error))
+            self._batch = []
+            _resolve(batch, reply)
+        self._sending = None
 
     def _on_timeout(self, batch: list[_CountRequest], last: bool) -> None:
         """Give up on a batch, but only after reading replies that arrived while this process was delayed."""
@@ -157,22 +149,22 @@ class Counters:
 
     def _disconnect(self, why: str, *, late: bool = False) -> None:
         """Fail all pending requests, and let `_reconnect` connect again."""
-        link, self._link = self._link, None
-        if link and late:
+        client, self._client = self._client, None
+        self._abandoned = client or self._abandoned
+        if client and late:
             log.warning("Redis answers too late; requests of this moment are not counted", why=why)
-        elif link:
+        elif client:
             log.error(_AWAY, why=why)
-        if link:
-            link.close()
+        if self._timeout_handle:
+            self._timeout_handle.cancel()
+        if self._sending and self._sending is not asyncio.current_task():
+            self._sending.cancel()
+        self._sending = None
         for request in (*self._batch, *self._waiting):
             if not request.result.done():
                 request.result.set_exception(Unavailable(_AWAY))
         self._batch, self._waiting = [], []
         self._down.set()
-
-    def _on_lost(self, link: RedisConnection) -> None:
-        if link is self._link:
-            self._disconnect("the connection ended")
 
     async def _reconnect(self) -> None:
         """Connect again whenever the connection was lost, until cancelled."""
@@ -181,25 +173,37 @@ class Counters:
             try:
                 await self._connect()
                 log.info("Redis answers: rates are counted")
-            except (OSError, hiredis.HiredisError):
+            except (OSError, RedisError):
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def _connect(self) -> None:
-        async with asyncio.timeout(_CONNECT_SECONDS):  # TimeoutError is an OSError
-            link = await RedisConnection.open(self._url, self._on_lost)
-            try:
-                self._sha = (await link.request(("SCRIPT", "LOAD", SCRIPT))).decode()
-            except BaseException:
-                link.close()
-                raise
-        self._link = link
+        client = Redis.from_url(
+            self._url,
+            protocol=2,
+            single_connection_client=True,
+            retry=Retry(NoBackoff(), 0),
+            socket_timeout=None,
+        )
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):  # TimeoutError is an OSError
+                await self._close_abandoned()
+                await client.script_load(SCRIPT)
+        except BaseException:
+            await client.aclose()
+            raise
+        self._client = client
         self._down.clear()
+
+    async def _close_abandoned(self) -> None:
+        client, self._abandoned = self._abandoned, None
+        if client:
+            await client.aclose()
 
     async def __aenter__(self) -> Self:
         """Connect, or log that Redis is down and retry in the background."""
         try:
             await self._connect()
-        except (OSError, hiredis.HiredisError) as error:
+        except (OSError, RedisError) as error:
             log.error(_AWAY, why=repr(error))
             self._down.set()
         self._reconnecting = asyncio.create_task(self._reconnect())
@@ -209,7 +213,14 @@ class Counters:
         if self._reconnecting:
             self._reconnecting.cancel()
             await asyncio.wait([self._reconnecting])
-        link, self._link = self._link, None
-        if link:
-            link.close()
+        self._abandoned, self._client = self._client or self._abandoned, None
         self._disconnect("we are leaving")
+        await self._close_abandoned()
+
+
+def _resolve(batch: Sequence[_CountRequest], reply: Sequence[Any]) -> None:
+    """Give each request its part of the script's reply."""
+    numbers = iter(reply)
+    for request, counted, remaining, frees_in in zip(batch, numbers, numbers, numbers, strict=True):
+        if not request.result.done():
+            request.result.set_result(Count(counted == 1, remaining, frees_in))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from redis.asyncio import Redis
 
 from app.kit.errors import Unavailable
 from app.store.counters import Count, Counters
-from app.store.redis_connection import RedisConnection
 from scripts.services import Services
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
@@ -121,10 +121,8 @@ async def test_time_that_steps_back_frees_nothing(services: Services, name: str)
 
 async def reply_to(redis: PrivateRedis, *command: str) -> Any:
     """What Redis says to somebody else."""
-    link = await RedisConnection.open(redis.url, lambda _: None)
-    answer = await link.request(command)
-    link.close()
-    return answer
+    async with Redis.from_url(redis.url) as client:
+        return await client.execute_command(*command)
 
 
 async def test_password_and_database_come_from_the_url(private: PrivateRedis, name: str) -> None:
