@@ -4,7 +4,8 @@ A bet is accepted some seconds after placement; what will be certain then is tre
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+
+from propcache.api import cached_property
 
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedMarket

@@ -171,11 +171,12 @@ def _reason_to_suspend(match: Match, may_price: bool) -> str:
 
 def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], reason: str) -> bool:
     """Suspend those of the `open_before` markets that are active and not offered; whether there were any."""
-    active = {key: market for key, market in open_before if market.status is MarketStatus.ACTIVE}
-    gone = active.keys() - frozenset(offered)
-    for key in gone:
-        after[key] = replace(active[key], status=MarketStatus.SUSPENDED, reason=reason)
-    return bool(gone)
+    staying, gone = frozenset(offered), False
+    for key, market in open_before:
+        if market.status is MarketStatus.ACTIVE and key not in staying:
+            after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
+            gone = True
+    return gone
 
 
 def _apply_offers(

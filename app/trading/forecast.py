@@ -4,8 +4,9 @@ They depend on each other: the round being played moves the map, the map moves t
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
+
+from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import match_scores, model, skill

@@ -5,13 +5,14 @@ offer gives way only when another is nearer by more than `_STAY`, and none is be
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
 
 from app.trading.forecast import Forecast
+from app.trading.lines import LineSequence
 from app.trading.specifiers import Specifiers
 
 #: How much nearer to evens a line must be to replace one that is on offer.
@@ -26,7 +27,7 @@ class Ladder(msgspec.Struct, frozen=True):
     how many on a map to come."""
 
     size: int
-    lines: Callable[[Forecast, Specifiers], Sequence[tuple[float, float]]]
+    lines: Callable[[Forecast, Specifiers], LineSequence]
     place: Callable[[Specifiers, float], Specifiers]
     ahead: int = 2
 
@@ -42,7 +43,7 @@ def with_handicap(base: Specifiers, line: float) -> Specifiers:
     return replace(base, handicap=-line if base.team == "home" else line)
 
 
-def nearest(lines: Sequence[tuple[float, float]], size: int) -> Sequence[tuple[float, float]]:
+def nearest(lines: LineSequence, size: int) -> LineSequence:
     """So many of these lines on both sides of evens, and two more; `lines` are in order, so that the chances
     to exceed them fall."""
     evens = bisect_left(lines, -0.5, key=lambda line: -line[1])

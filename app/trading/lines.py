@@ -2,10 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import mul
 from typing import overload
+
+from propcache.api import cached_property
 
 Measure = Callable[[int, int], int]  #: of a final score (home, away)
 Score = tuple[int, int]
@@ -39,13 +41,18 @@ class LineSequence(Sequence[Line]):
     def __getitem__(self, index: int) -> Line: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[Line]: ...
+    def __getitem__(self, index: slice) -> "LineSequence": ...
 
-    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+    def __getitem__(self, index: int | slice) -> "Line | LineSequence":
         if isinstance(index, slice):
-            return [(self._between[at], self._tails[at + 1]) for at in self._indices[index]]
+            return LineSequence(self._between, self._tails, self._indices[index])
         at = self._indices[index]
         return self._between[at], self._tails[at + 1]
+
+    @property
+    def lines(self) -> list[float]:
+        """The lines without their chances."""
+        return [self._between[at] for at in self._indices]
 
 
 class Distribution:

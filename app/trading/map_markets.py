@@ -1,13 +1,13 @@
 """Market types of one map. Most are a condition on its final score, which prices and settles them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Literal
 
 from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_handicap, with_threshold
-from app.trading.lines import Measure, Score, lead, of_away, of_home, total
+from app.trading.lines import LineSequence, Measure, Score, lead, of_away, of_home, total
 from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
@@ -82,14 +82,12 @@ def handicap_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return 1 - leads.over(specifiers.handicap)
 
 
-def handicap_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+def handicap_lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
     """All but the line that only the winner decides."""
     return forecast.distribution(lead, specifiers.map).lines(of_sign=False)
 
 
-def count_lines(
-    measure: Measure, forecast: Forecast, specifiers: Specifiers
-) -> Sequence[tuple[float, float]]:
+def count_lines(measure: Measure, forecast: Forecast, specifiers: Specifiers) -> LineSequence:
     return forecast.distribution(measure, specifiers.map).lines()
 
 
@@ -105,7 +103,7 @@ def _team_under_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return under_price(_of_team(specifiers), forecast, specifiers)
 
 
-def _team_count_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+def _team_count_lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
     return count_lines(_of_team(specifiers), forecast, specifiers)
 
 

@@ -1,9 +1,10 @@
 """How a map may end while none of its rounds is in progress, under each skill."""
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from msgspec.structs import replace
+from propcache.api import cached_property
 
 from app.trading.lines import Distribution, FinalScores, Measure, Mixture
 from app.trading.map_scores import MapParameters, MapState, finals, wins_map

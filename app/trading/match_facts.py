@@ -6,10 +6,10 @@ again, because what rests on them was settled when they ended.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from itertools import chain
 
 import msgspec
+from propcache.api import cached_property
 
 from app.domain.changes import (
     EventAdded,

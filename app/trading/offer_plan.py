@@ -70,12 +70,12 @@ class PlannedLadder(NamedTuple):
         """The groups that are on offer now, given those that were until now."""
         free, standing = [], set()
         near = nearest(self.ladder.lines(forecast, self.groups.bases[0].specifiers), self.size)
-        for line, chance in near:
+        for index, line in enumerate(near.lines):
             stands = _group_stands(self.groups.at(line), book)
             if stands:
                 standing.add(line)
             if stands or not (self.live or stands is None):
-                free.append((line, chance))
+                free.append(near[index])
         return map(self.groups.at, choose(free, standing, 0 if self.live else self.size))
 
 

@@ -4,7 +4,7 @@ They rest on every counted round of the map. A player who leaves keeps the kills
 appeared in a kill on the map did not play, and their markets are void.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache, partial
 
 from app.domain.ids import entrant_number
@@ -12,7 +12,7 @@ from app.domain.match import TimelineEvent
 from app.domain.match_entrants import match_of_player
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
-from app.trading.lines import Distribution, total
+from app.trading.lines import Distribution, LineSequence, total
 from app.trading.match_facts import MatchFacts, PlayerKey
 from app.trading.match_phase import MatchPhase
 from app.trading.player_model import Moments, kills_to_come, rate
@@ -55,7 +55,7 @@ def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
     return Distribution.of(enumerate(chances, start=seen))
 
 
-def _lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+def _lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
     return _distribution(forecast, specifiers).lines()
 
 

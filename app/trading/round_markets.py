@@ -1,6 +1,6 @@
 """Market types of one round. They rest on the round's result or on its events."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 
 from app.domain.match import TimelineEvent, WinReason
@@ -8,7 +8,7 @@ from app.trading import kill_model, model
 from app.trading.coefficients import load
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
-from app.trading.lines import Distribution
+from app.trading.lines import Distribution, LineSequence
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import MatchPhase
 from app.trading.round_endings import Endings, endings, seconds_of_play
@@ -186,7 +186,7 @@ def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
     return Distribution.of(enumerate(chances, start=seen))
 
 
-def _kill_lines(forecast: Forecast, specifiers: Specifiers) -> Sequence[tuple[float, float]]:
+def _kill_lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
     return _kill_count(forecast, specifiers).lines()
 
 

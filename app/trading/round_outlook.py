@@ -5,10 +5,11 @@ log moves are sums over it.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import mul
 
 from msgspec.structs import replace
+from propcache.api import cached_property
 
 from app.trading import match_scores
 from app.trading.lines import Distribution, Finals, FinalScores, Measure, Mixture, Score
