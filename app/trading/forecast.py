@@ -32,7 +32,7 @@ from app.trading.model import Skill
 from app.trading.round_model import ct_wins_by_logit
 from app.trading.round_outlook import RoundOutlook, round_outlook
 from app.trading.round_state import RoundState
-from app.trading.round_view import round_state, seen_at, side_means
+from app.trading.round_view import economy_state, round_state, seen_at
 from app.trading.unknown_round import basic_state, state_before
 
 #: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
@@ -250,12 +250,7 @@ class Forecast:
         if current is None or state is None:
             return None
         (_, parameters), *_ = self.map_parameters(current.map, self.cases[0].skill)
-        at = self.state(current.map)
-        half, position = parameters.position(at.home, at.away)
-        if parameters.half(half).economy is parameters.economies.rich or not position:
-            return 0
-        ct, t = side_means(current, state.ct, "CT"), side_means(current, state.t, "T")
-        return None if ct is None or t is None else parameters.economies.state(ct, t)
+        return economy_state(current, state, parameters, self.state(current.map))
 
     def before_round(self, number: int) -> float:
         """Home's chance of the map's next round before it begins."""
@@ -386,13 +381,8 @@ class Forecast:
             return outlook.map_wins(self._current_round_chances)
         if ahead:
             return ahead.wins
-        return {
-            case.skill: sum(
-                branch.weight * wins_map(branch.map_parameters, branch.state)
-                for branch in self._branches_from(number, case.skill)
-            )
-            for case in self.cases
-        }
+        found = [(case.skill, self._branches_from(number, case.skill)) for case in self.cases]
+        return {skill: sum(one.weight * wins_map(*one[1:]) for one in ahead) for skill, ahead in found}
 
     def home_is_ct(self, number: int) -> bool | None:
         """Whether home plays CT in the current round; None while the sides are unknown."""

@@ -17,6 +17,7 @@ from app.domain.presence import available_players
 from app.domain.shown import BombWork
 from app.domain.sides import team_on
 from app.trading import model
+from app.trading.map_scores import MapParameters, MapState
 from app.trading.round_clock import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS
 from app.trading.round_state import FULL_TEAM, Defuse, RoundPhase, RoundState, SideState
 
@@ -213,3 +214,15 @@ def side_means(current: CurrentRound, side: SideState, name: Side) -> int | None
     if carried is None and not (live and side.alive < FULL_TEAM):
         carried = None if side.weapons is None or side.utility is None else side.weapons + side.utility
     return None if carried is None else side.money + carried
+
+
+def economy_state(
+    current: CurrentRound, state: RoundState, parameters: MapParameters, at: MapState
+) -> int | None:
+    """What both sides had when the round began, as a state of the map's economy; None where the log does not
+    show it. `at` is the map before the round."""
+    half, position = parameters.position(at.home, at.away)
+    if parameters.half(half).economy is parameters.economies.rich or not position:
+        return 0
+    ct, t = side_means(current, state.ct, "CT"), side_means(current, state.t, "T")
+    return None if ct is None or t is None else parameters.economies.state(ct, t)

@@ -68,14 +68,14 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(
         assert bindings.alive_wait is None, "others wait for the next interval"
         monkeypatch.setattr(tenant_bindings, "time", clock := Clock())
         async with sdk(url) as (_, hidden):
-            await until("both queues are known", lambda: len(of_sdks(bindings)) == 3, 5)
+            await until("both queues are known", lambda: len(of_sdks(bindings)) == 3)
             assert (len(other.alives), len(hidden.alives)) == (1, 0), (
                 "not before both had the time to be bound"
             )
             clock.now += 1.0
-            await until("alive", lambda: hidden.alives, 5)
+            await until("alive", lambda: hidden.alives)
             assert hidden.downs == 0
-            await until("no further one is due", lambda: bindings.alive_wait is None, 5)
+            await until("no further one is due", lambda: bindings.alive_wait is None)
         assert (len(other.alives), len(hidden.alives)) == (2, 1), "one for both of the SDK's queues"
 
 
