@@ -4,6 +4,9 @@ In `Accept` the more specific range wins: a type outweighs `type/*`, which outwe
 Malformed ranges and ranges with a malformed weight are ignored; if none is left, the request is not
 acceptable. XML matches under both its names (`text/xml` is an alias, RFC 7303) and is always sent as
 `application/xml`.
+
+Litestar's own `Accept` (2.25) takes a type of weight 0 and a malformed weight for acceptable, a single `*`
+for unacceptable, and knows no aliases.
 """
 
 import re

@@ -4,6 +4,10 @@ Every 200 to a GET carries an ETag, the hash of its bytes: other fields, another
 give other bytes. The gzipped form has a tag of its own. `If-None-Match` matches either, and gets 304. Bodies
 depend on the key and the format: `Vary` names the headers, `Cache-Control` keeps them out of shared caches
 and requires revalidation at every use.
+
+Litestar's `CompressionConfig` (2.25) sends gzip to a client that excludes it (`gzip;q=0`), sends none for
+`*`, leaves the compressed form the strong ETag of the plain one, and compresses a cached body again at each
+request.
 """
 
 import gzip

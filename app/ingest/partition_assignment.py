@@ -4,6 +4,9 @@ A queue has one active consumer at the broker: the first, until it goes. So ever
 queue, which makes it a stand-by for all the others, and yields its turn in a queue that is assigned to
 another living worker by moving to the end of the queue's consumers. If workers disagree for a moment about
 the assignment, a queue moves once more: one batch at a time, in order, does not depend on it.
+
+Consumer priorities (`x-priority`) alone would move no queue: the broker (3.10) regards them only when the
+active consumer goes, and they are fixed when a consumer subscribes.
 """
 
 from collections.abc import Iterable

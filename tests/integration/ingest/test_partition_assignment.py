@@ -10,12 +10,14 @@ from uuid import UUID
 
 import pytest
 
+from app.broker.management import Management
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.consumer import subscribe
 from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import PARTITIONS, IngestQueues
 from app.ingest.worker import tick
+from app.kit.errors import Unavailable
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
@@ -77,17 +79,25 @@ class Crew:
     async def send(self, publishing: IngestQueues, rounds: int, seconds: float = 20) -> None:
         """So many batches to each queue, and wait until all are handled."""
         for _ in range(rounds):
-            self._sent += 1
-            for number in range(PARTITIONS):
-                match_id = UUID(int=number)
-                await publishing.publish(
-                    Batch(id=str(self._sent), match_id=match_id, number=number, arrived_at=0, body=b"")
-                )
+            await self.publish_round(publishing)
 
         async def all_handled() -> bool:
             return len(self.handled) >= self._sent * PARTITIONS
 
         await eventually(all_handled, seconds=seconds)
+
+    async def publish_round(self, publishing: IngestQueues) -> None:
+        """One batch to each queue."""
+        self._sent += 1
+        for number in range(PARTITIONS):
+            match_id = UUID(int=number)
+            await publishing.publish(
+                Batch(id=str(self._sent), match_id=match_id, number=number, arrived_at=0, body=b"")
+            )
+
+    async def of_last_round(self) -> set[int]:
+        """The queues whose batch of the last round was handled."""
+        return {batch.number for _, batch in self.handled if int(batch.id) == self._sent}
 
     def whose(self, rounds: int) -> dict[str, set[int]]:
         """Which queues each worker had, in the last rounds sent."""
@@ -138,6 +148,35 @@ async def test_a_queue_without_another_consumer_returns(private: Settings) -> No
             await crew.send(publishing, 5)
     assert crew.whose(20) == {"b": set(range(PARTITIONS))}
     assert crew.in_order()
+
+
+async def test_a_lost_connection_returns_with_the_queues_that_were_yielded(private: Settings) -> None:
+    crew = Crew(private)
+    alone, assignment = crew.worker("b")
+    vhost = private.rabbitmq_internal_vhost
+    async with (
+        queues_of(private) as publishing,
+        alone,
+        Management(private.rabbitmq_api_url) as management,
+    ):
+        await publishing.ready()
+        await alone.ready()
+        assignment.rebalance("ab")
+        await crew.send(publishing, 2)
+        assert not any(assignment.should_yield(number) for number in range(PARTITIONS))
+        opened = await eventually(lambda: management.connections(vhost), lambda found: len(found) == 2)
+        for connection in opened:
+            await management.close_connection(connection, "a test")
+
+        async def published() -> bool:
+            try:
+                await crew.publish_round(publishing)
+            except Unavailable:
+                return False
+            return True
+
+        await eventually(published)
+        await eventually(crew.of_last_round, lambda found: found == set(range(PARTITIONS)), seconds=20)
 
 
 @pytest.mark.parametrize("heartbeat", short_then_long([2, 10]))
