@@ -1,8 +1,8 @@
 """From the change log to every tenant's publisher: read once, share, catch up, save.
 
-Three loops, each of which survives an unavailable database: `read` adds what is new to the recent envelopes
-and pumps every publisher; `catch_up` reads a page for each tenant that has fallen behind them, in turn;
-`save` checkpoints every cursor that has moved, all in one statement.
+Four loops, each of which survives an unavailable database: `listen` is notified of changes; `read` adds what
+is new to the recent envelopes and pumps every publisher; `catch_up` reads a page for each tenant that has
+fallen behind them, in turn; `save` checkpoints every cursor that has moved, all in one statement.
 """
 
 import asyncio
@@ -28,6 +28,9 @@ from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
 
 _POLL_SECONDS = 0.25
+#: Envelopes that follow others within so long go out together: several in one write cost the broker and us
+#: little more than one (docs/performance.md).
+_GATHER_SECONDS = 0.04
 _PAGE = 500
 _SAVE_SECONDS = 0.05
 _READ_BACK = (
@@ -65,6 +68,7 @@ class Relay:
         self._recent, self._pruned_to = RecentEnvelopes(0), 0
         self._feed = feed
         self._read_at = 0.0
+        self._shared_at = float("-inf")
         self._wake, self._moved, self._save_now = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_requests: asyncio.Queue[TenantPublisher] = asyncio.Queue()
         self._queued: set[TenantPublisher] = set()
@@ -116,6 +120,7 @@ class Relay:
     async def read(self) -> None:
         """Share what is new, for ever."""
         while True:
+            await self._gather()
             self._wake.clear()
             try:
                 while await self._read_page():
@@ -124,6 +129,12 @@ class Relay:
             except Unavailable as error:
                 log.warning("reading the change log failed", error=error.detail)
             await wait_for_event(self._wake, _POLL_SECONDS)
+
+    async def _gather(self) -> None:
+        """Wait until what follows the last envelopes closely may go out with the next ones. An envelope after
+        a pause does not wait."""
+        while (left := self._shared_at + _GATHER_SECONDS - time.monotonic()) > 0:
+            await asyncio.sleep(left)
 
     async def catch_up(self) -> None:
         """Read the next page for each publisher that requests its backlog, for ever."""
@@ -204,6 +215,7 @@ class Relay:
             else:
                 self._recent.extend((envelope,), envelope.seq)
         self._recent.extend((), rows[-1].seq)
+        self._shared_at = time.monotonic()
 
     async def _read_backlog(self, publisher: TenantPublisher) -> None:
         after = publisher.sent
