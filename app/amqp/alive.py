@@ -58,12 +58,12 @@ class AlivePublisher:
         """Publish it for ever, from the moment that the tenant can be reached."""
         try:
             while True:
-                self._publisher.reachable.clear()
+                self._publisher.attached.clear()
                 begun = time.monotonic()
                 if await self._beat():
                     await self._pause(begun)
                 else:
-                    await wait_for_event(self._publisher.reachable, _RETRY_SECONDS)
+                    await wait_for_event(self._publisher.attached, _RETRY_SECONDS)
         finally:
             if self._pending:
                 abandon(self._pending)

@@ -99,9 +99,10 @@ class PublisherConnection(asyncio.Protocol):
             await self.call(commands.Confirm.Select(), commands.Confirm.SelectOk, number)
             self._listeners[number], self._written[number] = listener, 0
 
-    def abandon_channel(self, number: int) -> None:
-        """Close a channel that publishes nothing, whatever is under way on it; its number stays unused."""
-        if self._replies.pop(number, None) and not self.ended.done():
+    def abandon_channel(self, number: int, *, closed: bool = False) -> None:
+        """Close a channel that publishes nothing, whatever is under way on it, unless the broker has `closed`
+        it; its number stays unused."""
+        if self._replies.pop(number, None) and not closed and not self.ended.done():
             with contextlib.suppress(BrokerError):
                 self.send(commands.Channel.Close(200, "abandoned", 0, 0), number)
 

@@ -141,6 +141,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             message_id=_live_id(last),
             at=last.at,
             headers=_live_headers(last),
+            persistent=last.message not in routing.TRANSIENT,
         )
 
     def replayed(

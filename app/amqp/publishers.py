@@ -28,6 +28,7 @@ Json = dict[str, Any]
 MATCH, NODE = "{match_num}", "{node_id}"  #: parameters of a key
 _REFERENCE = "x-reference"  #: stands for `$ref`, as pydantic knows none to other documents
 _ALIVE, _COMPLETE = "alive", "snapshot_complete"
+_TRANSIENT = {_ALIVE, *(f"live.{name}" for name in routing.TRANSIENT)}
 _LIVE = "Published as it happens."
 _REPLAYED = "Replayed by a recovery."
 #: What differs between a live message and a replayed one, beside its routing key and headers.
@@ -118,7 +119,7 @@ class FeedPublishers:
         return self.broker.publisher(
             exchange=self._exchange,
             routing_key=key,
-            persist=name != _ALIVE,
+            persist=title not in _TRANSIENT,
             mandatory=name == _COMPLETE,
             content_type=CONTENT_TYPE,
             title=title,

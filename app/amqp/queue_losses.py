@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from app.amqp.connection import BrokerError, ChannelClosed
 from app.amqp.loss_notice import OverflowNotices
-from app.amqp.queue_channel import QueueChannel
+from app.amqp.queue_channel import NOT_FOUND, QueueChannel
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST, QUEUE_LIMITS, declare_topology
 from app.kit.errors import Unavailable
@@ -18,7 +18,6 @@ from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
 
 _SLOW_DEPTH = QUEUE_LIMITS["max-length"] // 2
-_NOT_FOUND = 404
 log = get_logger(__name__)
 
 
@@ -54,7 +53,7 @@ class QueueLosses:
         try:
             lost = await self._remove(queues)
         except (BrokerError, TimeoutError, Unavailable) as error:
-            if isinstance(error, ChannelClosed) and error.code == _NOT_FOUND:
+            if isinstance(error, ChannelClosed) and error.code == NOT_FOUND:
                 await self._declare_topology()  # the vhost was provisioned before losses were counted
             else:
                 log.warning("counting losses failed", tenant=self._slug, error=repr(error))

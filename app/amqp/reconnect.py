@@ -4,11 +4,12 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 
-from app.amqp.connection import BrokerError, connect
+from app.amqp.connection import BrokerError, PublisherConnection, connect
 from app.amqp.live_delay import LiveDelay
 from app.amqp.publisher_login import LoginRefused, PublisherLogin
 from app.amqp.tenant_channels import TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
+from app.broker.provisioning import RUNNING
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
@@ -20,27 +21,20 @@ Prepare = Callable[[], Awaitable[None]]
 
 
 async def keep_connected(
-    publisher: TenantPublisher, login: PublisherLogin, prepare: Prepare, live: LiveDelay
+    publisher: TenantPublisher, login: PublisherLogin, prepare: Prepare, live: LiveDelay, on_restart: Prepare
 ) -> None:
     """Connect, and reconnect whenever the connection ends, for ever. Raises `LoginRefused`.
 
     `prepare` grants our user access to the vhost; it is called before each attempt. Recoveries yield to
-    `live`.
+    `live`. `on_restart` is called before anything is published when the broker was restarted since the tenant
+    was last served; it persists that the tenant is to be notified, or raises `Unavailable`.
     """
     failures = 0
     try:
         while True:
             try:
                 await prepare()
-                connection = await connect(
-                    login.address, publisher.slug, login.name, login.exchange, publisher
-                )
-                channels = await TenantChannels.open(
-                    connection,
-                    live,
-                    may_publish=lambda: publisher.leased,
-                    may_replay=lambda: publisher.leased and not publisher.closing,
-                )
+                connection, channels = await _connected(publisher, login, live, on_restart)
             except (BrokerError, OSError, Unavailable) as error:
                 if str(error).startswith("403 ACCESS_REFUSED - Login"):
                     raise LoginRefused(str(error)) from error
@@ -60,6 +54,27 @@ async def keep_connected(
         if publisher.connection:
             await publisher.connection.close()
             publisher.detach("released")
+
+
+async def _connected(
+    publisher: TenantPublisher, login: PublisherLogin, live: LiveDelay, on_restart: Prepare
+) -> tuple[PublisherConnection, TenantChannels]:
+    """A connection with its channels, to a broker whose restart is known to the store."""
+    connection = await connect(login.address, publisher.slug, login.name, login.exchange, publisher)
+    try:
+        channels = await TenantChannels.open(
+            connection,
+            live,
+            may_publish=lambda: publisher.leased,
+            may_replay=lambda: publisher.leased and not publisher.releasing,
+        )
+        if not await channels.queues.has_exchange(RUNNING):
+            await on_restart()
+            await channels.queues.declare_transient_exchange(RUNNING)
+    except BaseException:
+        connection.abort("preparing the connection failed")
+        raise
+    return connection, channels
 
 
 def _pause(failures: int) -> float:

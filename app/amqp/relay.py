@@ -110,7 +110,7 @@ class Relay:
         """Publish nothing more to a tenant."""
         publisher = self.publishers.pop(tenant_id, None)
         if publisher:
-            publisher.closing = True
+            publisher.releasing = True
 
     async def listen(self) -> None:
         """Wake the reader at each change."""
@@ -141,7 +141,7 @@ class Relay:
         while True:
             publisher = await self._backlog_requests.get()
             self._queued.discard(publisher)
-            if publisher.closing:
+            if publisher.releasing:
                 continue
             try:
                 await self._read_backlog(publisher)
@@ -185,12 +185,12 @@ class Relay:
                 publisher.checkpointed(checkpoints[publisher.tenant_id].seq)
             else:
                 log.warning("another process holds the tenant", tenant=publisher.slug)
-                publisher.closing = True
+                publisher.releasing = True
 
     async def drain(self, seconds: float) -> list[UUID]:
         """Publish nothing more, wait for outstanding confirms, save; the tenants that may be released."""
         for publisher in self.publishers.values():
-            publisher.closing = True
+            publisher.releasing = True
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and any(each.unconfirmed for each in self.publishers.values()):
             await asyncio.sleep(0.02)

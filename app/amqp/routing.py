@@ -15,6 +15,9 @@ MATCH_MESSAGES = frozenset(
         "fixture_change",
     }
 )
+#: Live messages that a durable queue does not write to disk: a recovery replays the present odds, and the
+#: tenant is notified of a broker's restart.
+TRANSIENT = frozenset({"odds_change"})
 ALIVE = "-.-.-.alive.-.-.-.-"
 #: The possible values of each section of a live message's key; None: any.
 LIVE_SECTIONS = (

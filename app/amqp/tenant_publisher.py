@@ -47,10 +47,13 @@ class PublishedEnvelope:
 class TenantPublisher:
     """Publishes to one tenant, from memory while it keeps up and from its own `backlog` while it lags.
 
-    `request_backlog` is called when neither has the next envelope, `cursor_moved` when the cursor may have
-    moved. `is_booked` returns whether the tenant receives a match, `receives_probabilities` whether it
-    receives probabilities with the odds, `live` measures how long confirms take, `is_stale` whether an
-    envelope with that timestamp (ms) is too old to publish; the cursor is then moved to the present.
+    `served`: there was a connection to the tenant's vhost; `attached` is set when there is a new one.
+    `releasing`: the tenant is given to another process, or is lost to one; nothing is published any more but
+    `alive`, until the lease ends. `request_backlog` is called when neither has the next envelope,
+    `cursor_moved` when the cursor may have moved. `is_booked` returns whether the tenant receives a match,
+    `receives_probabilities` whether it receives probabilities with the odds, `live` measures how long
+    confirms take, `is_stale` whether an envelope with that timestamp (ms) is too old to publish; the cursor
+    is then moved to the present.
 
     While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
     envelope once it is no longer young (`is_young`: a queue may be bound in time for it). If a queue was ever
@@ -80,8 +83,8 @@ class TenantPublisher:
         self.channels: TenantChannels | None = None
         self.last_error = "not connected yet"
         self.notice, self.bindings = notice, notice.bindings
-        self.reachable = asyncio.Event()
-        self.closing = False
+        self.attached = asyncio.Event()
+        self.releasing = self.served = False
         self._window, self._lease, self._recent = window, lease, recent
         self._is_booked, self._request_backlog = is_booked, request_backlog
         self._cursor_moved = cursor_moved
@@ -224,7 +227,8 @@ class TenantPublisher:
     def attach(self, connection: PublisherConnection, channels: TenantChannels | None = None) -> None:
         """Use a new connection, with its `channels`: publish again what was never confirmed."""
         self.connection, self.channels, self.last_error = connection, channels, ""
-        self.reachable.set()
+        self.served = True
+        self.attached.set()
         self.pump()
 
     def detach(self, why: str) -> None:
@@ -279,7 +283,7 @@ class TenantPublisher:
         self.pump()
 
     def _may_publish(self) -> bool:
-        if self.closing or self.awaits_notice:
+        if self.releasing or self.awaits_notice:
             return False
         return len(self._unsaved) < self._window and self._lease.held
 

@@ -41,6 +41,9 @@ QUEUE_LIMITS = {
 _NO_QUEUE = "amq.gen-none"
 #: The exchange and the queue of what tenants' queues have lost: the queue counts them and stores few.
 LOST = "lost"
+#: A transient exchange of each vhost, which ends with the broker: where it is missing, the broker was
+#: restarted since the tenant was last served, and its queues have lost their transient messages.
+RUNNING = "running"
 _LOST_LIMITS = {"x-max-length": 100_000, "x-max-length-bytes": 16 * 1024 * 1024}
 _OTHERS = f"^(?!{LOST}$)"
 _LOSSES = ("maxlen", "expired")

@@ -8,7 +8,7 @@ again, and every connection of it is closed.
 import secrets
 
 from app.broker.management import Management
-from app.broker.provisioning import LOST
+from app.broker.provisioning import LOST, RUNNING
 
 PREFIX = "matchfeed-feed-"
 
@@ -26,11 +26,15 @@ async def create_publisher_user(management: Management, holder: str) -> str:
 
 
 async def permit_publisher(management: Management, holder: str, vhost: str, exchange: str) -> None:
-    """Permit the holder to declare and publish to one tenant's exchange, to read the queue of its losses, and
-    nothing else."""
-    only = f"^{exchange}$".replace(".", r"\.")
+    """Permit the holder to declare and publish to one tenant's exchange, to declare the exchange that ends
+    with the broker, to read the queue of its losses, and nothing else."""
+    name = exchange.replace(".", r"\.")
     await management.set_permissions(
-        vhost, publisher_user(holder), configure=only, write=only, read=f"^{LOST}$"
+        vhost,
+        publisher_user(holder),
+        configure=f"^({name}|{RUNNING})$",
+        write=f"^{name}$",
+        read=f"^{LOST}$",
     )
 
 

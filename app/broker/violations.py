@@ -13,7 +13,7 @@ import msgspec
 
 from app.broker.inventory import Inventory, ListedConnection, ListedQueue
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
-from app.broker.provisioning import LOST, QUEUE_LIMITS, USER_LIMITS
+from app.broker.provisioning import LOST, QUEUE_LIMITS, RUNNING, USER_LIMITS
 from app.broker.publisher_users import PREFIX
 
 _MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
@@ -119,7 +119,7 @@ def _allowed(name: str, value: Any) -> bool:
 
 def _exchanges(slug: str, now: Inventory, exchange: str) -> Iterator[Violation]:
     for each in now.exchanges:
-        ours = each.name in ("", exchange, SDK_EXCHANGE, LOST) or each.name.startswith("amq.")
+        ours = each.name in ("", exchange, SDK_EXCHANGE, LOST, RUNNING) or each.name.startswith("amq.")
         if each.vhost == slug and not ours:
             yield Violation(slug, "exchange", f"there is an exchange {each.name}", exchange=each.name)
 

@@ -49,6 +49,9 @@ feed_violations = Counter(  # exported under an older name, which dashboards use
 recoveries = Counter(
     "matchfeed_recoveries", "Recovery runs, by the state of the job after the run", ["state"]
 )
+recovery_unrendered = Counter(
+    "matchfeed_recovery_unrendered", "Messages that no recovery could render, and left out"
+)
 recovery_envelopes = Counter("matchfeed_recovery_envelopes", "Replayed envelopes confirmed by the broker")
 feed_tenants = Gauge("matchfeed_feed_tenants", "Tenants whose lease this process holds")
 xml_dropped_characters = Counter(

@@ -7,8 +7,13 @@ from typing import ClassVar
 from app.amqp.confirmed_channel import ConfirmedChannel, Unroutable
 from app.amqp.connection import BrokerError
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
+from app.amqp.frames import AmqpMessage
 from app.amqp.publishers import FeedPublishers
 from app.domain.recovery import RecoveryJob
+from app.kit.logging import get_logger
+from app.kit.metrics import recovery_unrendered
+
+log = get_logger(__name__)
 
 
 class RunFailed(Exception):
@@ -44,17 +49,33 @@ class RecoveryPublisher:
 
     async def publish(self, messages: Sequence[MatchMessage]) -> None:
         """Publish these, in order, and wait until all are confirmed."""
-        request, detailed = self._job.request, self._probabilities
         try:
             async with asyncio.TaskGroup() as group:
                 for each in messages:
-                    message = self._renderer.replayed(each, request, self._next_id(), probabilities=detailed)
-                    group.create_task(self._feed.replayed(each.name, message, self._channel))
+                    message = self._rendered(each)
+                    if message is not None:
+                        group.create_task(self._feed.replayed(each.name, message, self._channel))
                     await asyncio.sleep(0)  # what is live is read, rendered and published in between
         except ExceptionGroup as errors:
             if errors.split(BrokerError)[1]:
                 raise
             raise BrokerUnavailable("the broker did not accept a message") from errors.exceptions[0]
+
+    def _rendered(self, message: MatchMessage) -> AmqpMessage | None:
+        """The message as it is replayed; None for one that cannot be rendered: it is left out, as it is live,
+        so that all others are replayed."""
+        request, message_id = self._job.request, self._next_id()
+        try:
+            return self._renderer.replayed(message, request, message_id, probabilities=self._probabilities)
+        except Exception:
+            log.exception(
+                "a message cannot be rendered and is left out of a recovery",
+                job=self._job.id,
+                match=message.number,
+                message=message.name,
+            )
+            recovery_unrendered.inc()
+            return None
 
     async def publish_end(self, at: int) -> bool:
         """Publish `snapshot_complete`, which must reach a queue of the tenant; whether it did."""

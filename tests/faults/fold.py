@@ -98,6 +98,15 @@ async def everything(store: Store) -> set[int]:
     return {row["envelope_seq"] for row in rows}
 
 
+async def persistent(store: Store) -> set[int]:
+    """The numbers of those that a durable queue keeps while the broker restarts."""
+    async with store.autocommit() as tx:
+        rows = await tx.fetch(
+            "SELECT DISTINCT envelope_seq FROM change WHERE message NOT IN ('', 'odds_change')"
+        )
+    return {row["envelope_seq"] for row in rows}
+
+
 def check(consumer: Consumer, ledger: Ledger) -> None:
     """Nothing lost, nothing invented, nothing out of order, and the settlements are the ledger's."""
     consumer.check_identity()

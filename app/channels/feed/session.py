@@ -196,7 +196,7 @@ class FeedSession:
 
     def _holds(self, tenant_id: UUID) -> bool:
         publisher = self.relay.publishers.get(tenant_id)
-        return self._lease.held and publisher is not None and not publisher.closing
+        return self._lease.held and publisher is not None and not publisher.releasing
 
     async def _renew_leases(self, group: asyncio.TaskGroup, login: PublisherLogin) -> None:
         """Three times a lease: renew, acquire what is free, drop what we no longer hold."""
@@ -213,7 +213,7 @@ class FeedSession:
         relay, mine = self.relay, self.holder
         if self._tasks and not self._lease.held:
             raise LeaseLost("our lease expired")
-        drained = [each.tenant_id for each in relay.publishers.values() if each.closing and each.drained]
+        drained = [each.tenant_id for each in relay.publishers.values() if each.releasing and each.drained]
         async with relay.lock, self._store.transaction() as tx:
             started_at = self._lease.now()
             await cursors.release(tx, mine, drained)
@@ -259,10 +259,10 @@ class FeedSession:
 
     def _release_surplus(self, share: int) -> None:
         """Stop publishing to what is more than our share; it is released once it is drained."""
-        serving = [each for each in self.relay.publishers.values() if not each.closing]
+        serving = [each for each in self.relay.publishers.values() if not each.releasing]
         for publisher in serving[share:]:
             log.info("releasing a tenant to another process", tenant=publisher.slug)
-            publisher.closing = True
+            publisher.releasing = True
 
     async def _serve(self, tenant: LeasedTenant, login: PublisherLogin) -> None:
         """Publish to one tenant until it is dropped."""
@@ -287,8 +287,16 @@ class FeedSession:
         )
         async with asyncio.TaskGroup() as group:
             prepare = partial(self._prepare, publisher)
-            group.create_task(keep_connected(publisher, login, prepare, self.relay.live_delay))
+            on_restart = partial(self._broker_restarted, publisher, tenant)
+            group.create_task(keep_connected(publisher, login, prepare, self.relay.live_delay, on_restart))
             group.create_task(alive.run())
+
+    async def _broker_restarted(self, publisher: TenantPublisher, tenant: LeasedTenant) -> None:
+        """The odds that waited in the tenant's durable queues are lost, for they are transient messages."""
+        if tenant.bound_queues or publisher.served:
+            log.warning("the broker was restarted", tenant=publisher.slug)
+            publisher.notice.record_loss()
+            await self._persist_loss_flag(publisher)
 
     async def _persist_loss_flag(self, publisher: TenantPublisher) -> None:
         """Record in the store that the tenant has lost something; raises `Unavailable` if another process

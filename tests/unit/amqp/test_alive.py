@@ -26,7 +26,7 @@ class RecordedPublisher(SimpleNamespace):
 
     def __init__(self, channels: Any) -> None:
         super().__init__(notice=LossNotice(TAKEN, 10), healthy=True, slug="acme", state="not connected")
-        self.reachable, self.channels = asyncio.Event(), channels
+        self.attached, self.channels = asyncio.Event(), channels
 
     def pump(self) -> None: ...
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.domain.market import Market, MarketStatus
+from app.domain.recovery import RecoveryKind, RecoveryRequest
 from app.store.changes import ChangeRow
 
 MATCH = UUID(int=1)
@@ -60,6 +61,18 @@ def test_a_second_body_is_rendered_once_and_only_for_those_who_receive_it(
     assert rendered == [False, True] and first is second
     assert b'odds="1.93" probabilities="0.512346"' in first[0].body
     assert (first[0].headers, first[0].message_id) == (envelope.message.headers, envelope.message.message_id)
+
+
+def test_a_durable_queue_writes_all_but_live_odds_to_disk() -> None:
+    market = Market(13, "map=1|round=1|team=home", MarketStatus.ACTIVE, Decimal("1.93"), 0.5)
+    odds = replace(row(2, "odds_change", msgspec.json.encode(market)), entity="market")
+    kick_off = row(3, "fixture_change", b'{"change_type":1}')
+    renderer = EnvelopeRenderer("oddsfeed", 2)
+    live = [envelope.message.persistent for envelope in renderer.envelopes([odds, kick_off])]
+    assert live == [False, True]
+    replayed = MatchMessage("odds_change", 7, 0, 5, markets=[market])
+    request = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id="9")
+    assert renderer.replayed(replayed, request, "mf-r1").persistent
 
 
 def test_messages_without_odds_are_the_same_for_everybody() -> None:

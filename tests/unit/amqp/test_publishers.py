@@ -30,7 +30,9 @@ def document(feed: FeedPublishers) -> Any:
 
 def live_envelope(name: str, seq: int = 5) -> Envelope:
     headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": 0}
-    message = AmqpMessage("oddsfeed", routing.live(name, 7), b"<a/>", f"mf-{seq}", 0, headers)
+    message = AmqpMessage(
+        "oddsfeed", routing.live(name, 7), b"<a/>", f"mf-{seq}", 0, headers, name != "odds_change"
+    )
     return Envelope(seq, 0, UUID(int=1), 0, name, message, marshal(message))
 
 

@@ -1,4 +1,5 @@
 import asyncio
+from typing import Any
 
 import pytest
 from pamqp import commands
@@ -11,7 +12,7 @@ from tests.unit.amqp.brokered import Broker, went_on
 pytestmark = pytest.mark.anyio
 
 
-async def requested(broker: Broker, work: asyncio.Task[int]) -> int:
+async def requested(broker: Broker, work: asyncio.Task[Any]) -> int:
     """The channel of the newest request."""
     await went_on()
     assert not work.done()
@@ -41,6 +42,8 @@ async def test_a_queue_that_is_not_there_closes_this_channel_only() -> None:
     with pytest.raises(ChannelClosed) as refusal:
         await counting
     assert refusal.value.code == 404 and not broker.connection.ended.done()
+    closes = [value for _, value in broker.requests if isinstance(value, commands.Channel.Close)]
+    assert not closes, "the broker ends a connection that closes a closed channel"
     again = asyncio.create_task(queues.count("lost"))
     number = await requested(broker, again)
     broker.send(number, commands.Queue.DeclareOk("lost", 1, 0))
@@ -71,3 +74,20 @@ async def test_it_fails_with_its_connection() -> None:
     broker.connection.abort("the broker restarts")
     with pytest.raises(BrokerError, match="restarts"):
         await counting
+
+
+async def test_an_exchange_is_there_or_not() -> None:
+    broker = Broker()
+    queues = QueueChannel(broker.connection)
+    looking = asyncio.create_task(queues.has_exchange("running"))
+    number = await requested(broker, looking)
+    assert broker.requests[-1][1].passive
+    broker.send(number, commands.Exchange.DeclareOk())
+    assert await looking
+    again = asyncio.create_task(queues.has_exchange("running"))
+    broker.send(await requested(broker, again), commands.Channel.Close(404, "NOT_FOUND", 40, 10))
+    assert not await again
+    refused = asyncio.create_task(queues.has_exchange("running"))
+    broker.send(await requested(broker, refused), commands.Channel.Close(403, "ACCESS_REFUSED", 40, 10))
+    with pytest.raises(ChannelClosed):
+        await refused
