@@ -3,8 +3,9 @@
 `read` parses one log body and has no state between bodies, so any split of a log at line ends gives the same
 facts. A line's timestamp (three formats, `timestamps`) is split off first, then the beginning of the message
 chooses the function that parses it: `match_lines` or `player_lines`. Every pattern is anchored at the start
-of the line and a player's name contains no quote, so a chat message cannot be parsed as an event. Unknown
-lines are counted and skipped; none is an error.
+of the line and a player's name contains no quote, so a chat message cannot be parsed as an event. Patterns
+are ASCII (`re.ASCII`), as all is that a server writes itself: other digits are no numbers. Unknown lines are
+counted and skipped; none is an error.
 
 Source times have no time zone: they only spread a body's facts backwards from its arrival. Imported by
 `ingest` and by tools that analyse logs; imports from the domain the facts, and the names of sides, players

@@ -9,20 +9,26 @@ from app.ingest.cs2log.players import side_named
 
 ParsedLine = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
 
-_STATUS_TEAM = re.compile(r'(?:MatchStatus: )?Team playing "(CT|TERRORIST)": ?(.*)\Z')
+_STATUS_TEAM = re.compile(r'(?:MatchStatus: )?Team playing "(CT|TERRORIST)": ?(.*)\Z', re.ASCII)
 _STATUS_SCORE = re.compile(
-    r'MatchStatus: Score: (\d{1,4}):(\d{1,4}) on map "([^"]*)" RoundsPlayed: (-?\d{1,4})'
+    r'MatchStatus: Score: (\d{1,4}):(\d{1,4}) on map "([^"]*)" RoundsPlayed: (-?\d{1,4})',
+    re.ASCII,
 )
-_ROUND_WON = re.compile(r'Team "(CT|TERRORIST)" triggered "(\w+)" \(CT "(\d{1,4})"\) \(T "(\d{1,4})"\)')
-_GAME_OVER = re.compile(r"Game Over:\s+(?:\S+\s+)*?(\S+) score (\d{1,4}):(\d{1,4})(?: |\Z)")
-_MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"')
-_MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"')
-_PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z")
+_ROUND_WON = re.compile(
+    r'Team "(CT|TERRORIST)" triggered "(\w+)" \(CT "(\d{1,4})"\) \(T "(\d{1,4})"\)', re.ASCII
+)
+_GAME_OVER = re.compile(r"Game Over:\s+(?:\S+\s+)*?(\S+) score (\d{1,4}):(\d{1,4})(?: |\Z)", re.ASCII)
+_MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"', re.ASCII)
+_MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"', re.ASCII)
+_PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z", re.ASCII)
 _CLOCK = re.compile(
-    r'server_cvar: "(mp_roundtime|mp_roundtime_defuse|mp_freezetime|mp_c4timer)" "([\d.]{1,9})"'
+    r'server_cvar: "(mp_roundtime|mp_roundtime_defuse|mp_freezetime|mp_c4timer)" "([\d.]{1,9})"',
+    re.ASCII,
 )
-_CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"')
-_RESTORE = re.compile(r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"')
+_CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"', re.ASCII)
+_RESTORE = re.compile(
+    r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"', re.ASCII
+)
 
 #: The limits of what an operator may set, too.
 _MAX_ROUNDS, _MAX_OVERTIME_ROUNDS = 100, 20

@@ -9,25 +9,29 @@ from app.ingest.cs2log.match_lines import ParsedLine
 from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
-_KILLED = re.compile(rf'{WRITTEN}{_AT} killed {WRITTEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z')
-_ASSISTED = re.compile(rf"{WRITTEN} (?:flash-)?assisted killing {WRITTEN}\s*\Z")
-_SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ")
-_BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb")
-_TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?')
-_DISCONNECTED = re.compile(rf"{WRITTEN} disconnected")
-_SWITCHED = re.compile(r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>')
+_KILLED = re.compile(rf'{WRITTEN}{_AT} killed {WRITTEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII)
+_ASSISTED = re.compile(rf"{WRITTEN} (?:flash-)?assisted killing {WRITTEN}\s*\Z", re.ASCII)
+_SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ", re.ASCII)
+_BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb", re.ASCII)
+_TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
+_DISCONNECTED = re.compile(rf"{WRITTEN} disconnected", re.ASCII)
+_SWITCHED = re.compile(
+    r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>', re.ASCII
+)
 
 _ATTACKED = re.compile(
     rf'"([^"]*)"{_AT} attacked {WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
-    r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)'
+    r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)',
+    re.ASCII,
 )
 _MONEY = re.compile(
-    rf"{WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?"
+    rf"{WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?",
+    re.ASCII,
 )
-_ITEM_ACQUIRED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"')
-_LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]")
-_ITEM_LOST = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?')
-_ROW = re.compile(r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}),')
+_ITEM_ACQUIRED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"', re.ASCII)
+_LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]", re.ASCII)
+_ITEM_LOST = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?', re.ASCII)
+_ROW = re.compile(r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}),', re.ASCII)
 
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 #: What hurts without its owner doing anything at that moment.

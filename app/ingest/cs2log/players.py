@@ -7,9 +7,9 @@ from app.domain.match import MatchPlayer, Side
 
 WRITTEN = r'"([^"]*<-?\d+><[^<>"]*><[^<>"]*>)"'  #: one group: the token without its quotes
 
-_PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.DOTALL)
-_ACCOUNT = re.compile(r"\[U:1:\s*(\d{1,10})\]\Z")
-_LEGACY = re.compile(r"STEAM_[01]:([01]):(\d{1,10})\Z")
+_PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.ASCII | re.DOTALL)
+_ACCOUNT = re.compile(r"\[U:1:\s*(\d{1,10})\]\Z", re.ASCII)
+_LEGACY = re.compile(r"STEAM_[01]:([01]):(\d{1,10})\Z", re.ASCII)
 _SIDES: dict[str, Side] = {"CT": "CT", "TERRORIST": "T"}
 
 

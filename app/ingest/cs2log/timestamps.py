@@ -13,7 +13,7 @@ def split_timestamp(line: str) -> tuple[int, str] | None:
     after = line[end : end + 2]
     if after == ": ":
         time, message = source_time(line[start:end]), line[end + 2 :]
-    elif after[:1] == "." and line[end + 4 : end + 7] == " - " and line[end + 1 : end + 4].isdigit():
+    elif after[:1] == "." and line[end + 4 : end + 7] == " - " and _is_number(line[end + 1 : end + 4]):
         time, message = source_time(line[start:end]), line[end + 7 :]
         time = None if time is None else time + int(line[end + 1 : end + 4])
     else:
@@ -27,9 +27,14 @@ def source_time(stamp: str) -> int | None:
     if (stamp[2], stamp[5], stamp[10:13], stamp[15], stamp[18]) != ("/", "/", " - ", ":", ":"):
         return None
     parts = (stamp[6:10], stamp[0:2], stamp[3:5], stamp[13:15], stamp[16:18], stamp[19:21])
-    if not all(part.isdigit() and part.isascii() for part in parts):
+    if not all(_is_number(part) for part in parts):
         return None
     year, month, day, hour, minute, second = map(int, parts)
-    if not (1 <= month <= 12 and 1 <= day <= 31):
+    if not (year and 1 <= month <= 12 and 1 <= day <= 31):
         return None
     return timegm((year, month, day, hour, minute, second)) * 1000
+
+
+def _is_number(text: str) -> bool:
+    """Whether `int` reads it: `isdigit` alone is true of superscripts, too."""
+    return text.isascii() and text.isdigit()
