@@ -17,9 +17,9 @@ score and settle, but suspend every active market and open none.
 Some modules act where no line does, on one match after the other (`match_checks`): `repricing` prices matches
 again when time alone changes their prices, `rating_refresh` when their teams' ratings change, `suspension`
 suspends matches whose source is silent, or all when no worker is alive, `missing_ranges` continues after
-bytes that never came, `parked_batches` stores what cannot be applied. `source_selection` decides which of
-several senders is followed, and `rival_sources` records what the others send. `reference` imports reference
-data.
+bytes that never came, `parked_batches` stores what cannot be applied, and `pending_ranges` finds it among the
+ranges that waited for others. `source_selection` decides which of several senders is followed, and
+`rival_sources` records what the others send. `reference` imports reference data.
 
 Ingest imports no channel; only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
 `commands`, `trading`, `store`, `broker`, `access`, `http`, `domain` and `kit`.

@@ -18,10 +18,13 @@ from app.store.transaction import Tx
 log = get_logger(__name__)
 
 
-async def apply(store: Store, batch: Batch, now: int, config: IngestConfig) -> str:
-    """Apply a batch and the batches that waited for it. Returns the outcome: applied, repeat, early (it waits
-    for missing bytes), refused (its sender is not followed), or overflow (too many bytes wait already; it is
-    dropped).
+async def apply(
+    store: Store, batch: Batch, now: int, config: IngestConfig, *, with_pending: bool = True
+) -> str:
+    """Apply a batch and, `with_pending`, the batches that waited for it.
+
+    Returns the outcome: applied, repeat, early (it waits for missing bytes), refused (its sender is not
+    followed), or overflow (too many bytes wait already; it is dropped).
 
     Raises `NotFound` for an unknown match, `Unavailable` while the database is unavailable, and any error
     that a malformed batch causes; nothing is written then.
@@ -36,7 +39,7 @@ async def apply(store: Store, batch: Batch, now: int, config: IngestConfig) -> s
         if decision.verdict == "refused":
             await rival_sources.refuse(tx, match, batch, decision, now)
             return "refused"
-        return await _follow(tx, match, state, batch, decision, now, config)
+        return await _follow(tx, match, state, batch, decision, now, config, with_pending=with_pending)
 
 
 async def _follow(
@@ -47,6 +50,8 @@ async def _follow(
     decision: SourceDecision,
     now: int,
     config: IngestConfig,
+    *,
+    with_pending: bool,
 ) -> str:
     """Apply a batch whose sender is followed, perhaps from this batch on."""
     log_range = offsets.range_of(batch)
@@ -69,7 +74,7 @@ async def _follow(
         update.facts.append(SourceChanged(at=batch.arrived_at))
     whole = LogRange("", 0, 0, batch.body, batch.arrived_at)
     await update.add(log_range or whole, has_offsets=log_range is not None)
-    await update.add_pending()
+    await (update.add_pending() if with_pending else update.drop_obsolete())
     update.state = replace(update.state, last_message_id=batch.id)
     await update.finish(now, config, extra_writes=senders)
     return "applied"

@@ -4,7 +4,8 @@ A queue's next batch comes after the last one's commit (prefetch 1, acknowledged
 match's log is applied in order; a queue moves to another worker (`partition_assignment`) between two
 batches only. While the database is unavailable the batch waits here, and after some minutes returns to the
 head of its queue. A batch that fails repeatedly although the database is healthy is parked, its match is
-suspended, and the others continue.
+suspended, and the others continue. Batches that waited for it may be at fault instead: after the first
+failure it is tried without them, and they are applied after it, one by one.
 """
 
 import asyncio
@@ -16,7 +17,8 @@ from aiormq.abc import DeliveredMessage
 from faststream import AckPolicy
 from faststream.rabbit import Channel, RabbitMessage
 
-from app.ingest import apply, parked_batches
+from app.ingest import apply, parked_batches, pending_ranges
+from app.ingest.attempts import ATTEMPTS, RETRY_SECONDS, is_database_healthy
 from app.ingest.batch import Batch, from_message
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
@@ -27,9 +29,7 @@ from app.kit.errors import NotFound, Unavailable
 from app.kit.logging import bind, get_logger
 from app.store.connections import Store
 
-ATTEMPTS = 5
 _TIMEOUT_SECONDS = 300.0
-_RETRY_SECONDS = 0.1
 _DATABASE_RETRY_SECONDS = 0.5
 log = get_logger(__name__)
 Handler = Callable[[Batch], Awaitable[None]]
@@ -57,31 +57,34 @@ class Consumer:
         metrics.log_batch_wait.observe(max(0, self._clock() - batch.arrived_at) / 1000)
 
     async def _apply_or_park(self, batch: Batch) -> str:
-        failures = 0
+        outcome, has_failed = await self._attempt(batch)
+        if has_failed:
+            await pending_ranges.apply_each(self._store, batch.match_id, self._clock(), self._config)
+        return outcome
+
+    async def _attempt(self, batch: Batch) -> tuple[str, bool]:
+        """The outcome, and whether the batch failed before, so that pending ranges were left as they were."""
+        failures, has_failed = 0, False
         while True:
             try:
-                return await apply.apply(self._store, batch, self._clock(), self._config)
+                outcome = await apply.apply(
+                    self._store, batch, self._clock(), self._config, with_pending=not has_failed
+                )
+                return outcome, has_failed
             except NotFound:
                 log.warning("a log batch belongs to a match that does not exist any more")
-                return "orphan"
+                return "orphan", False
             except Unavailable as error:
                 log.warning("a log batch waits for the database", error=error.detail)
                 await asyncio.sleep(_DATABASE_RETRY_SECONDS)
             except Exception as error:
-                failures += await self._is_batch_at_fault()
+                has_failed = True
+                failures += await is_database_healthy(self._store)
                 log.exception("a log batch cannot be applied", failures=failures)
                 if failures == ATTEMPTS:
                     await parked_batches.park(self._store, batch, repr(error), self._clock())
-                    return "parked"
-                await asyncio.sleep(_RETRY_SECONDS)
-
-    async def _is_batch_at_fault(self) -> bool:
-        """Whether a failure is the batch's, not the database's."""
-        try:
-            await self._store.check()
-        except Unavailable:
-            return False
-        return True
+                    return "parked", has_failed
+                await asyncio.sleep(RETRY_SECONDS)
 
 
 def subscribe(queues: IngestQueues, handle: Handler, assignment: PartitionAssignment) -> None:

@@ -43,17 +43,25 @@ class LogUpdate:
 
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
-        if not self.state.has_pending:
-            return
-        waiting = await log_state.pending(self.tx, self.match.id)
+        waiting = await self.drop_obsolete()
+        while (pending := offsets.next_pending(self.state, waiting)) is not None:
+            waiting.remove(pending)
+            await self.add_one_pending(pending)
+
+    async def add_one_pending(self, pending: LogRange) -> None:
+        """Add a pending range that is next now."""
+        await self.add(pending)
+        await log_state.delete_pending(self.tx, self.match.id, pending)
+
+    async def drop_obsolete(self) -> list[LogRange]:
+        """Drop the pending ranges of an earlier run of the server; the others."""
+        waiting = await log_state.pending(self.tx, self.match.id) if self.state.has_pending else []
         for lost in offsets.obsolete(self.state, waiting):
             self.state = replace(self.state, has_gap=True)
             self.facts.insert(0, DataLost(at=lost.arrived_at, reason=GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
-        while (pending := offsets.next_pending(self.state, waiting)) is not None:
-            waiting.remove(pending)
-            await self.add(pending)
-            await log_state.delete_pending(self.tx, self.match.id, pending)
+            waiting.remove(lost)
+        return waiting
 
     async def finish(self, now: int, config: IngestConfig, extra_writes: Sequence[Write] = ()) -> None:
         """Fold the facts, let trading react, and write everything, `extra_writes` included."""

@@ -11,7 +11,7 @@ from app.ingest.suspension import suspend_for_loss
 from app.store import alerts, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.log_state import ParkedBatch
+from app.store.log_state import LogRange, LogState, ParkedBatch
 from app.store.transaction import Tx
 
 _MAX_ERROR = 300  #: characters of an error in an alert
@@ -35,16 +35,36 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
             ),
         )
         match = await matches.lock(tx, batch.match_id)
-        await _skip(tx, match.id, batch)
+        state = replace(await log_state.get(tx, match.id), last_message_id=batch.id)
+        await _skip(tx, state, offsets.range_of(batch))
         await suspend_for_loss(tx, match, GAP, now)
-        detail = f"batch {batch.id} could not be applied: {error[:_MAX_ERROR]}"
-        await alerts.begin(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match.id), detail, now)
+        await _begin_alert(tx, match.id, batch.id, error, now)
 
 
-async def _skip(tx: Tx, match_id: UUID, batch: Batch) -> None:
-    """Continue after the batch as if it had been parsed."""
-    state = await log_state.get(tx, match_id)
-    log_range = offsets.range_of(batch)
+async def park_pending(store: Store, match_id: UUID, pending: LogRange, error: str, now: int) -> None:
+    """Park a pending range, as `park` does with a batch; nothing if it is pending no more."""
+    name = f"{match_id} {pending.instance} {pending.begin}-{pending.end}"
+    place = (pending.instance, pending.begin, pending.end)
+    async with store.transaction() as tx:
+        match = await matches.lock(tx, match_id)
+        if pending not in await log_state.pending(tx, match.id):
+            return
+        await log_state.park(
+            tx, ParkedBatch(name, match.id, *place, pending.body, pending.arrived_at, now, error)
+        )
+        await log_state.delete_pending(tx, match.id, pending)
+        await _skip(tx, await log_state.get(tx, match.id), pending)
+        await suspend_for_loss(tx, match, GAP, now)
+        await _begin_alert(tx, match.id, name, error, now)
+
+
+async def _skip(tx: Tx, state: LogState, log_range: LogRange | None) -> None:
+    """Continue after the range as if it had been parsed."""
     if log_range is not None:
         state, _ = offsets.advance(state, log_range)
-    await tx.write([log_state.save_statement(replace(state, has_gap=True, last_message_id=batch.id))])
+    await tx.write([log_state.save_statement(replace(state, has_gap=True))])
+
+
+async def _begin_alert(tx: Tx, match_id: UUID, name: str, error: str, now: int) -> None:
+    detail = f"batch {name} could not be applied: {error[:_MAX_ERROR]}"
+    await alerts.begin(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), detail, now)

@@ -8,11 +8,13 @@ from msgspec.structs import replace
 from prometheus_client import REGISTRY
 
 from app.ingest import apply as applying
-from app.ingest import cs2log, health
-from app.ingest.consumer import ATTEMPTS, Consumer
+from app.ingest import cs2log, health, missing_ranges
+from app.ingest.attempts import ATTEMPTS
+from app.ingest.consumer import Consumer
 from app.ingest.log_update import GAP
 from app.kit.errors import Unavailable
-from app.store import log_state
+from app.store import alerts, history, log_state
+from app.store.alerts import AlertKind
 from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, Server
@@ -65,6 +67,53 @@ async def test_a_parked_batch_that_comes_again_is_a_repeat(
     await consumer.handle(poison)
     await consumer.handle(poison)
     assert reads.count(poison.body) == ATTEMPTS
+
+
+@pytest.mark.parametrize("filled", ["by the batch between", "by nothing in time"])
+async def test_a_pending_range_that_cannot_be_applied_is_parked_alone(
+    store: Store, server: Server, reads: list[bytes], filled: str
+) -> None:
+    """The batch for which it waited is applied, and so are those behind it."""
+    await server.begin()
+    consumer = Consumer(store, CONFIG, lambda: server.now)
+    between = server.cut(logs.kill(logs.CT[1], logs.T[1]))
+    poison = server.cut(POISON.decode())
+    behind = server.cut(logs.kill(logs.CT[2], logs.T[2]))
+    await consumer.handle(behind)
+    await consumer.handle(poison)
+    if filled == "by the batch between":
+        await consumer.handle(between)
+        kills = 3
+    else:
+        assert await missing_ranges.skip_missing(store, server.now + CONFIG.gap_millis + 1, CONFIG) == 1
+        kills = 2
+    async with store.autocommit() as tx:
+        (parked,) = await tx.fetch("SELECT match_id, body, error FROM log_parked")
+        (alert,) = await alerts.listing(tx, kinds=[AlertKind.PARKED_BATCH], ended=False)
+        assert await log_state.pending(tx, server.match.id) == []
+        assert [event.type for event in await history.timeline(tx, server.match.id)].count("kill") == kills
+    assert tuple(parked.values()) == (server.match.id, poison.body, "RuntimeError('bitten')")
+    assert alert.match_id == server.match.id
+    assert (await server.state()).suspended == GAP
+    await consumer.handle(server.cut(*logs.ct_win(1, 0)))
+    await consumer.handle(server.cut(*logs.freeze(1, 0)))
+    state = await server.state()
+    assert (state.suspended, state.maps[0].home_score) == ("", 1)
+
+
+async def test_a_batch_that_cannot_be_applied_is_parked_and_not_the_range_that_waited_for_it(
+    store: Store, server: Server, reads: list[bytes]
+) -> None:
+    await server.begin()
+    consumer = Consumer(store, CONFIG, lambda: server.now)
+    poison = server.cut(POISON.decode())
+    await consumer.handle(server.cut(logs.kill(logs.CT[2], logs.T[2])))
+    await consumer.handle(poison)
+    async with store.autocommit() as tx:
+        (parked,) = await tx.fetch("SELECT message FROM log_parked")
+        assert await log_state.pending(tx, server.match.id) == []
+        assert [event.type for event in await history.timeline(tx, server.match.id)].count("kill") == 2
+    assert parked["message"] == poison.id
 
 
 async def test_other_matches_go_on(store: Store, server: Server, reads: list[bytes]) -> None:
