@@ -82,7 +82,7 @@ class Consumer:
                 failures += await is_database_healthy(self._store)
                 log.exception("a log batch cannot be applied", failures=failures)
                 if failures == ATTEMPTS:
-                    await parked_batches.park(self._store, batch, repr(error), self._clock())
+                    await parked_batches.park(self._store, batch, repr(error), self._clock(), self._config)
                     return "parked", has_failed
                 await asyncio.sleep(RETRY_SECONDS)
 

@@ -4,11 +4,12 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.ingest import offsets
+from app.ingest import offsets, source_selection
 from app.ingest.batch import Batch
+from app.ingest.config import IngestConfig
 from app.ingest.log_update import GAP
 from app.ingest.suspension import suspend_for_loss
-from app.store import alerts, log_state, matches
+from app.store import alerts, log_senders, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState, ParkedBatch
@@ -17,8 +18,9 @@ from app.store.transaction import Tx
 _MAX_ERROR = 300  #: characters of an error in an alert
 
 
-async def park(store: Store, batch: Batch, error: str, now: int) -> None:
-    """Park a batch that cannot be applied, and suspend its match until the next round begins."""
+async def park(store: Store, batch: Batch, error: str, now: int, config: IngestConfig) -> None:
+    """Park a batch that cannot be applied. If its sender is followed, its match continues after it and is
+    suspended until the next round begins."""
     async with store.transaction() as tx:
         await log_state.park(
             tx,
@@ -35,9 +37,14 @@ async def park(store: Store, batch: Batch, error: str, now: int) -> None:
             ),
         )
         match = await matches.lock(tx, batch.match_id)
-        state = replace(await log_state.get(tx, match.id), last_message_id=batch.id)
-        await _skip(tx, state, offsets.range_of(batch))
-        await suspend_for_loss(tx, match, GAP, now)
+        state = await log_state.get(tx, match.id)
+        decision = source_selection.decide(state.known, batch, config.takeover_millis)
+        # The lines of a refused sender are not missing. One that would take over does with its next batch,
+        # wherever that begins.
+        if decision.verdict in ("followed", "next_run"):
+            await _skip(tx, replace(state, last_message_id=batch.id), offsets.range_of(batch))
+            await tx.write(log_senders.save_statements(match.id, decision.changed))
+            await suspend_for_loss(tx, match, GAP, now)
         await _begin_alert(tx, match.id, batch.id, error, now)
 
 

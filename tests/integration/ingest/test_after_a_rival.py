@@ -134,7 +134,7 @@ async def test_what_no_line_causes_carries_no_time_of_arrival(
 ) -> None:
     seq = await head(store)
     assert await arrivals_since(store, seq - 1) == {0}, "the rival's claim"
-    await parked_batches.park(store, server.cut("unreadable"), "ValueError()", server.now)
+    await parked_batches.park(store, server.cut("unreadable"), "ValueError()", server.now, CONFIG)
     await rival_sources.forget_rivals(store, rival.now + GONE, CONFIG)
     await execution.execute(
         store,

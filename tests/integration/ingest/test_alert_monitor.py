@@ -15,7 +15,7 @@ from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import TenantReport
 from app.store.transaction import Tx
-from tests.integration.ingest.conftest import NOW, Server
+from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.web import issuing, serving
 
@@ -68,7 +68,8 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
     store: Store, monitor: AlertMonitor, server: Server
 ) -> None:
     await server.begin()
-    await parked_batches.park(store, server.cut(*logs.ct_win(1, 0)), "ValueError('nonsense')", server.now)
+    end = server.cut(*logs.ct_win(1, 0))
+    await parked_batches.park(store, end, "ValueError('nonsense')", server.now, CONFIG)
     await monitor.update()
     (alert,) = await _all(store, AlertKind.PARKED_BATCH)
     assert (alert.match_id, alert.ended_at) == (server.match.id, None)

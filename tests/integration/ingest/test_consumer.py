@@ -16,8 +16,9 @@ from app.kit.errors import Unavailable
 from app.store import alerts, history, log_state
 from app.store.alerts import AlertKind
 from app.store.connections import Store
+from app.store.log_state import LogState
 from app.store.transaction import Tx
-from tests.integration.ingest.conftest import CONFIG, Server
+from tests.integration.ingest.conftest import CONFIG, Addressed, Server
 from tests.support import logs
 
 POISON = b"poison"
@@ -114,6 +115,42 @@ async def test_a_batch_that_cannot_be_applied_is_parked_and_not_the_range_that_w
         assert await log_state.pending(tx, server.match.id) == []
         assert [event.type for event in await history.timeline(tx, server.match.id)].count("kill") == 2
     assert parked["message"] == poison.id
+
+
+async def test_a_parked_batch_of_a_refused_sender_moves_nothing(
+    store: Store, server: Server, reads: list[bytes]
+) -> None:
+    followed = Addressed(server, "run", "203.0.113.5:27015")
+    await followed.begin()
+    rival = Addressed(followed, "rival", "203.0.113.9:27015")
+    consumer = Consumer(store, CONFIG, lambda: followed.now)
+    poison = rival.cut(POISON.decode())
+
+    async def position() -> LogState:
+        async with store.autocommit() as tx:
+            return await log_state.get(tx, server.match.id)
+
+    before = await position()
+    await consumer.handle(poison)
+    async with store.autocommit() as tx:
+        (parked,) = await tx.fetch("SELECT message FROM log_parked")
+    assert parked["message"] == poison.id
+    assert (await position(), (await followed.state()).suspended) == (before, "")
+    await followed.send(logs.kill(logs.CT[1], logs.T[1]))
+    assert (await position()).next_offset == followed.offset
+
+
+async def test_the_next_run_of_the_server_is_followed_after_its_parked_first_batch(
+    store: Store, server: Server, reads: list[bytes]
+) -> None:
+    first = Addressed(server, "run", "203.0.113.5:27015")
+    await first.begin()
+    restarted = Addressed(first, "restarted", first.address)
+    consumer = Consumer(store, CONFIG, lambda: restarted.now)
+    await consumer.handle(restarted.cut(POISON.decode()))
+    assert (await restarted.state()).suspended == GAP
+    await restarted.send(*logs.freeze(0, 0))
+    assert (await restarted.state()).suspended == ""
 
 
 async def test_other_matches_go_on(store: Store, server: Server, reads: list[bytes]) -> None:
