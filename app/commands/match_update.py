@@ -45,7 +45,7 @@ async def react_and_write(
     """
     if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
         after = await team_ratings.with_current_ratings(tx, after, now, begins=True)
-    book = await markets.book(tx, after.id)
+    book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
     reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:

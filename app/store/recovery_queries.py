@@ -43,7 +43,8 @@ class TimestampedMatch(msgspec.Struct, frozen=True):
 
     @property
     def match(self) -> Match:
-        """Decoded at each use: it may be large."""
+        """As far as 0.1.0 knew it, which a summary needs no more than (`store.matches` has the rest). Decoded
+        at each use: it may be large."""
         return _decode(self.state)
 
 
