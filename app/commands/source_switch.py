@@ -54,7 +54,10 @@ def _senders(match_id: UUID, known: Sequence[LogSender], chosen: LogSender) -> l
     others = [
         replace(each, state="dismissed", claims=False, why="an operator decided for another source")
         for each in known
-        if each.source != chosen.source and each.state in ("followed", "refused")
+        if each.source != chosen.source
+        and (
+            each.state in ("followed", "refused") or (each.state == "ended" and each.server != chosen.server)
+        )
     ]
     followed = replace(chosen, state="followed", claims=False, why="")
     return log_senders.save_statements(match_id, [followed, *others])

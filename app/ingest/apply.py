@@ -58,7 +58,7 @@ async def _follow(
     if decision.verdict == "taken_over":
         state = replace(state, instance=batch.instance, next_offset=None, has_gap=True)
     state = offsets.await_start_of_run(state, log_range) if log_range else state
-    senders = log_senders.save_statements(match.id, decision.changed)
+    senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
     if log_range is not None and offsets.is_early(state, log_range):
         await tx.write([log_state.save_statement(state), *senders])
         if not await log_state.has_room_for(tx, match.id, log_range):

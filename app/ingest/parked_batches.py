@@ -43,7 +43,7 @@ async def park(store: Store, batch: Batch, error: str, now: int, config: IngestC
         # wherever that begins.
         if decision.verdict in ("followed", "next_run"):
             await _skip(tx, replace(state, last_message_id=batch.id), offsets.range_of(batch))
-            await tx.write(log_senders.save_statements(match.id, decision.changed))
+            await tx.write(log_senders.save_statements(match.id, decision.changed, decision.forgotten))
             await suspend_for_loss(tx, match, GAP, now)
         await _begin_alert(tx, match.id, batch.id, error, now)
 

@@ -2,10 +2,11 @@
 
 A match has one source. The same server's next run continues where the last one ended; any other sender is
 refused, and its lines change nothing, until an operator chooses it or the followed one has been silent for
-long.
+long. Neither a sender that an operator dismissed nor an earlier run of a server takes over by itself.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -29,11 +30,12 @@ Verdict = Literal["followed", "next_run", "taken_over", "refused"]
 
 class SourceDecision(msgspec.Struct, frozen=True):
     """Whether a batch's lines count; its sender after the batch, with the reason if they do not; the sender
-    that it replaces, if any."""
+    that it replaces, if any; and the one whose record makes room for its own, if any."""
 
     verdict: Verdict
     sender: LogSender
     replaced: LogSender | None = None
+    forgotten: LogSender | None = None
 
     @property
     def changed(self) -> tuple[LogSender, ...]:
@@ -43,26 +45,40 @@ class SourceDecision(msgspec.Struct, frozen=True):
 def decide(known: tuple[LogSender, ...], batch: Batch, takeover_millis: int) -> SourceDecision:
     """Decide on a batch. The followed source can be replaced after `takeover_millis` of silence."""
     sender = _sender(known, batch)
+    decision = _decide(known, sender, batch, takeover_millis)
+    listed = [each for each in known if each.source != OTHERS]
+    if len(listed) < MAX_SENDERS or any(each.source == sender.source for each in listed):
+        return decision
+    if decision.verdict == "refused":
+        return replace(decision, sender=_shared(known, decision.sender))
+    return replace(decision, forgotten=_dispensable(listed, decision.replaced))
+
+
+def _decide(
+    known: tuple[LogSender, ...], sender: LogSender, batch: Batch, takeover_millis: int
+) -> SourceDecision:
     current = followed(known)
     if current is None or current.source == sender.source:
         return SourceDecision("followed", replace(sender, state="followed", why="", claims=False))
     silent = batch.arrived_at - current.last_seen
-    if silent >= takeover_millis:
+    if _has_later_run(known, sender):
+        same = sender.server == current.server
+        why = "an earlier run of the server that is followed" if same else "an earlier run of its server"
+        late = same and batch.arrived_at - current.first_seen < RESTART_MILLIS
+        return SourceDecision("refused", replace(sender, why=why) if late else _refused(sender, why))
+    if silent >= takeover_millis and not _is_dismissed(known, sender):
         why = f"silent for {silent // 1000} s when another source took over"
         return _replacing(sender, current, "taken_over", why)
-    if sender.server == current.server and sender.state != "ended":
+    if sender.server == current.server and sender.state != "dismissed":
         if silent >= RESTART_MILLIS or _names_its_server(batch):
             return _replacing(sender, current, "next_run", "the server's next run took its place")
         return SourceDecision("refused", _refused(sender, "another run of the server is still sending"))
-    if sender.state == "ended" and sender.server == current.server:
-        why = "an earlier run of the server that is followed"
-        late = batch.arrived_at - current.first_seen < RESTART_MILLIS
-        return SourceDecision("refused", replace(sender, why=why) if late else _refused(sender, why))
     return SourceDecision("refused", _refused(sender, f"{display_name(current)} is followed"))
 
 
 def followed(known: tuple[LogSender, ...]) -> LogSender | None:
-    return next((each for each in known if each.state == "followed"), None)
+    """The sender that is followed; never the record that several senders share."""
+    return next((each for each in known if each.state == "followed" and each.source != OTHERS), None)
 
 
 def display_name(sender: LogSender) -> str:
@@ -89,14 +105,65 @@ def _names_its_server(batch: Batch) -> bool:
     return bool(batch.address or batch.unique or not batch.peer)
 
 
+def _has_later_run(known: tuple[LogSender, ...], sender: LogSender) -> bool:
+    """Whether another run of the sender's server has been followed that began after it."""
+    return any(
+        each.server == sender.server
+        and each.state in ("followed", "ended")
+        and each.first_seen > sender.first_seen
+        for each in known
+        if each.source != OTHERS
+    )
+
+
+def _is_dismissed(known: tuple[LogSender, ...], sender: LogSender) -> bool:
+    """Whether an operator decided against the sender or another run of its server. A sender without a record
+    of its own shares the decision against those."""
+    listed = any(each.source == sender.source for each in known)
+    return any(
+        each.state == "dismissed" and (each.server == sender.server if each.source != OTHERS else not listed)
+        for each in known
+    )
+
+
+def _shared(known: tuple[LogSender, ...], refused: LogSender) -> LogSender:
+    """The record that all senders beyond the most share, after a batch of one of them."""
+    found = next((each for each in known if each.source == OTHERS), None)
+    if found is None:
+        return replace(refused, source=OTHERS)
+    shown = replace(
+        found,
+        server=refused.server,
+        instance=refused.instance,
+        peer=refused.peer,
+        map=refused.map or found.map,
+        last_seen=max(refused.last_seen, found.last_seen),
+        end_offset=refused.end_offset,
+        last_line=refused.last_line or found.last_line,
+    )
+    return _refused(shown, refused.why)
+
+
+def _dispensable(listed: Sequence[LogSender], replaced: LogSender | None) -> LogSender | None:
+    """The record that makes room for that of a sender to follow: the oldest of a refused sender, else of an
+    earlier run; none that an operator decided about or has an alert about."""
+    candidates = [
+        each
+        for each in listed
+        if each.state in ("refused", "ended")
+        and not each.claims
+        and (replaced is None or each.source != replaced.source)
+    ]
+    return min(candidates, key=lambda each: (each.state == "ended", each.last_seen), default=None)
+
+
 def _sender(known: tuple[LogSender, ...], batch: Batch) -> LogSender:
     """The batch's sender with what the batch shows of it; a new one is refused until it is decided."""
     server = server_of(batch)
     name = batch.instance or server or UNNAMED
+    if name == OTHERS:
+        name = f"{OTHERS} (its name)"  # no sender may pass for the record that several share
     found = next((each for each in known if each.source == name), None)
-    if found is None and len(known) >= MAX_SENDERS:
-        name = OTHERS
-        found = next((each for each in known if each.source == name), None)
     at = batch.arrived_at
     if found is None:
         found = LogSender(source=name, state="refused", first_seen=at, last_seen=at)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
-from piccolo.query import Select
+from piccolo.query import Delete, Select
 
 from app.store.prepared import prepared
 from app.store.sql import holds, not_exists
@@ -54,17 +54,25 @@ async def listing(tx: Tx, match_id: UUID) -> tuple[LogSender, ...]:
     return decoded(await tx.value(reads.SENDERS, match_id))
 
 
-def save_statements(match_id: UUID, changed: Sequence[LogSender]) -> list[Write]:
-    """The statement that writes these senders."""
+def save_statements(
+    match_id: UUID, changed: Sequence[LogSender], forgotten: LogSender | None = None
+) -> list[Write]:
+    """The statements that write these senders and delete the record of the one that is forgotten."""
+    gone = [Write.of(_delete(match_id, forgotten.source))] if forgotten else []
     if not changed:
-        return []
-    return [Write(bulk_writes.SAVE_SENDERS, (match_id, msgspec.json.encode(changed)))]
+        return gone
+    return [*gone, Write(bulk_writes.SAVE_SENDERS, (match_id, msgspec.json.encode(changed)))]
 
 
 async def rival_sources_gone(tx: Tx, before: int) -> list[UUID]:
     """Matches with an open alert about rival sources none of which has sent since `before` (ms)."""
     rows = await tx.run(_rival_sources_gone(before))
     return [row["match_id"] for row in rows]
+
+
+@prepared
+def _delete(match_id: UUID, source: str) -> Delete:
+    return LogSenderTable.delete().where(LogSenderTable.match_id == match_id, LogSenderTable.source == source)
 
 
 @prepared

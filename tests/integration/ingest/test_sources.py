@@ -184,6 +184,34 @@ async def test_senders_that_change_their_name_fill_no_table(
     assert len(found) == source_selection.MAX_SENDERS + 1
 
 
+async def test_a_sender_beyond_the_most_takes_over_alone(first: Addressed, client: httpx.AsyncClient) -> None:
+    strangers = [
+        Addressed(first, f"run-{number + 10}", f"203.0.113.9:{number}")
+        for number in range(source_selection.MAX_SENDERS + 5)
+    ]
+    for stranger in strangers:
+        assert await stranger.deliver(stranger.cut('server_cvar: "mp_maxrounds" "30"')) == ["refused"]
+    *_, other, heir = strangers
+    heir.now = other.now = first.now + CONFIG.takeover_millis
+    await heir.send(f'World triggered "Match_Start" on "{logs.MAP}"', *logs.live())
+    assert await other.deliver(other.cut(*logs.live())) == ["refused"]
+    await heir.send(logs.kill(logs.CT[0], logs.T[0]))
+    found = (await client.get(f"/ops/v1/matches/{first.match.id}/sources")).json()["data"]
+    assert [each["source"] for each in found if each["state"] == "followed"] == [heir.instance]
+    assert len(found) == source_selection.MAX_SENDERS + 1
+
+
+async def test_an_operators_choice_dismisses_the_server_that_had_fallen_silent(
+    first: Addressed, rival: Addressed, client: httpx.AsyncClient
+) -> None:
+    first.now = rival.now = first.now + CONFIG.takeover_millis
+    await rival.send(*logs.live())
+    command = {"command": "follow_source", "source": "run-2"}
+    assert (await client.post(f"/ops/v1/matches/{first.match.id}/commands", json=command)).status_code == 200
+    first.now = rival.now + CONFIG.takeover_millis
+    assert await first.deliver(first.cut(*logs.live())) == ["refused"]
+
+
 async def test_senders_without_headers_are_distinguished_by_address(store: Store, server: Server) -> None:
     first = replace(server.cut(*logs.kick_off()), instance="", begin=None, end=None, peer="198.51.100.1")
     again = replace(server.cut(*logs.live()), instance="", begin=None, end=None, peer="198.51.100.2")
