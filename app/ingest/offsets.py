@@ -44,7 +44,8 @@ def advance(state: LogState, log_range: LogRange) -> tuple[LogState, bytes]:
     next_offset, new = _next_offset(state, log_range), log_range.body
     if next_offset is not None and log_range.begin < next_offset:
         new = new[-(log_range.end - next_offset) :] if log_range.end > next_offset else b""
-    return replace(state, instance=log_range.instance, next_offset=log_range.end), new
+    end = max(log_range.end, next_offset or 0)  # a pending range may lie within one that was applied
+    return replace(state, instance=log_range.instance, next_offset=end), new
 
 
 def next_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:

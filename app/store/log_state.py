@@ -94,7 +94,8 @@ async def has_room_for(tx: Tx, match_id: UUID, pending: LogRange) -> bool:
 
 
 async def save_pending(tx: Tx, match_id: UUID, pending: LogRange, now: int) -> None:
-    """Store a pending range, from `now` (ms) on, until the one before it arrives; an equal one stays."""
+    """Store a pending range, from `now` (ms) on, until the one before it arrives. Of several with the same
+    begin the longest is stored, which waits for as long as the first of them."""
     place = (pending.instance, pending.begin, pending.end)
     await tx.change(_save_pending(match_id, *place, pending.body, pending.arrived_at, now))
 
@@ -178,7 +179,12 @@ def _save_pending(
         arrived_at=arrived_at,
         kept_at=kept_at,
     )
-    return LogPending.insert(row).on_conflict(action="DO NOTHING")
+    return LogPending.insert(row).on_conflict(
+        (LogPending.match_id, LogPending.instance, LogPending.begin_offset),
+        action="DO UPDATE",
+        values=[LogPending.end_offset, LogPending.body, LogPending.arrived_at],
+        where=LogPending.end_offset < end,
+    )
 
 
 @prepared

@@ -1,5 +1,6 @@
 """Every byte of a log counts once and in order, however it is delivered."""
 
+import pytest
 from msgspec.structs import replace
 
 from app.domain.match import Match
@@ -45,6 +46,41 @@ async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Ser
     assert state.suspended == ""
     async with store.autocommit() as tx:
         assert await log_state.pending(tx, state.id) == []
+
+
+@pytest.mark.parametrize("longer_first", [False, True])
+async def test_of_pending_ranges_with_one_begin_the_longest_counts(
+    store: Store, server: Server, longer_first: bool
+) -> None:
+    """A sender that repeats a request may have more lines to send by then."""
+    await server.begin()
+    missing, second, third = (server.cut(logs.kill(logs.CT[0], logs.T[seat])) for seat in (1, 2, 3))
+    both = replace(third, id="both", begin=second.begin, body=second.body + third.body)
+    waiting = (both, second) if longer_first else (second, both)
+    assert await server.deliver(*waiting) == ["early", "early"]
+    assert await server.deliver(missing) == ["applied"]
+    assert await kills(store, server.match) == 4
+    await server.send(logs.kill(logs.CT[0], logs.T[4]))
+    state = await server.state()
+    assert (state.doubts, await kills(store, server.match)) == ((), 5)
+
+
+async def test_a_pending_range_within_one_that_was_applied_moves_nothing_back(
+    store: Store, server: Server
+) -> None:
+    await server.begin()
+    first, second, third = (server.cut(logs.kill(logs.CT[0], logs.T[seat])) for seat in (1, 2, 3))
+    whole = replace(
+        third,
+        id="whole",
+        begin=first.begin,
+        body=first.body + second.body + third.body,
+        arrived_at=server.now,
+    )
+    assert await server.deliver(second, whole) == ["early", "applied"]
+    assert await kills(store, server.match) == 4
+    await server.send(logs.kill(logs.CT[0], logs.T[4]))
+    assert await kills(store, server.match) == 5
 
 
 async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
