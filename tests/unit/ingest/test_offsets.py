@@ -61,6 +61,17 @@ def test_every_byte_is_read_once_and_in_order(batches: list[Batch]) -> None:
 
 
 @given(deliveries(), st.data())
+def test_every_byte_is_read_once_of_ranges_that_overlap(batches: list[Batch], data: st.DataObject) -> None:
+    """The position never moves back, whatever was pending within a range that was applied."""
+    place = st.integers(0, len(LOG))
+    for begin, end in data.draw(st.lists(st.tuples(place, place).map(sorted), max_size=5)):
+        batches.insert(data.draw(st.integers(1, len(batches))), a_batch(begin, end))
+    read, pending = receive(batches)
+    assert read == LOG
+    assert not pending
+
+
+@given(deliveries(), st.data())
 def test_nothing_after_a_gap_is_read(batches: list[Batch], data: st.DataObject) -> None:
     gap = data.draw(st.sampled_from(batches))
     read, _ = receive([batch for batch in batches if batch.begin != gap.begin])
