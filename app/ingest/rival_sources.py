@@ -22,7 +22,6 @@ from app.store.connections import Store
 from app.store.log_senders import LogSender
 from app.store.transaction import Tx
 
-_ANY_TIME = 1 << 62  #: ms, later than any line
 log = get_logger(__name__)
 
 
@@ -55,7 +54,7 @@ async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
     at once, and must not put a match of a silent source back on offer.
     """
     async with store.autocommit() as tx:
-        claimed = await log_senders.rival_sources_gone(tx, _ANY_TIME)
+        claimed = await log_senders.matches_with_rivals(tx)
         found = await matches.by_ids(tx, claimed)
     silent = [match.id for match in found if silence.doubt_if_silent(match, now, config) is not match]
 

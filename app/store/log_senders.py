@@ -17,6 +17,8 @@ from app.store.transaction import Tx, Write
 OTHERS = "others"  #: the name under which a match's senders beyond the most are recorded together
 State = Literal["followed", "refused", "dismissed", "ended"]
 
+_OPEN_ALERT = (Alert.kind == "rival_source", Alert.ended_at.is_null())
+
 
 class LogSender(msgspec.Struct, frozen=True, kw_only=True):
     """A sender of a match's log. Times in Unix ms, `end_offset` in bytes of its run (None: not known).
@@ -64,6 +66,11 @@ def save_statements(
     return [*gone, Write(bulk_writes.SAVE_SENDERS, (match_id, msgspec.json.encode(changed)))]
 
 
+async def matches_with_rivals(tx: Tx) -> list[UUID]:
+    """Matches with an open alert about rival sources."""
+    return [row["match_id"] for row in await tx.run(_matches_with_rivals())]
+
+
 async def rival_sources_gone(tx: Tx, before: int) -> list[UUID]:
     """Matches with an open alert about rival sources none of which has sent since `before` (ms)."""
     rows = await tx.run(_rival_sources_gone(before))
@@ -83,5 +90,9 @@ def _rival_sources_gone(before: int) -> Select[Any]:
         holds(LogSenderTable.claims),
         LogSenderTable.last_seen >= before,
     )
-    begun = (Alert.kind == "rival_source", Alert.ended_at.is_null())
-    return Alert.select(Alert.match_id).where(*begun, not_exists(rivals)).distinct()
+    return Alert.select(Alert.match_id).where(*_OPEN_ALERT, not_exists(rivals)).distinct()
+
+
+@prepared
+def _matches_with_rivals() -> Select[Any]:
+    return Alert.select(Alert.match_id).where(*_OPEN_ALERT).distinct()
