@@ -232,6 +232,8 @@ class FeedSession:
             relay.unbooked = await tenants.unbooked(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)
+        if self._tasks and not self._lease.held:  # another process may have expelled our broker user
+            raise LeaseLost("our lease expired while it was renewed")
         self._notify_refused(refused)
         for tenant_id in set(self._tasks) - set(held):
             self._drop(tenant_id)

@@ -10,6 +10,7 @@ import pytest
 from lxml import etree
 
 from app.amqp import routing
+from app.amqp.lease import LeaseLost
 from app.broker import publisher_users
 from app.broker.address import parse
 from app.broker.management import Management
@@ -69,6 +70,26 @@ async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
         task = asyncio.create_task(session.run(stopping))
         await asyncio.sleep(0)
         stopping.set()
+        async with asyncio.timeout(20):
+            await task
+
+
+async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meanwhile another process has expelled its broker user."""
+    await rig.tenant()
+    terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
+    session = FeedSession(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+    task = asyncio.create_task(session.run(asyncio.Event()))
+    await until("it serves the tenant", lambda: session.relay.publishers)
+
+    async def suspended(*_: object) -> dict[UUID, int]:
+        monkeypatch.setattr(session._lease, "_clock", lambda: time.monotonic() + 60)
+        return {}
+
+    monkeypatch.setattr(cursors, "renew", suspended)
+    with pytest.raises(LeaseLost):
         async with asyncio.timeout(20):
             await task
 
