@@ -137,7 +137,7 @@ class ConfirmedChannel:
         for number in tags:
             if waiting := self._unconfirmed.pop(number, None):
                 self._bytes -= waiting.size
-                if not waiting.done.done():  # whoever published it may have been cancelled
+                if not waiting.done.done():  # its publisher may have been cancelled
                     waiting.done.set_result(accepted)
                 self._count(True, bool(self._unconfirmed))
         self._changed.set()
