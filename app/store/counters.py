@@ -129,12 +129,12 @@ class Counters:
             limits = [request.limit for request in batch]
             try:
                 reply = await script([request.name for request in batch], [WINDOW_MILLIS, moment, *limits])
-            except (RedisError, OSError) as error:
+                _resolve(batch, reply)
+            except (RedisError, OSError, ValueError) as error:  # ValueError: a reply of another length
                 self._disconnect(repr(error))
                 return
             self._timeout_handle.cancel()
             self._batch = []
-            _resolve(batch, reply)
         self._sending = None
 
     def _on_timeout(self, batch: list[_CountRequest], last: bool) -> None:

@@ -56,6 +56,25 @@ async def test_a_request_over_the_limit_returns_when_the_next_may_come(services:
         assert await counters.count(name, 2) == Count(True, 0, 10_000)
 
 
+async def test_a_reply_of_another_length_leaves_nobody_waiting(
+    services: Services, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Counters(services.redis_url) as counting:
+        with monkeypatch.context() as patch:
+            patch.setattr("app.store.counters.SCRIPT", "return {1}")
+            async with asyncio.timeout(5):
+                with pytest.raises(Unavailable):
+                    await counting.count(name, 2)
+
+        async def counts_again() -> bool:
+            try:
+                return (await counting.count(name, 100)).counted
+            except Unavailable:
+                return False
+
+        await eventually(counts_again, bool)
+
+
 async def test_a_burst_at_the_edge_of_a_minute_gains_nothing(services: Services, name: str) -> None:
     """What a fixed window lets through twice: a full burst just before its edge and one just after."""
     clock = Turned()
