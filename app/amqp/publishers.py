@@ -1,9 +1,9 @@
 """What is published to tenants, declared as FastStream publishers: each with its key, schema and description.
 
 The AsyncAPI document comes from these declarations, and every message is published by one of them. How its
-bytes reach tenants is the transport under them: a middleware that hands each message to its destination
+bytes reach tenants is the transport under them: a middleware that passes each message to its destination
 instead of to FastStream's own producer. A live envelope is published once, whatever the number of tenants:
-that `live` returns means that it is handed over, and each tenant's publisher writes it within its window.
+that `live` returns means that it is passed on, and each tenant's publisher writes it within its window.
 The others are for one tenant, and return once the broker has confirmed.
 """
 
@@ -46,7 +46,7 @@ class ToTenants:
     envelope: Envelope
     recent: RecentEnvelopes
 
-    async def hand_over(self) -> None:
+    async def pass_on(self) -> None:
         self.recent.extend((self.envelope,), self.envelope.seq)
 
 
@@ -57,19 +57,19 @@ class ToTenant:
     message: AmqpMessage
     channel: ConfirmedChannel
 
-    async def hand_over(self) -> None:
+    async def pass_on(self) -> None:
         """Raises what the channel raises."""
         await self.channel.publish(self.message)
 
 
 class Transport(BaseMiddleware[RabbitPublishCommand, Any]):
-    """The last middleware of a publish: hands the message over instead of calling FastStream's producer."""
+    """The last middleware of a publish: passes the message on instead of calling FastStream's producer."""
 
     async def publish_scope(
         self, call_next: Callable[[RabbitPublishCommand], Awaitable[Any]], cmd: RabbitPublishCommand
     ) -> None:
         published: Any = cmd.body
-        await published.hand_over()
+        await published.pass_on()
 
 
 class FeedPublishers:

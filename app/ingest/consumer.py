@@ -131,7 +131,7 @@ async def _move_to_end(number: int, message: RabbitMessage, consume: Consume) ->
         await channel.basic_cancel(tag or "")
         await channel.basic_consume(queue(number).name, deliver, consumer_tag=tag)
     except FAILURES as error:
-        log.warning("a queue is yielded with its connection", queue=number, error=repr(error))
+        log.warning("could not yield a queue: its connection failed", queue=number, error=repr(error))
 
 
 async def _undecoded(message: RabbitMessage) -> RabbitMessage:
