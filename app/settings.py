@@ -50,7 +50,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The vhost of the broker's event exchange (plugin `rabbitmq_event_exchange`), which reports the queues
     #: that tenants bind.
     rabbitmq_event_vhost: str = "/"
-    #: Signs log-source tokens and keys the hashes of API keys; at least 32 characters.
+    #: Signs log-source tokens, keys the hashes of API keys, links and sessions, and encrypts the secrets of
+    #: second factors; at least 32 characters.
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"

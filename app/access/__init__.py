@@ -1,4 +1,4 @@
-"""Who may see what: keys, the grant of each key, and the changes to both.
+"""Who may see what: keys, the grant of each key, tenants' people, and the changes to all of them.
 
 A key is shown once and stored as a keyed hash. Its grant is cached in the process until PostgreSQL notifies
 that some key or tenant has changed; while a process cannot receive that, it reads the key at every request.
@@ -9,6 +9,11 @@ So a change takes effect everywhere at once, whatever else is down. Every refusa
 validates what a key is issued with, `key_format` generates and checks keys. `broker_sync` applies tenants'
 access to the broker, `key_logins` decides which keys may log in there. `log_tokens` signs the addresses that
 game servers send their logs to.
+
+The people of tenants: `users` changes them and their one-time links, `sign_in` opens and checks sessions,
+`second_factor` verifies codes, `passwords` hashes, `portal_tokens` makes the tokens of links and sessions. A
+token is shown once and stored as a keyed hash. Every refusal to sign in has the same text and takes the same
+work.
 
 Imported by `operators`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
 and `cli`; imports `store`, `broker`, `domain` and `kit`.

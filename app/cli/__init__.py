@@ -1,8 +1,9 @@
 """The command line, `matchfeed`: thin commands that read the settings once and call one function below.
 
-A command that fails prints one clear line and exits with a status other than 0. Secrets (keys, AMQP URLs)
-are printed exactly once, when they are created: to standard output, or in a file that only its owner may read
-(`demo_tenants`). Nothing of ours imports this package; the scripts that run the demo import `demo_commands`.
+A command that fails prints one clear line and exits with a status other than 0. Secrets (keys, AMQP URLs,
+one-time links) are printed exactly once, when they are created: to standard output, or in a file that only
+its owner may read (`demo_tenants`). Nothing of ours imports this package; the scripts that run the demo
+import `demo_commands`.
 """
 
 import click
@@ -19,6 +20,7 @@ from app.cli.rating_commands import ratings
 from app.cli.simulate_command import simulate
 from app.cli.tail_command import tail
 from app.cli.tenant_commands import book, key, tenant, unbook
+from app.cli.user_commands import user
 from app.kit.version import VERSION
 
 
@@ -31,7 +33,7 @@ def main() -> None:
     """
 
 
-for command in (*PROCESSES, feed, tail, tenant, key, book, unbook, match, simulate, demo_tenants):
+for command in (*PROCESSES, feed, tail, tenant, user, key, book, unbook, match, simulate, demo_tenants):
     main.add_command(command)
 for command in (alerts, settlement_check, fault, imports, ratings):
     main.add_command(command)

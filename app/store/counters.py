@@ -16,9 +16,10 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from app.kit.clock import Clock
+from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.store.process_counters import ProcessCounters
 
 WINDOW_MILLIS = 60_000
 _REPLY_SECONDS = 0.08
@@ -88,6 +89,7 @@ class Counters:
     def __init__(self, redis_url: str, clock: Clock | None = None) -> None:
         self._url = redis_url
         self._clock = clock
+        self._in_process = ProcessCounters(WINDOW_MILLIS, clock or system_clock)
         self._client: Redis | None = None
         self._abandoned: Redis | None = None  #: the client of a lost connection, which is still to be closed
         self._down = asyncio.Event()
@@ -117,6 +119,15 @@ class Counters:
             self._sending = loop.create_task(self._send_batches(client))
         self._waiting.append(_CountRequest(name, limit, result))
         return await result
+
+    async def refused_for(self, name: str, limit: int) -> int:
+        """Count one more of `name`, as `count` does; 0, or in how many ms one may be counted again. While
+        Redis is down, only what happens in this process is counted, and the limit holds for that."""
+        try:
+            count = await self.count(name, limit)
+        except Unavailable:
+            return self._in_process.count(name, limit)
+        return 0 if count.counted else max(count.frees_in, 1)
 
     async def _send_batches(self, client: Redis) -> None:
         """Send all waiting requests in one call, again and again until none is waiting."""

@@ -12,7 +12,7 @@ APP_CONFIG = AppConfig(
             f"app.store.tables.{noun}"
             for noun in (
                 *("match", "market", "history", "change", "tenant", "key", "source", "worker"),
-                *("command", "recovery", "reference", "statistics", "search", "alert", "rating"),
+                *("command", "recovery", "reference", "statistics", "search", "alert", "rating", "user"),
             )
         ]
     ),

@@ -1,0 +1,89 @@
+"""Passwords: what one must be, and its argon2id hash.
+
+A hash takes 46 MiB and some 80 ms of a processor, so at most two are computed at once, in threads of their
+own, and few may wait. Where there is nothing to compare with, the work is the same (`_NOTHING`).
+"""
+
+import asyncio
+import unicodedata
+from base64 import b64encode
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from secrets import token_bytes
+from typing import ParamSpec, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from app.kit.errors import Field, Invalid, Unavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MIN_LENGTH, MAX_LENGTH = 12, 128
+_HASHER = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
+_MAX_PENDING = 32
+_executor = ThreadPoolExecutor(2, thread_name_prefix="password")
+_pending: set[Future[object]] = set()
+
+
+def _unknown() -> str:
+    """The hash of a password that nobody knows: random bytes, with the parameters of every other."""
+    salt, digest = (b64encode(token_bytes(size)).decode().rstrip("=") for size in (16, 32))
+    costs = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    return f"$argon2id$v=19${costs}${salt}${digest}"
+
+
+_NOTHING = _unknown()
+
+
+def validate_password(password: str, email: str) -> None:
+    """Raises `Invalid` unless the password may be used by the user with that address."""
+    plain = _normalized(password)
+    why = ""
+    if not MIN_LENGTH <= len(plain) <= MAX_LENGTH or len(password) > MAX_LENGTH:
+        why = f"A password has {MIN_LENGTH} to {MAX_LENGTH} characters."
+    elif plain.casefold() == email.casefold():
+        why = "A password is not the address."
+    elif len(set(plain)) == 1:
+        why = "A password is not one character repeated."
+    if why:
+        raise Invalid(Field(("password",), why, "password"))
+
+
+async def hash_password(password: str) -> str:
+    """What is stored of a password. Raises `Unavailable` when too many wait already."""
+    return await _in_thread(_HASHER.hash, _encoded(password))
+
+
+async def verify_password(stored: str | None, password: str) -> bool:
+    """Whether `stored` is the hash of the password; None, or a password that is too long, takes as long as a
+    wrong password. Raises `Unavailable` when too many wait already."""
+    if stored is None or len(password) > MAX_LENGTH:
+        await _in_thread(_matches, _NOTHING, password[:MAX_LENGTH])
+        return False
+    return await _in_thread(_matches, stored, password)
+
+
+def _matches(stored: str, password: str) -> bool:
+    try:
+        return _HASHER.verify(stored, _encoded(password))
+    except VerifyMismatchError:
+        return False
+
+
+def _normalized(password: str) -> str:
+    """Keyboards differ in how they compose a letter."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def _encoded(password: str) -> bytes:
+    return _normalized(password).encode("utf-8", "surrogatepass")
+
+
+async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    if len(_pending) >= _MAX_PENDING:
+        raise Unavailable("Too many passwords are being checked; try again.", retry_after=2)
+    future = _executor.submit(work, *args, **kwargs)
+    _pending.add(future)  # type: ignore[arg-type]  # a future's type is not covariant
+    future.add_done_callback(_pending.discard)
+    return await asyncio.wrap_future(future)
