@@ -28,6 +28,8 @@ from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
+from app.channels.portal.dependencies import PortalDependencies
+from app.channels.portal.routes import portal_router
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.openapi import OpenApiDocuments, generate_documents
@@ -64,7 +66,7 @@ from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
 
-#: What is served over HTTP and documented; the stream and the board are beside it.
+#: What is served over HTTP and documented; the stream, the board and the portal are beside it.
 ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
@@ -81,6 +83,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "facade": Provide(parts.facade_of, sync_to_thread=False),
         "ops": provide(lambda: parts.operators),
         "board": provide(lambda: parts.board),
+        "portal": provide(lambda: parts.portal),
         "stream_server": provide(lambda: parts.stream_server),
         "openapi_documents": provide(lambda: parts.openapi_documents),
         "asyncapi_document": provide(lambda: parts.asyncapi_document),
@@ -90,7 +93,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     limiter = parts.unauthenticated_limiter
     listeners = ListenerFilter(limiter, settings.operator_port, settings.sdk_port)
     return Application(
-        route_handlers=(*ROUTES, *STREAM, *BOARD),
+        route_handlers=(*ROUTES, *STREAM, *BOARD, portal_router(lambda: parts.portal)),
         middleware=[
             listeners,
             RequestGuard(
@@ -129,6 +132,7 @@ class Parts:
         self.refused_recoveries: RefusedRecoveries
         self.facades: dict[Listener, FacadeDependencies]
         self.operators: OperatorDependencies
+        self.portal: PortalDependencies
         self.stream_server: StreamServer
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
@@ -164,6 +168,7 @@ class Parts:
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.refused_recoveries = RefusedRecoveries(store)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
+            self.portal = self._portal(store, broker)
             self.facades = facades(settings, store, self._clock)
             self.rest = RestDependencies(
                 store,
@@ -212,6 +217,18 @@ class Parts:
             pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             public_url=settings.public_url.rstrip("/"),
             sandbox=settings.sandbox,
+        )
+
+    def _portal(self, store: Store, broker: BrokerConfig) -> PortalDependencies:
+        return PortalDependencies(
+            store=store,
+            grants=self.grants,
+            counters=self.counters,
+            recoveries=self.recoveries,
+            clock=self._clock,
+            secret=self._settings.secret_key,
+            broker=broker,
+            public_url=self._settings.public_url.rstrip("/"),
         )
 
     def _health(self, store: Store, queues: IngestQueues) -> Health:

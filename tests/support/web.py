@@ -18,12 +18,15 @@ IssueKey = Callable[..., Awaitable[str]]
 
 
 @asynccontextmanager
-async def serving(settings: Settings, clock: Clock = system_clock) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the application, which is started before and stopped after."""
+async def serving(
+    settings: Settings, clock: Clock = system_clock, *, address: str = "127.0.0.1"
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the application, which is started before and stopped after; its requests come from
+    `address`."""
     app: Litestar = create_app(settings, clock)
     async with app.lifespan():
         called: Any = app
-        transport = httpx.ASGITransport(called, raise_app_exceptions=False)
+        transport = httpx.ASGITransport(called, raise_app_exceptions=False, client=(address, 4711))
         async with httpx.AsyncClient(transport=transport, base_url="http://matchfeed.test") as client:
             yield client
 

@@ -1,0 +1,146 @@
+"""What concerns the user alone: password, second factor, sessions."""
+
+from typing import Any
+from uuid import UUID
+
+import segno
+from litestar import Response, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from markupsafe import Markup
+
+from app.access import second_factor
+from app.access import sign_in as sessions
+from app.channels.portal import cookies
+from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
+from app.channels.portal.error_pages import sentences
+from app.channels.portal.forms import Form
+from app.channels.portal.pages import page, redirect
+from app.channels.portal.session_guard import SIGN_IN
+from app.http.reading import get
+from app.kit.errors import Field, Invalid, Refusal
+
+_PATH = "/portal/account"
+
+
+@get("/account")
+async def account(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+    """The user's own page."""
+    return await _account_page(request, portal)
+
+
+@post("/account/password")
+async def change_password(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
+) -> Response[Any]:
+    """Set a new password; every other session of the user ends."""
+    form = Form(await request.form())
+    new = form.secret("new")
+    try:
+        if new != form.secret("again"):
+            raise Invalid(Field(("again",), "The two passwords differ.", "passwords_differ"))
+        await sessions.change_password(
+            portal.store, request.auth, form.secret("old"), new, now=portal.clock()
+        )
+    except Refusal as refusal:
+        return await _account_page(request, portal, refusal)
+    return redirect(_PATH, "password_changed")
+
+
+@post("/account/second-factor")
+async def begin_second_factor(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
+) -> Response[str]:
+    """Show a new secret for the user's authenticator, this once; it counts after `confirm`."""
+    async with portal.store.transaction() as tx:
+        begun = await second_factor.begin(tx, request.auth.user, secret=portal.secret, now=portal.clock())
+    return page(request, "second_factor.html", secret=begun.secret, picture=_picture(begun.uri), sentences=[])
+
+
+@post("/account/second-factor/confirm")
+async def confirm_second_factor(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
+) -> Response[Any]:
+    """Require the second factor from now on, once a code shows that the authenticator has its secret."""
+    code = Form(await request.form()).text("code")
+    try:
+        async with portal.store.transaction() as tx:
+            await second_factor.confirm(tx, request.auth.user, code, secret=portal.secret, now=portal.clock())
+    except Refusal as refusal:
+        return await _account_page(request, portal, refusal)
+    return redirect(_PATH, "second_factor_on")
+
+
+@post("/account/second-factor/remove")
+async def remove_second_factor(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
+) -> Response[Any]:
+    """Require the password alone from now on; a code proves that it is the user who wants that."""
+    code = Form(await request.form()).text("code")
+    try:
+        await second_factor.remove(
+            portal.store, request.auth.user, code, secret=portal.secret, now=portal.clock()
+        )
+    except Refusal as refusal:
+        return await _account_page(request, portal, refusal)
+    return redirect(_PATH, "second_factor_off")
+
+
+@post("/account/sessions/{session_id:uuid}/end")
+async def end_session(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], session_id: FromPath[UUID]
+) -> Response[Any]:
+    """End one of the user's sessions."""
+    async with portal.store.transaction() as tx:
+        await sessions.end_session(
+            tx, request.auth.user.id, session_id, by=request.auth.actor, now=portal.clock()
+        )
+    if session_id != request.auth.session_id:
+        return redirect(_PATH, "session_ended")
+    response = redirect(SIGN_IN, "signed_out")
+    response.set_cookie(cookies.ended_session_cookie(secure=portal.secure))
+    return response
+
+
+@post("/account/sessions/end-others")
+async def end_other_sessions(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
+) -> Response[Any]:
+    """End every session of the user but this one."""
+    async with portal.store.transaction() as tx:
+        await sessions.end_other_sessions(
+            tx, request.auth.user.id, request.auth.session_id, by=request.auth.actor, now=portal.clock()
+        )
+    return redirect(_PATH, "sessions_ended")
+
+
+async def _account_page(
+    request: SignedInRequest, portal: PortalDependencies, refusal: Refusal | None = None
+) -> Response[str]:
+    async with portal.store.autocommit() as tx:
+        own = await sessions.sessions(tx, request.auth.user.id, now=portal.clock())
+    return page(
+        request,
+        "account.html",
+        status=refusal.status if refusal else 200,
+        sessions=own,
+        present=request.auth.session_id,
+        sentences=sentences(request, refusal) if refusal else [],
+    )
+
+
+def _picture(uri: str) -> Markup:
+    """The address as a QR code, an SVG without styles of its own. It is safe: its size and path only."""
+    code = segno.make(uri, error="m")
+    return Markup(code.svg_inline(scale=5, omitsize=True, light="white", dark="black"))  # noqa: S704
+
+
+HANDLERS = (
+    account,
+    change_password,
+    begin_second_factor,
+    confirm_second_factor,
+    remove_second_factor,
+    end_session,
+    end_other_sessions,
+)

@@ -1,0 +1,46 @@
+"""The dependencies of the portal's handlers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+from litestar import Request
+from litestar.datastructures import State
+
+from app.access.admin import BrokerConfig
+from app.access.grants import Grants
+from app.domain.user import SignedIn
+from app.kit.clock import Clock
+from app.recovery.request import RecoveryService
+from app.store.connections import Store
+from app.store.counters import Counters
+from app.store.transaction import Tx
+
+SignedInRequest = Request[object, SignedIn, State]  #: its `auth` is who is signed in
+
+
+class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
+    """The dependencies of the handlers. `secret` keys the hashes of keys, links and session tokens;
+    `public_url` is the address of the REST service and of the portal."""
+
+    store: Store
+    grants: Grants
+    counters: Counters
+    recoveries: RecoveryService
+    clock: Clock
+    secret: str
+    broker: BrokerConfig
+    public_url: str
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers reach the portal over TLS."""
+        return self.public_url.startswith("https://")
+
+    @asynccontextmanager
+    async def changing_grants(self) -> AsyncIterator[Tx]:
+        """A transaction that changes keys or the tenant: this process applies it at once, the others when
+        they are notified."""
+        async with self.store.transaction() as tx:
+            yield tx
+        self.grants.invalidate()

@@ -1,0 +1,70 @@
+"""Refusals as pages: a sentence that says what to do, with the status of the refusal."""
+
+from typing import Any
+
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+from litestar.response import Redirect
+
+from app.channels.portal.pages import HEADERS, page, texts_for
+from app.channels.portal.session_guard import SignInRequired
+from app.http import request_id
+from app.kit.errors import Field, Invalid, Refusal
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+_KNOWN = {404: "errors.not_found", 405: "errors.not_allowed", 413: "errors.too_large"}
+
+
+def refused(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
+    """A refusal as a page; without a session, the way to the page for signing in."""
+    if isinstance(error, SignInRequired):
+        if request.headers.get("hx-request"):  # htmx would show the page inside this one
+            return Response(None, status_code=204, headers=HEADERS | {"HX-Redirect": error.location})
+        return Redirect(error.location, status_code=303, headers=dict(HEADERS))
+    response = page(request, "error.html", status=error.status, sentences=sentences(request, error))
+    if error.retry_after is not None:
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
+
+
+def sentences(request: Request[Any, Any, Any], error: Refusal) -> list[str]:
+    """What a refusal says, in the user's language where that has a text for it."""
+    if isinstance(error, Invalid):
+        return [_sentence(request, field) for field in error.fields]
+    return [error.detail]
+
+
+def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    """The framework's refusals."""
+    texts = texts_for(request)
+    name = _KNOWN.get(error.status_code)
+    found = [texts(name) if name else str(error.detail)]
+    return page(request, "error.html", status=error.status_code, sentences=found)
+
+
+def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """A form that no browser sends: not UTF-8, or malformed."""
+    return page(request, "error.html", status=400, sentences=[texts_for(request)("errors.unreadable")])
+
+
+def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """An internal error: the traceback is logged, the page has the request's id."""
+    name = request_id.of(request.scope)
+    log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
+    return page(request, "error.html", status=500, sentences=[texts_for(request)("errors.failed", id=name)])
+
+
+def _sentence(request: Request[Any, Any, Any], field: Field) -> str:
+    texts, name = texts_for(request), f"errors.{field.type}"
+    return texts(name) if texts.has(name) else field.msg
+
+
+HANDLERS: dict[type[Exception] | int, Any] = {
+    Refusal: refused,
+    ValidationException: unreadable,
+    HTTPException: http,
+    UnicodeDecodeError: unreadable,
+    RecursionError: unreadable,
+    Exception: unexpected,
+}

@@ -1,0 +1,19 @@
+"""How values are shown: filters of the templates."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+
+
+def moment(millis: int | None) -> str | Markup:
+    """Unix ms as a time in UTC, empty for None."""
+    if millis is None:
+        return ""
+    at = datetime.fromtimestamp(millis / 1000, UTC)
+    shown = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="milliseconds"), shown)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {"moment": moment}

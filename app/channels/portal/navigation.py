@@ -1,0 +1,28 @@
+"""The pages that every page links to."""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A page: its path, the name of its title among the texts, whether it (or one below it) is shown."""
+
+    path: str
+    title: str
+    current: bool
+
+
+_PAGES = (
+    ("/portal", "overview.title"),
+    ("/portal/offer", "offer.title"),
+    ("/portal/people", "people.title"),
+    ("/portal/account", "account.title"),
+)
+
+
+def entries(path: str) -> tuple[Entry, ...]:
+    """Every page, with that of `path` marked."""
+    return tuple(Entry(each, title, _is_current(each, path)) for each, title in _PAGES)
+
+
+def _is_current(page: str, path: str) -> bool:
+    return path == page or (page != "/portal" and path.startswith(f"{page}/"))

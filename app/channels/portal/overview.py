@@ -1,0 +1,16 @@
+"""The first page: what the tenant has, and how its delivery stands."""
+
+from litestar import Response
+
+from app.channels.portal.dependencies import SignedInRequest
+from app.channels.portal.pages import page
+from app.http.reading import get
+
+
+@get("/")
+async def overview(request: SignedInRequest) -> Response[str]:
+    """The first page."""
+    return page(request, "overview.html")
+
+
+HANDLERS = (overview,)

@@ -1,0 +1,122 @@
+"""The tenant's users: who they are, invitations, roles, ends."""
+
+from typing import Any
+from uuid import UUID
+
+from litestar import Response, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.access import users
+from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
+from app.channels.portal.error_pages import sentences
+from app.channels.portal.forms import Form
+from app.channels.portal.pages import page, redirect
+from app.channels.portal.permissions import Permission
+from app.domain.user import Role
+from app.http.reading import get
+from app.kit.errors import Refusal
+
+_PATH = "/portal/people"
+_OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
+
+
+@get("/people")
+async def list_people(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+    """Every user of the tenant."""
+    return await _people_page(request, portal)
+
+
+@post("/people", opt=_OWNERS)
+async def invite(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+    """Add a user, and show the one-time link with which they set their password."""
+    form, signed_in, now = Form(await request.form()), request.auth, portal.clock()
+    try:
+        async with portal.store.transaction() as tx:
+            role = Role(form.choice("role", list(Role)))
+            email, name = form.text("email", longest=254), form.text("name", longest=100)
+            user = await users.create_user(
+                tx, signed_in.tenant.slug, email, name, role, by=signed_in.actor, now=now
+            )
+            link = await users.issue_link(
+                tx, signed_in.tenant.id, user.id, secret=portal.secret, by=signed_in.actor, now=now
+            )
+    except Refusal as refusal:
+        return await _people_page(request, portal, refusal)
+    return _link_page(request, portal, user.email, link)
+
+
+@post("/people/{user_id:uuid}/link", opt=_OWNERS)
+async def issue_link(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
+) -> Response[str]:
+    """A one-time link with which the user sets a new password; earlier links of theirs end."""
+    form, signed_in = Form(await request.form()), request.auth
+    async with portal.store.transaction() as tx:
+        found = {each.id: each for each in await users.listing(tx, signed_in.tenant.id)}
+        link = await users.issue_link(
+            tx,
+            signed_in.tenant.id,
+            user_id,
+            secret=portal.secret,
+            by=signed_in.actor,
+            now=portal.clock(),
+            without_second_factor=form.has("without_second_factor"),
+        )
+    return _link_page(request, portal, found[user_id].email, link)
+
+
+@post("/people/{user_id:uuid}/role", opt=_OWNERS)
+async def set_role(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
+) -> Response[Any]:
+    """Give a user another role."""
+    form, signed_in = Form(await request.form()), request.auth
+    try:
+        role = Role(form.choice("role", list(Role)))
+        async with portal.store.transaction() as tx:
+            await users.set_role(
+                tx, signed_in.tenant.id, user_id, role, by=signed_in.actor, now=portal.clock()
+            )
+    except Refusal as refusal:
+        return await _people_page(request, portal, refusal)
+    return redirect(_PATH, "role_set")
+
+
+@post("/people/{user_id:uuid}/end", opt=_OWNERS)
+async def end_user(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
+) -> Response[Any]:
+    """End a user, with all their sessions and links."""
+    signed_in = request.auth
+    try:
+        async with portal.store.transaction() as tx:
+            await users.end_user(tx, signed_in.tenant.id, user_id, by=signed_in.actor, now=portal.clock())
+    except Refusal as refusal:
+        return await _people_page(request, portal, refusal)
+    return redirect(_PATH, "user_ended")
+
+
+async def _people_page(
+    request: SignedInRequest, portal: PortalDependencies, refusal: Refusal | None = None
+) -> Response[str]:
+    async with portal.store.autocommit() as tx:
+        found = await users.listing(tx, request.auth.tenant.id)
+    return page(
+        request,
+        "people.html",
+        status=refusal.status if refusal else 200,
+        people=found,
+        roles=list(Role),
+        sentences=sentences(request, refusal) if refusal else [],
+    )
+
+
+def _link_page(
+    request: SignedInRequest, portal: PortalDependencies, email: str, link: users.IssuedLink
+) -> Response[str]:
+    address = users.link_address(portal.public_url, link.raw)
+    return page(request, "issued_link.html", email=email, address=address, expires_at=link.expires_at)
+
+
+HANDLERS = (list_people, invite, issue_link, set_role, end_user)

@@ -1,0 +1,32 @@
+"""Every route of the portal, as one router."""
+
+from collections.abc import Callable
+
+from litestar import Router
+
+from app.channels.portal import account, assets, entry, error_pages, offer, overview, people
+from app.channels.portal.dependencies import PortalDependencies
+from app.channels.portal.session_guard import SessionGuard
+
+_HANDLERS = (
+    *entry.HANDLERS,
+    *assets.HANDLERS,
+    *overview.HANDLERS,
+    *offer.HANDLERS,
+    *people.HANDLERS,
+    *account.HANDLERS,
+)
+_FORM_BYTES = 65_536
+
+
+def portal_router(dependencies: Callable[[], PortalDependencies]) -> Router:
+    """The portal's router; `dependencies` exist only once the application has started."""
+    return Router(
+        path="/portal",
+        route_handlers=_HANDLERS,
+        middleware=[SessionGuard(dependencies)],
+        exception_handlers=error_pages.HANDLERS,
+        opt={"open": True, "query": ("done",)},
+        request_max_body_size=_FORM_BYTES,
+        include_in_schema=False,
+    )

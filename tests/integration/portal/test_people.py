@@ -1,0 +1,93 @@
+"""People of a tenant in the portal: invitations, links, roles, ends, their own account."""
+
+import re
+
+import httpx
+import pyotp
+
+from app.domain.user import Role
+from tests.integration.portal.conftest import SignIn
+from tests.support.portal import PASSWORD, Person
+
+SCRIPT = "<script>alert(1)</script>"
+NEW = {"email": "new@acme.test", "name": SCRIPT, "role": "reader"}
+
+
+def link_in(text: str) -> str:
+    found = re.search(r"https?://[^<\"\s]+(/portal/link/[^<\"\s]+)", text)
+    assert found, text
+    return found[1]
+
+
+def action(page: httpx.Response, end: str, near: str) -> str:
+    """The address of the form that ends so in the row of a user."""
+    row = next(each for each in page.text.split("<tr") if near in each)
+    found = re.search(rf'action="(/portal/people/[^"]+/{end})"', row)
+    assert found, row
+    return found[1]
+
+
+async def test_an_invitation_works_once_and_is_shown_once(sign_in: SignIn, client: httpx.AsyncClient) -> None:
+    owner = await sign_in()
+    invited = await owner.post("/portal/people", **NEW)
+    path = link_in(invited.text)
+    assert (await client.get(path)).status_code == 200
+    assert "passwords differ" in (await client.post(path, data={"password": PASSWORD, "again": "x"})).text
+    fields = {"password": PASSWORD, "again": PASSWORD}
+    assert (await client.post(path, data=fields)).status_code == 303
+    for replayed in (await client.get(path), await client.post(path, data=fields)):
+        assert replayed.status_code == 404
+    assert (await Person(client, "new@acme.test").sign_in()).status_code == 303
+    page = await owner.get("/portal/people")
+    assert path not in page.text and SCRIPT not in page.text and "&lt;script&gt;" in page.text
+
+
+async def test_ending_a_user_ends_their_sessions(sign_in: SignIn) -> None:
+    owner, trader = await sign_in(), await sign_in(Role.TRADER)
+    page = await owner.get("/portal/people")
+    assert (await owner.post(action(page, "end", trader.email))).status_code == 303
+    assert (await trader.get("/portal")).status_code == 303
+    assert (await trader.sign_in()).status_code == 401
+
+
+async def test_the_last_owner_stays(sign_in: SignIn) -> None:
+    owner = await sign_in()
+    page = await owner.get("/portal/people")
+    assert (await owner.post(action(page, "end", owner.email))).status_code == 409
+    assert (await owner.post(action(page, "role", owner.email), role="reader")).status_code == 409
+
+
+async def test_ids_of_another_tenant_do_not_exist(sign_in: SignIn) -> None:
+    owner, stranger = await sign_in(), await sign_in(Role.OWNER, "beta")
+    page = await owner.get("/portal/people")
+    for end in ("end", "role", "link"):
+        response = await stranger.post(action(page, end, owner.email), role="reader")
+        assert response.status_code == 404, end
+    assert owner.email not in (await stranger.get("/portal/people")).text
+    assert (await owner.get("/portal")).status_code == 200
+
+
+async def test_a_second_factor_is_required_once_it_is_confirmed(sign_in: SignIn) -> None:
+    person = await sign_in(Role.READER)
+    begun = await person.post("/portal/account/second-factor")
+    found = re.search(r'<code class="secret">([A-Z2-7]+)</code>', begun.text)
+    assert found and "<svg" in begun.text
+    assert (await person.post("/portal/account/second-factor/confirm", code="000000")).status_code != 303
+    code = pyotp.TOTP(found[1]).now()
+    assert (await person.post("/portal/account/second-factor/confirm", code=code)).status_code == 303
+    assert (await person.sign_in()).status_code == 401
+    assert (await person.sign_in(code=code)).status_code == 401, "a code works once"
+
+
+async def test_sessions_are_listed_and_ended_one_by_one(sign_in: SignIn, client: httpx.AsyncClient) -> None:
+    person = await sign_in()
+    other = Person(client, person.email)
+    await other.sign_in()
+    page = await person.get("/portal/account")
+    ends = re.findall(r'action="(/portal/account/sessions/[^"]+/end)"', page.text)
+    assert len(ends) == 2
+    assert (await person.post("/portal/account/sessions/end-others")).status_code == 303
+    assert (await other.get("/portal")).status_code == 303
+    assert (await person.get("/portal")).status_code == 200
+    stranger = await sign_in(Role.OWNER, "beta")
+    assert (await stranger.post(ends[0])).status_code == 404

@@ -1,0 +1,58 @@
+"""A person at the portal: a client with cookies that reads pages and submits their forms."""
+
+import re
+import secrets
+from typing import Any
+
+import httpx
+
+from app.access import admin, users
+from app.domain.user import Role
+from app.settings import Settings
+from app.store.connections import Store
+
+PASSWORD = "correct horse battery staple"
+_TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+
+
+class Person:
+    """A browser without scripts. Its requests follow no redirect."""
+
+    def __init__(self, client: httpx.AsyncClient, email: str) -> None:
+        self.client, self.email = client, email
+        self.csrf_token = ""
+
+    async def sign_in(self, password: str = PASSWORD, **fields: str) -> httpx.Response:
+        response = await self.client.post(
+            "/portal/sign-in", data={"email": self.email, "password": password, **fields}
+        )
+        if response.status_code == 303:
+            await self.get("/portal")
+        return response
+
+    async def get(self, path: str, **options: Any) -> httpx.Response:
+        """A page; the CSRF token of its forms is that of later submissions."""
+        response = await self.client.get(path, **options)
+        if found := _TOKEN.search(response.text):
+            self.csrf_token = found[1]
+        return response
+
+    async def post(self, path: str, files: Any = None, /, **fields: Any) -> httpx.Response:
+        """Submit a form as a page of ours would."""
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        data = {"csrf_token": self.csrf_token, **fields}
+        return await self.client.post(path, data=data, files=files, headers=headers)
+
+
+async def add_user(
+    store: Store, settings: Settings, slug: str, role: Role, email: str = "", password: str = PASSWORD
+) -> str:
+    """Create a user with a password, and the tenant if there is none; the e-mail address."""
+    email = email or f"{role}-{secrets.token_hex(4)}@{slug}.test"
+    by: dict[str, Any] = {"by": "tester", "now": 1}
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, slug, slug.title(), **by)
+        user = await users.create_user(tx, slug, email, f"The {role}", role, **by)
+        link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
+    await users.redeem_link(store, link.raw, password, secret=settings.secret_key, now=1)
+    return email

@@ -1,0 +1,82 @@
+"""A person at the portal in a real browser: opens pages, fills forms in, presses buttons."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from scripts.local_services.chromium import Page
+from tests.support import npm
+
+_AXE = Path(__file__).parents[1] / "e2e" / "axe"
+_WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+_LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
+_LEAVE = "document.documentElement.dataset.left = '1'"
+_SIZE = """
+(() => performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+  .reduce((sum, each) => sum + each.encodedBodySize, 0))()
+"""
+
+
+class Visitor:
+    """What one does with a browser's page; every change waits for the page that follows."""
+
+    def __init__(self, page: Page, base_url: str) -> None:
+        self.page, self.base_url = page, base_url
+
+    async def open(self, path: str) -> None:
+        await self.page.value(_LEAVE)
+        await self.page.call("Page.navigate", url=f"{self.base_url}{path}")
+        await self.page.until(_LOADED)
+
+    async def fill(self, name: str, value: str, form: str = "main") -> None:
+        """Set the control of that name in a form."""
+        control = f"document.querySelector({json.dumps(f'{form} [name={name}]')})"
+        await self.page.value(f"(() => {{ {control}.value = {json.dumps(value)}; }})()")
+
+    async def press(self, text: str, within: str = "main") -> None:
+        """Press the button with that text, and wait for the page that it leads to."""
+        found = (
+            f"[...document.querySelectorAll({json.dumps(within + ' button')})]"
+            f".find((each) => each.textContent.trim() === {json.dumps(text)})"
+        )
+        assert await self.page.value(f"!!{found}"), f"no button {text!r}: {await self.text()}"
+        await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
+        await self.page.until(_LOADED)
+
+    async def sign_in(self, email: str, password: str) -> None:
+        await self.open("/portal/sign-in")
+        await self.fill("email", email)
+        await self.fill("password", password)
+        await self.press("Sign in")
+        assert await self.page.value("location.pathname") == "/portal", await self.text()
+
+    async def text(self, selector: str = "main") -> str:
+        found: str = await self.page.value(f"document.querySelector({json.dumps(selector)}).innerText")
+        return found
+
+    async def scripts(self, enabled: bool) -> None:
+        """Whether pages may run scripts, from the next one on."""
+        await self.page.call("Emulation.setScriptExecutionDisabled", value=not enabled)
+
+    async def fits(self, width: int, *, dark: bool = False) -> bool:
+        """Whether the page needs no scrolling sideways in a window of that width."""
+        await self.page.set_window(width, 800, dark=dark)
+        return not await self.page.value(_TOO_WIDE)
+
+    async def size(self) -> int:
+        """Bytes of the page and all that it loaded, without headers, as sent."""
+        found: int = await self.page.value(_SIZE)
+        return found
+
+    async def violations(self) -> list[dict[str, Any]]:
+        """What axe-core finds serious or critical in the page: the rule, and where."""
+        source = (npm.installed(_AXE) / "node_modules" / "axe-core" / "axe.min.js").read_text()
+        await self.page.value(f"(() => {{ {source} }})()")
+        only = json.dumps({"runOnly": {"type": "tag", "values": _WCAG}, "resultTypes": ["violations"]})
+        found = await self.page.value(f"axe.run(document, {only}).then((all) => all.violations)")
+        return [
+            {"rule": each["id"], "impact": each["impact"], "where": [node["html"] for node in each["nodes"]]}
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
