@@ -1,17 +1,20 @@
-"""The tenants of the demonstration, each created, or repaired, with a new key."""
+"""The tenants of the demonstration, each created, or repaired, with a new key and an owner's new password."""
 
+import secrets
 from typing import Any
 
 import msgspec
 
-from app.access import admin
+from app.access import admin, users
 from app.access.admin import BrokerConfig
 from app.access.properties import KeyProperties
 from app.domain.scopes import OPERATOR_BUNDLE
-from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM
+from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, Tenant
+from app.domain.user import Role, User
 from app.kit.clock import system_clock
 from app.store import keys
 from app.store.connections import Store
+from app.store.transaction import Tx
 
 _LABEL = "demo"
 
@@ -86,4 +89,32 @@ class DemoTenantMaker:
             "sport_allowlist": list(tenant.sports),
             "api_key": issued.raw,
             "amqp_url": None,
+            "users": [await self._with_password(created)],
         }
+
+    async def _with_password(self, tenant: Tenant) -> dict[str, str]:
+        """The tenant's owner, who signs in to the portal with a new password; earlier sessions end."""
+        now, password = system_clock(), secrets.token_urlsafe(15)
+        async with self._store.transaction() as tx:
+            owner = await self._owner(tx, tenant, now)
+            link = await users.issue_link(
+                tx,
+                tenant.id,
+                owner.id,
+                secret=self._secret_key,
+                by=self._by,
+                now=now,
+                without_second_factor=True,
+            )
+        await users.redeem_link(self._store, link.raw, password, secret=self._secret_key, now=now)
+        return {"email": owner.email, "password": password, "role": owner.role}
+
+    async def _owner(self, tx: Tx, tenant: Tenant, now: int) -> User:
+        """The demo's owner of the tenant, created if there is none."""
+        email = f"owner@{tenant.slug}.example"
+        for user in await users.listing(tx, tenant.id):
+            if user.active and user.email == email:
+                return await users.set_role(tx, tenant.id, user.id, Role.OWNER, by=self._by, now=now)
+        return await users.create_user(
+            tx, tenant.slug, email, f"{tenant.name}: owner", Role.OWNER, by=self._by, now=now
+        )

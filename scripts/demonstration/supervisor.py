@@ -162,6 +162,7 @@ def _prepare(found: Services, environment: dict[str, str], port: int, notify: No
         "base_url": f"http://{ports.LOOPBACK}:{port}",
         "operator_url": f"http://{ports.LOOPBACK}:{environment['OPERATOR_PORT']}",
         "ws_url": f"ws://{ports.LOOPBACK}:{port}",
+        "portal_url": f"http://{ports.LOOPBACK}:{port}/portal",
         "exchange": _EXCHANGE,
         "producer_id": _PRODUCER,
         "sdk": _sdk(found, environment["SDK_PUBLIC_URL"]),

@@ -26,4 +26,6 @@ def welcome() -> None:
     print_line("      .venv/bin/python scripts/consumer.py acme")
     print_line("      . var/demo.env && .venv/bin/matchfeed fault     (break something, and watch it heal)")
     print_line(f"look: {demo['board']['url']}")
+    owner = demo["tenants"][0]["users"][0]
+    print_line(f"      {demo['portal_url']}   (the portal: {owner['email']}, password {owner['password']})")
     print_line("end:  Ctrl-C, or ./scripts/demo --stop when detached")
