@@ -100,6 +100,14 @@ def sdk(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Every page for people in a real browser, with and without scripts, wide and narrow; 5 minutes."""
+    session.run(
+        "pytest", "tests/e2e/test_portal.py", "tests/e2e/test_board.py", "-m", EVERYTHING, *session.posargs
+    )
+
+
+@nox.session
 def golden(session: nox.Session) -> None:
     """Write the golden files again; read the difference before you commit it."""
     session.run("python", "-m", "tests.golden")
