@@ -60,6 +60,7 @@ async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingC
     reaction = engine.react(match, (), book, now=now, may_price=True, pricing=pricing)
     if not reaction.markets:
         await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
+        matches.note_written(tx, match, book)
         return
     doubted = _doubt_price(match, match, (), book, reaction, now)
     if doubted is match:
@@ -139,7 +140,9 @@ async def _write(
     await team_ratings.follow_results(tx, before, after)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
-    return await change_log.append(tx, after, rows, now, arrived_at)
+    written = await change_log.append(tx, after, rows, now, arrived_at)
+    matches.note_written(tx, written, book | {market.key: market for market in changed})
+    return written
 
 
 async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:

@@ -29,7 +29,7 @@ class Result(StrEnum):
     VOID = "void"
 
 
-class Market(msgspec.Struct, frozen=True, omit_defaults=True):
+class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The present state of one offer on a match.
 
     `specifiers` is canonical text, ``map=1|round=3|team=home`` in the catalogue's order, "" for none.

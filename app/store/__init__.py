@@ -9,9 +9,9 @@ Piccolo describes the tables (`tables`), runs the migrations and builds the quer
 `prepared` calls once in the life of a process. What Piccolo cannot build, and what it builds too dearly, is
 SQL in `statements`, each with its reason; a test finds SQL anywhere else.
 
-Invariants: a match's row is locked before anything of the match is written; `changes.append` is a
-transaction's last statement; a change-log number is visible only when every lower one is; the ledger is only
-appended to.
+Invariants: a match's row is locked before anything of the match is written, and written by every transaction
+that changes the match or its markets (`match_cache` relies on it); `changes.append` is a transaction's last
+statement; a change-log number is visible only when every lower one is; the ledger is only appended to.
 
 Imported by `access`, `amqp`, `recovery`, `http`, `channels.rest`, `channels.facade`, `channels.stream`,
 `channels.feed`, `operators`, `commands`, `ingest`, `main`, `workers`, `sandbox` and `cli`; imports `domain`,

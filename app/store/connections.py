@@ -9,6 +9,7 @@ import asyncpg
 
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.store.match_cache import LockedMatches, MatchCache
 from app.store.statements import session
 from app.store.transaction import Tx, call_translated, translate_errors
 
@@ -76,9 +77,10 @@ def _lost(connection: Any) -> bool:
 class Store:
     """Transactions on one database. Open it with `open_store`, end it with `close`."""
 
-    def __init__(self, database_url: str, pool: asyncpg.Pool) -> None:
+    def __init__(self, database_url: str, pool: asyncpg.Pool, cache: MatchCache | None = None) -> None:
         self._url = database_url
         self._pool = pool
+        self._cache = cache
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:
@@ -87,8 +89,12 @@ class Store:
         Raises `Unavailable` when the database is down, on a lock timeout, and on errors that call for a
         retry.
         """
-        async with self.autocommit() as tx, _atomic(tx):
-            yield tx
+        async with self.autocommit() as tx:
+            locked = tx.cache = LockedMatches(self._cache) if self._cache else None
+            async with _atomic(tx):
+                yield tx
+            if locked:
+                locked.commit()
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Tx]:
@@ -135,9 +141,17 @@ class Store:
         await self.close()
 
 
-async def open_store(database_url: str, pool_size: int) -> Store:
+async def open_store(database_url: str, pool_size: int, cached_matches: int = 0) -> Store:
     """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down or
-    does not exist yet."""
+    does not exist yet. `cached_matches`: how many matches of those that this process writes it need not read
+    again."""
+    cache = MatchCache(cached_matches) if cached_matches else None
+
+    async def init(connection: Any) -> None:
+        if cache:
+            cache.clear()
+        await prepare(connection)
+
     try:
         async with translate_errors():
             pool = await asyncpg.create_pool(
@@ -146,10 +160,10 @@ async def open_store(database_url: str, pool_size: int) -> Store:
                 max_size=pool_size,
                 timeout=_ACQUIRE_SECONDS,
                 command_timeout=60,
-                init=prepare,
+                init=init,
                 connection_class=_Session,
                 server_settings=_SESSION,
             )
     except asyncpg.InvalidCatalogNameError as error:
         raise Unavailable(f"{error}: run `matchfeed migrate` first.", retry_after=1) from error
-    return Store(database_url, pool)
+    return Store(database_url, pool, cache)

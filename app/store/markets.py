@@ -34,6 +34,9 @@ _COLUMNS = (
 
 async def book(tx: Tx, match_id: UUID) -> Book:
     """All markets that the match ever had, by key."""
+    cached = tx.cache.book(match_id) if tx.cache else None
+    if cached is not None:
+        return cached
     markets = map(_market, await tx.run(_of_match(match_id, only_open=False)))
     return {market.key: market for market in markets}
 

@@ -3,23 +3,25 @@
 Every write here that a response shows also notifies caches of response bodies (`cache_invalidation`).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import msgspec
+from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 from piccolo.querystring import QueryString
 from piccolo.table import Table
 
 from app.domain.ids import match_number, match_uuid
-from app.domain.market import MarketStatus
+from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import cache_invalidation
 from app.store.cache_invalidation import CHANNEL
-from app.store.prepared import prepared
+from app.store.prepared import Statement, prepared
 from app.store.sql import any_of, exists, literals
 from app.store.statements import combined_writes, session
 from app.store.tables.alert import Alert
@@ -121,10 +123,10 @@ async def insert(tx: Tx, match: Match) -> None:
 
 async def lock(tx: Tx, match_id: UUID) -> Match:
     """The match, its row locked until the transaction ends; raises `NotFound`."""
-    row = await tx.first(_lock(match_id))
-    if row is None:
+    match = await _locked(tx, match_id, partial(_lock, match_id))
+    if match is None:
         raise NotFound(f"There is no match {match_id}.")
-    return _match(row)
+    return match
 
 
 def save_statement(match: Match, reprice_at: int | None = None) -> Write:
@@ -135,6 +137,12 @@ def save_statement(match: Match, reprice_at: int | None = None) -> Write:
     return Write(combined_writes.SAVE_MATCH, args, missing=f"There is no match {match.id}.")
 
 
+def note_written(tx: Tx, match: Match, book: Book) -> None:
+    """Note the state of a locked match, and all its markets, that the transaction has written last of all."""
+    if tx.cache:
+        tx.cache.write(match, book)
+
+
 async def due(tx: Tx, now: int) -> list[UUID]:
     """Live, not suspended matches whose prices time alone may change at `now` (ms); earliest first."""
     rows = await tx.run(_due(now))
@@ -143,8 +151,18 @@ async def due(tx: Tx, now: int) -> list[UUID]:
 
 async def lock_due(tx: Tx, match_id: UUID, now: int) -> Match | None:
     """`lock`, if the match is still due at `now`; None if another transaction has it or has repriced it."""
-    row = await tx.first(_lock_due(match_id, now))
-    return _match(row) if row else None
+    return await _locked(tx, match_id, partial(_lock_due, match_id, now))
+
+
+async def _locked(tx: Tx, match_id: UUID, lock: Callable[[str | None], Statement]) -> Match | None:
+    """The match that a statement locks; as it is cached if that is its row's version."""
+    cached = tx.cache.find(match_id) if tx.cache else None
+    if (row := await tx.first(lock(cached.version if cached else None))) is None:
+        return None
+    present = cached if row["state"] is None else None
+    if tx.cache:
+        tx.cache.lock(match_id, row["own_version"], present)
+    return present.match if present else _match(row)
 
 
 async def set_reprice_at(tx: Tx, match_id: UUID, reprice_at: int | None) -> None:
@@ -286,8 +304,9 @@ def _get(match_id: UUID) -> Select[Any]:
 
 
 @prepared
-def _lock(match_id: UUID) -> Select[Any]:
-    return MatchTable.select(*_STATE).where(MatchTable.id == match_id).lock_rows("UPDATE")
+def _lock(match_id: UUID, version: str | None) -> Select[Any]:
+    query = MatchTable.select(*_state_unless(version)).where(MatchTable.id == match_id)
+    return query.lock_rows("UPDATE")
 
 
 @prepared
@@ -307,9 +326,22 @@ def _due(now: int) -> Select[Any]:
 
 
 @prepared
-def _lock_due(match_id: UUID, now: int) -> Select[Any]:
-    query = MatchTable.select(*_STATE).where(MatchTable.id == match_id, MatchTable.reprice_at <= now)
-    return query.lock_rows("UPDATE", skip_locked=True)
+def _lock_due(match_id: UUID, now: int, version: str | None) -> Select[Any]:
+    due = (MatchTable.id == match_id, MatchTable.reprice_at <= now)
+    return MatchTable.select(*_state_unless(version)).where(*due).lock_rows("UPDATE", skip_locked=True)
+
+
+def _state_unless(version: str | None) -> tuple[Column | QueryString, ...]:
+    """`_STATE`, its JSON only if the row has not this version; and the version that the row gets if the
+    transaction writes it."""
+    changed = "CASE WHEN xmin::text = {} THEN NULL ELSE {} END"
+    return (
+        QueryString(changed, version, MatchTable.state, alias="state"),
+        QueryString(changed, version, MatchTable.later, alias="later"),
+        MatchTable.last_stamp,
+        MatchTable.last_seq,
+        QueryString("pg_current_xact_id()::xid::text", alias="own_version"),
+    )
 
 
 @prepared

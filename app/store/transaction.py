@@ -11,6 +11,7 @@ import asyncpg
 from piccolo.query.base import Query
 
 from app.kit.errors import NotFound, Unavailable
+from app.store.match_cache import LockedMatches
 from app.store.prepared import Statement, compiled
 
 T = TypeVar("T")
@@ -57,12 +58,14 @@ class Tx:
 
     `run`, `first`, `one_value` and `change` run what Piccolo has built; `fetch`, `row`, `value` and `execute`
     the SQL of `statements`, with its arguments `$1`, `$2`, …. `json` values are bytes, `uuid` values `UUID`.
+    `cache` is that of the store's matches, if it has one and this is a transaction that may write.
     """
 
-    __slots__ = ("connection",)
+    __slots__ = ("cache", "connection")
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self.cache: LockedMatches | None = None
 
     async def run(self, query: Built) -> list[Row]:
         """Run a query; its rows."""

@@ -1,6 +1,6 @@
 """A match and the batches of its log, applied without a queue."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 
 import pytest
@@ -15,12 +15,19 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.store import matches
-from app.store.connections import Store
+from app.store.connections import Store, open_store
 from tests.support import logs
 from tests.support.queues import empty
 
 NOW = 1_800_000_000_000
 CONFIG = IngestConfig()
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    """A worker's store, which caches matches."""
+    async with await open_store(database_url, 4, 8) as store:
+        yield store
 
 
 async def tick(store: Store, now: int, queues_empty: Callable[[], Awaitable[bool]] = empty) -> None:
