@@ -13,15 +13,13 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 import msgspec
-from aio_pika.exceptions import AMQPError, ChannelNotFoundEntity
 
 from app.broker import permissions
 from app.broker.address import Address, parse
-from app.broker.connection import open_connection
 from app.broker.inventory import ListedExchange
+from app.broker.login_check import check_binding
 from app.broker.management import Management
 from app.broker.permissions import SDK_EXCHANGE, TENANT_TAG, AuthorisationMode, tenant_user
-from app.kit.background import run_isolated
 from app.kit.errors import Conflict, Unavailable
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}\Z")
@@ -37,8 +35,6 @@ QUEUE_LIMITS = {
     "message-ttl": 3_600_000,
     "expires": 86_400_000,
 }
-#: A server-generated name that the broker never generates.
-_NO_QUEUE = "amq.gen-none"
 #: The exchange and the queue of what tenants' queues have lost: the queue counts them and stores few.
 LOST = "lost"
 #: A transient exchange of each vhost, which ends with the broker: where it is missing, the broker was
@@ -166,7 +162,7 @@ async def _test_login(tenant: Address, vhost: str, exchange: str, mode: Authoris
     refused = "no answer"
     try:
         async with asyncio.timeout(_LOGIN_SECONDS):
-            while refused := await _login_error(tenant, vhost, exchange):
+            while refused := (await check_binding(tenant, vhost, exchange, _LOGIN_SECONDS))[-1].error:
                 await asyncio.sleep(0.1)
     except TimeoutError as error:
         hint = " (BROKER_AUTHORISATION is http: does the broker reach us?)" if mode == "http" else ""
@@ -175,23 +171,3 @@ async def _test_login(tenant: Address, vhost: str, exchange: str, mode: Authoris
             f"{refused}{hint}. The password is the earlier one; try again.",
             retry_after=10,
         ) from error
-
-
-async def _login_error(tenant: Address, vhost: str, exchange: str) -> str:
-    """Why the tenant cannot bind a queue; empty when it can."""
-    try:
-        await run_isolated(_bind(tenant, vhost, exchange), _LOGIN_SECONDS)
-    except ChannelNotFoundEntity:
-        return ""
-    except (OSError, AMQPError) as error:
-        return str(error) or type(error).__name__
-    return ""
-
-
-async def _bind(tenant: Address, vhost: str, exchange: str) -> None:
-    """Bind a queue that does not exist, since the tenant may be at its queue limit: the broker checks
-    permissions first, and reports a missing queue only to a user that has them."""
-    async with open_connection(tenant.url(vhost), _LOGIN_SECONDS) as connection:
-        channel = await connection.channel()
-        queue = await channel.get_queue(_NO_QUEUE, ensure=False)
-        await queue.bind(exchange, "#")
