@@ -44,3 +44,11 @@ BUNDLES: dict[str, frozenset[str]] = {
     FINISHED_ONLY_BUNDLE: frozenset(_MATCHES | {TEAMS_READ, PLAYERS_READ, TOURNAMENTS_READ}),
     OPERATOR_BUNDLE: ALL,
 }
+
+
+def as_bundles(granted: frozenset[str], *, finished_only: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The bundles that these scopes contain wholly, and the scopes that are in none of those. The bundle that
+    limits a key to finished matches is named only for a key with that limit, operators' never."""
+    bundles = [name for name in BUNDLES if name != OPERATOR_BUNDLE and BUNDLES[name] <= granted]
+    named = tuple(name for name in bundles if finished_only or name != FINISHED_ONLY_BUNDLE)
+    return named, tuple(sorted(granted.difference(*(BUNDLES[name] for name in named))))

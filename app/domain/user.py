@@ -7,6 +7,8 @@ import msgspec
 
 from app.domain.tenant import Tenant
 
+_ACTOR = "user "
+
 
 class Role(StrEnum):
     """What a user may do for their tenant; the portal decides which page needs which role."""
@@ -42,7 +44,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def actor(self) -> str:
         """The name of this user in the audit log."""
-        return f"user {self.email}"
+        return f"{_ACTOR}{self.email}"
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,3 +72,8 @@ class SignedIn(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"SignedIn(user={self.user.id}, session_id={self.session_id}, csrf_token=…)"
+
+
+def is_user(actor: str) -> bool:
+    """Whether that name in the audit log is a user's: not an operator's, a key's or the command line's."""
+    return actor.startswith(_ACTOR)

@@ -1,6 +1,6 @@
 """The audit log: who changed what about tenants, keys, bookings and matches; append-only."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -8,8 +8,11 @@ import msgspec
 from piccolo.query import Insert, Select
 
 from app.store.prepared import prepared
+from app.store.sql import any_of
 from app.store.tables.key import Audit
 from app.store.transaction import Row, Tx
+
+_COLUMNS = (Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
 
 
 class AuditRecord(msgspec.Struct, frozen=True):
@@ -46,6 +49,12 @@ async def about(tx: Tx, subject: str, limit: int) -> list[AuditRecord]:
     return _records(await tx.run(_newest(subject, column="subject", limit=limit)))
 
 
+async def last_of(tx: Tx, subjects: Collection[str], action: str) -> dict[str, AuditRecord]:
+    """The newest record of that action about each of these subjects that has one."""
+    rows = await tx.run(_last_of(list(subjects), action)) if subjects else []
+    return {record.subject: record for record in _records(rows)}
+
+
 @prepared
 def _add(
     at: int, actor: str, action: str, tenant_id: UUID | None, subject: str, details: bytes
@@ -56,9 +65,15 @@ def _add(
 
 @prepared
 def _newest(about: object, *, column: str, limit: int) -> Select[Audit]:
-    columns = (Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)
-    query = Audit.select(*columns).where(Audit._meta.get_column_by_name(column) == about)
+    query = Audit.select(*_COLUMNS).where(Audit._meta.get_column_by_name(column) == about)
     return query.order_by(Audit.id, ascending=False).limit(limit)
+
+
+@prepared
+def _last_of(subjects: Collection[str], action: str) -> Select[Audit]:
+    query = Audit.select(*_COLUMNS).where(any_of(Audit.subject, subjects), Audit.action == action)
+    query = query.distinct(on=[Audit.subject])
+    return query.order_by(Audit.subject).order_by(Audit.id, ascending=False)
 
 
 def _records(rows: Iterable[Row]) -> list[AuditRecord]:

@@ -49,6 +49,7 @@ class KeyWithTenant(msgspec.Struct, frozen=True):
     tenant: Tenant
 
 
+_END_OF_TIME, _LAST_ID = 2**63 - 1, UUID(int=2**128 - 1)
 _VALUES = Key.__struct_fields__
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
 _TENANT = ApiKey.tenant_id.join_on(TenantTable.id)
@@ -98,6 +99,15 @@ async def listing(tx: Tx, tenant_id: UUID) -> list[Key]:
     return [_key(row) for row in await tx.run(_of_tenant(tenant_id))]
 
 
+async def newest(
+    tx: Tx, tenant_id: UUID, *, active: bool, limit: int, before: tuple[int, UUID] | None = None
+) -> list[Key]:
+    """At most `limit` of the tenant's keys that are active or not, newest first, that were created `before`
+    that moment (Unix ms) and key."""
+    at, key_id = before or (_END_OF_TIME, _LAST_ID)
+    return [_key(row) for row in await tx.run(_newest(tenant_id, active, at, key_id, limit=limit))]
+
+
 async def save(tx: Tx, key: Key) -> None:
     """Write the fields of a key that may change: all except its id, tenant and hash."""
     await tx.change(_save(key.id, *_values(key).values()))
@@ -139,6 +149,13 @@ def _by_reference(tenant_id: UUID, reference: str) -> Select[Any]:
 def _of_tenant(tenant_id: UUID) -> Select[Any]:
     query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id)
     return query.order_by(ApiKey.created_at, ApiKey.id)
+
+
+@prepared
+def _newest(tenant_id: UUID, active: bool, at: int, key_id: UUID, *, limit: int) -> Select[Any]:
+    earlier = (ApiKey.created_at < at) | ((ApiKey.created_at == at) & (ApiKey.id < key_id))
+    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.active == active, earlier)
+    return query.order_by(ApiKey.created_at, ApiKey.id, ascending=False).limit(limit)
 
 
 @prepared

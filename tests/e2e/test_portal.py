@@ -18,6 +18,10 @@ PAGES = (
     "/portal",
     "/portal/offer",
     "/portal/offer?list=upcoming",
+    "/portal/keys",
+    "/portal/keys?list=ended",
+    "/portal/amqp",
+    "/portal/docs",
     "/portal/people",
     "/portal/account",
 )
@@ -70,8 +74,17 @@ async def invite(visitor: Visitor, demo: dict[str, Any]) -> None:
     assert "/portal/link/" in await visitor.text(".secret")
 
 
+async def make_a_key(visitor: Visitor, demo: dict[str, Any]) -> None:
+    await visitor.open("/portal/keys")
+    form = "main form[action='/portal/keys']"
+    await visitor.fill("label", "From the browser", form)
+    await visitor.page.value(f"document.querySelector(`{form} [name=bundle]`).click()")
+    await visitor.press("Make a key")
+    assert (await visitor.text(".secret")).startswith("mfk_")
+
+
 TASKS: tuple[Task, ...] = (give_a_match_back,)
-WITHOUT_SCRIPTS: tuple[Task, ...] = (give_a_match_back, invite)
+WITHOUT_SCRIPTS: tuple[Task, ...] = (give_a_match_back, invite, make_a_key)
 
 
 @pytest.mark.timeout(400)

@@ -9,7 +9,7 @@ from litestar.response import Redirect
 from app.channels.portal.pages import HEADERS, page, texts_for
 from app.channels.portal.session_guard import SignInRequired
 from app.http import request_id
-from app.kit.errors import Field, Invalid, Refusal
+from app.kit.errors import Invalid, Refusal
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -31,8 +31,8 @@ def refused(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
 def sentences(request: Request[Any, Any, Any], error: Refusal) -> list[str]:
     """What a refusal says, in the user's language where that has a text for it."""
     if isinstance(error, Invalid):
-        return [_sentence(request, field) for field in error.fields]
-    return [error.detail]
+        return [_sentence(request, field.type, field.msg) for field in error.fields]
+    return [_sentence(request, type(error).__name__, error.detail)]
 
 
 def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
@@ -55,9 +55,9 @@ def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[An
     return page(request, "error.html", status=500, sentences=[texts_for(request)("errors.failed", id=name)])
 
 
-def _sentence(request: Request[Any, Any, Any], field: Field) -> str:
-    texts, name = texts_for(request), f"errors.{field.type}"
-    return texts(name) if texts.has(name) else field.msg
+def _sentence(request: Request[Any, Any, Any], kind: str, otherwise: str) -> str:
+    texts, name = texts_for(request), f"errors.{kind}"
+    return texts(name) if texts.has(name) else otherwise
 
 
 HANDLERS: dict[type[Exception] | int, Any] = {

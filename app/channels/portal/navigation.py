@@ -14,6 +14,9 @@ class Entry(NamedTuple):
 _PAGES = (
     ("/portal", "overview.title"),
     ("/portal/offer", "offer.title"),
+    ("/portal/keys", "keys.title"),
+    ("/portal/amqp", "amqp.title"),
+    ("/portal/docs", "docs.title"),
     ("/portal/people", "people.title"),
     ("/portal/account", "account.title"),
 )

@@ -4,7 +4,18 @@ from collections.abc import Callable
 
 from litestar import Router
 
-from app.channels.portal import account, assets, entry, error_pages, offer, overview, people
+from app.channels.portal import (
+    account,
+    amqp,
+    assets,
+    documentation,
+    entry,
+    error_pages,
+    keys,
+    offer,
+    overview,
+    people,
+)
 from app.channels.portal.dependencies import PortalDependencies
 from app.channels.portal.session_guard import SessionGuard
 
@@ -13,6 +24,9 @@ _HANDLERS = (
     *assets.HANDLERS,
     *overview.HANDLERS,
     *offer.HANDLERS,
+    *keys.HANDLERS,
+    *amqp.HANDLERS,
+    *documentation.HANDLERS,
     *people.HANDLERS,
     *account.HANDLERS,
 )
