@@ -17,6 +17,7 @@ from app.access.users import normalized_email
 from app.domain.user import Session, SignedIn, User
 from app.kit.control_characters import strip_control_characters
 from app.kit.errors import Field, Invalid, NotFound, TooManyRequests, Unauthenticated
+from app.kit.logging import get_logger
 from app.store import audit, users
 from app.store import sessions as stored
 from app.store.audit import AuditRecord
@@ -33,6 +34,7 @@ _SEEN_MILLIS = 60_000
 PER_EMAIL, PER_ADDRESS = 10, 30
 _PASSWORD_ATTEMPTS = 5
 _MAX_USER_AGENT = 200
+log = get_logger(__name__)
 
 
 class SignInRefused(Unauthenticated):
@@ -82,13 +84,13 @@ async def sign_in(
         record = await users.by_email(tx, email)
     expected = record.password_hash if record and record.tenant.active else None
     if not await passwords.verify_password(expected, password) or record is None:
-        raise SignInRefused
+        raise _refused(address)
     async with store.transaction() as tx:
         user = await _checked(tx, record, code, secret, now)
         if user is not None:
             agent = strip_control_characters(user_agent)[:_MAX_USER_AGENT]
             return await _open(tx, user, address, agent, secret, now)
-    raise SignInRefused
+    raise _refused(address)
 
 
 async def session_of(tx_or_store: Tx | Store, token: str, *, secret: str, now: int) -> SignedIn | None:
@@ -198,6 +200,12 @@ async def _open(
     await stored.insert(tx, user.id, session, portal_tokens.keyed_hash(token, Purpose.SESSION, secret))
     await _audit(tx, user.actor, now, "user.sign_in", user, address=address, session=str(session.id))
     return IssuedSession(token, session)
+
+
+def _refused(address: str) -> SignInRefused:
+    """Logged without what was entered: people type passwords into the wrong field."""
+    log.warning("a sign-in was refused", address=address)
+    return SignInRefused()
 
 
 def _expired(session: Session, now: int) -> bool:

@@ -24,6 +24,7 @@ from tests.integration.access.people import (
     PASSWORD,
     enter,
     invited,
+    link,
     person,
     session_ids,
     some_address,
@@ -77,7 +78,7 @@ async def test_a_refusal_does_not_show_its_reason(
     store: Store, counters: Counters, hashed: list[str]
 ) -> None:
     """The same error, and one hash of a password with the same parameters, for every reason."""
-    known, ended, invitee = (await person(store, some_email()), await person(store, some_email()), None)
+    known, ended = await person(store, some_email()), await person(store, some_email())
     invitee = await invited(store, some_email())
     inactive = await person(store, some_email(), slug="gone")
     async with store.transaction() as tx:
@@ -279,6 +280,18 @@ async def test_a_changed_password_ends_the_other_sessions(store: Store, counters
     with pytest.raises(SignInRefused):
         await enter(store, counters, user.email)
     assert await enter(store, counters, user.email, "another fine password")
+
+
+async def test_a_redeemed_link_ends_all_sessions(store: Store, counters: Counters) -> None:
+    """Whoever had the password, or a browser, is out; and not those of another user."""
+    user, other = await person(store, some_email()), await person(store, some_email())
+    tokens = [(await enter(store, counters, each.email)).token for each in (user, user, other)]
+    raw = await link(store, user)
+    assert [await valid(store, token) for token in tokens] == [True, True, True]
+    await users.redeem_link(store, raw, "another fine password", secret=SECRET, now=NOW)
+    assert [await valid(store, token) for token in tokens] == [False, False, True]
+    with pytest.raises(SignInRefused):
+        await enter(store, counters, user.email)
 
 
 async def test_an_unattended_browser_is_no_place_to_guess(store: Store, counters: Counters) -> None:
