@@ -36,13 +36,6 @@ CALLED_BY_OTHERS = {
     "publish_scope": "FastStream, of a middleware",
     "column_type": "Piccolo, of a column",
     "control": "tests of faults, of the private broker that scripts start",
-    "confirm": "the portal's pages, which follow, of a second factor",
-    "sign_in": "the portal's pages, which follow",
-    "end_other_sessions": "the portal's pages, which follow",
-    "change_password": "the portal's pages, which follow",
-    "set_role": "the portal's pages, which follow",
-    "link_user": "the portal's pages, which follow",
-    "redeem_link": "the portal's pages, which follow",
 }
 
 
