@@ -15,6 +15,9 @@ The people of tenants: `users` changes them and their one-time links, `sign_in` 
 token is shown once and stored as a keyed hash. Every refusal to sign in has the same text and takes the same
 work.
 
-Imported by `operators`, `channels.stream`, `ingest`, `http`, `main`, `workers`, `sandbox`
-and `cli`; imports `store`, `broker`, `domain` and `kit`.
+What a tenant sees: `reach` says how far its people see of matches, `selfcheck` compares a client's book with
+the tenant's.
+
+Imported by `operators`, `channels.rest`, `channels.stream`, `channels.portal`, `ingest`, `http`, `main`,
+`workers`, `sandbox` and `cli`; imports `store`, `wire`, `broker`, `domain` and `kit`.
 """

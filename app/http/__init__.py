@@ -14,6 +14,6 @@ bodies, `response_cache` stores them. `listeners` hides what a listener does not
 TLS. All hooks are asynchronous: the framework would run others in threads.
 `openapi` and `asyncapi` generate the documents, `pages` renders them as HTML.
 
-Imported by `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`, `operators`, `ingest`,
-`main` and `cli`; imports `access`, `wire`, `store`, `domain` and `kit`.
+Imported by `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`, `channels.portal`,
+`operators`, `ingest`, `main` and `cli`; imports `access`, `wire`, `store`, `domain` and `kit`.
 """

@@ -14,6 +14,6 @@ Invariants:
   published live, with a higher `x-seq`;
 - no lock is held during publishing.
 
-Imported by `channels.rest`, `channels.facade`, `channels.feed` and `main`; imports `amqp`, `wire`,
-`store`, `domain` and `kit`.
+Imported by `channels.rest`, `channels.facade`, `channels.feed`, `channels.portal` and `main`; imports `amqp`,
+`wire`, `store`, `domain` and `kit`.
 """

@@ -7,7 +7,7 @@ from uuid import UUID
 from piccolo.query import Select
 from piccolo.querystring import QueryString
 
-from app.domain.market import Book, Market, MarketStatus, Result
+from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.store.prepared import prepared
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of
 from app.store.statements import bulk_writes
@@ -55,6 +55,18 @@ async def open_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, lis
 async def closed_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
     """The closed markets of these matches, by type and specifiers."""
     return await _of(tx, match_ids, are_open=False)
+
+
+async def page_of_match(tx: Tx, match_id: UUID, *, after: MarketKey, limit: int) -> list[Market]:
+    """At most `limit` markets that the match ever had, after the one with that key, by type and
+    specifiers."""
+    rows = await tx.run(_page_of_match(match_id, *after, limit=limit))
+    return [_market(row) for row in rows]
+
+
+async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
+    row = await tx.first(_get(match_id, *key))
+    return _market(row) if row else None
 
 
 async def matches_with_active(tx: Tx) -> list[UUID]:
@@ -122,6 +134,20 @@ def _of_match(match_id: UUID, *, only_open: bool) -> Select[Any]:
         return query
     query = query.where(MarketTable.status.is_in(OPEN_CODES))
     return query.order_by(MarketTable.type_id, MarketTable.specifiers)
+
+
+@prepared
+def _page_of_match(match_id: UUID, type_id: int, specifiers: str, *, limit: int) -> Select[Any]:
+    place = (MarketTable.type_id, MarketTable.specifiers)
+    later = QueryString("({}, {}) > ({}, {})", *place, type_id, specifiers)
+    query = MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id, later)
+    return query.order_by(*place).limit(limit)
+
+
+@prepared
+def _get(match_id: UUID, type_id: int, specifiers: str) -> Select[Any]:
+    key = (MarketTable.type_id == type_id, MarketTable.specifiers == specifiers)
+    return MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id, *key)
 
 
 @prepared

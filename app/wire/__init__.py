@@ -9,6 +9,6 @@ one builder per message: live and replay differ by timestamp and request id only
 the same messages for the AsyncAPI document.
 
 Nothing here uses a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
-`channels.stream`, `channels.feed`, `amqp`, `http`, `operators`, `recovery` and
+`channels.stream`, `channels.feed`, `channels.portal`, `access`, `amqp`, `http`, `operators`, `recovery` and
 `main`; imports `domain` and `kit`.
 """

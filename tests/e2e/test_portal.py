@@ -22,6 +22,9 @@ PAGES = (
     "/portal/keys?list=ended",
     "/portal/amqp",
     "/portal/docs",
+    "/portal/settlements",
+    "/portal/settlements?result=void",
+    "/portal/selfcheck",
     "/portal/people",
     "/portal/account",
 )

@@ -16,4 +16,10 @@ def moment(millis: int | None) -> str | Markup:
     return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="milliseconds"), shown)
 
 
-FILTERS: dict[str, Callable[..., Any]] = {"moment": moment}
+def clock(millis: int) -> str:
+    """Milliseconds into a round as minutes and seconds."""
+    minutes, seconds = divmod(millis // 1000, 60)
+    return f"{minutes}:{seconds:02}"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {"moment": moment, "clock": clock}

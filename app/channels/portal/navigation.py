@@ -17,6 +17,8 @@ _PAGES = (
     ("/portal/keys", "keys.title"),
     ("/portal/amqp", "amqp.title"),
     ("/portal/docs", "docs.title"),
+    ("/portal/settlements", "settlements.title"),
+    ("/portal/selfcheck", "selfcheck.title"),
     ("/portal/people", "people.title"),
     ("/portal/account", "account.title"),
 )

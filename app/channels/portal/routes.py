@@ -12,9 +12,12 @@ from app.channels.portal import (
     entry,
     error_pages,
     keys,
+    market_pages,
     offer,
     overview,
     people,
+    selfcheck,
+    settlements,
 )
 from app.channels.portal.dependencies import PortalDependencies
 from app.channels.portal.session_guard import SessionGuard
@@ -27,6 +30,9 @@ _HANDLERS = (
     *keys.HANDLERS,
     *amqp.HANDLERS,
     *documentation.HANDLERS,
+    *settlements.HANDLERS,
+    *market_pages.HANDLERS,
+    *selfcheck.HANDLERS,
     *people.HANDLERS,
     *account.HANDLERS,
 )

@@ -11,5 +11,5 @@ The rights that a route requires stand in its `opt` (see `http.auth`), the field
 `wire.fields`. Keys limited to finished matches get 404 for all others; entrants known only from such a match
 are 404 for them too, and statistics count finished matches only, for every key.
 
-Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
+Imported by `main`; imports `recovery`, `access`, `http`, `store`, `wire`, `domain` and `kit`.
 """

@@ -6,9 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from app.store import entrants, history, past_matches, search, statistics
+from app.domain.reach import Reach
+from app.store import entrants, history, past_matches, search, settlements, statistics
 from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER, PLAYERS, TEAMS, TOURNAMENTS
+from app.store.settlements import LedgerFilter, LedgerResult
 from app.store.transaction import Row, Tx
 
 #: Rows enough that reading all of them would be the dearer way.
@@ -46,7 +48,9 @@ _FILL = (
     """,
     """
     INSERT INTO ledger_entry (id, match_id, type_id, specifiers, at, body)
-    SELECT n, md5((n / 2)::text)::uuid, 1, '', n, '{}' FROM generate_series(1, 80000) n
+    SELECT n, md5((n / 2)::text)::uuid, 1, '', n,
+        json_build_object('new_status', CASE n % 500 WHEN 0 THEN 'pending' ELSE 'settled' END)
+    FROM generate_series(1, 80000) n
     """,
     "ANALYZE",
 )
@@ -86,6 +90,10 @@ async def explained(store: Store) -> AsyncIterator[Explained]:
         yield Explained(tx.connection)
 
 
+def ledger_page(tx: Tx, reach: Reach = Reach.EVERYTHING, **wanted: Any) -> Awaitable[Any]:
+    return settlements.page(tx, UUID(int=1), reach, LedgerFilter(**wanted), limit=51)
+
+
 Read = Callable[[Tx], Awaitable[Any]]
 READS: dict[str, Read] = {
     "maps of a team": lambda tx: statistics.of_team(tx, 7, since=9, limit=5000),
@@ -96,6 +104,13 @@ READS: dict[str, Read] = {
     "matches of two": lambda tx: past_matches.head_to_head(tx, 7, 14, limit=1000),
     "ledger": lambda tx: history.ledger_since(tx, 70_000, 50),
     "ledger of finished matches": lambda tx: history.ledger_since(tx, 70_000, 50, finished_only=True),
+    "newest entries": lambda tx: ledger_page(tx),
+    "entries of booked matches": lambda tx: ledger_page(tx, Reach.BOOKED),
+    "entries of a match": lambda tx: ledger_page(tx, match_id=UUID(int=1)),
+    "entries of a time": lambda tx: ledger_page(tx, since=100, until=200),
+    "rollbacks": lambda tx: ledger_page(tx, result=LedgerResult.ROLLED_BACK),
+    "rollbacks of matches": lambda tx: settlements.reversals(tx, [UUID(int=1), UUID(int=2)]),
+    "entries of a market": lambda tx: settlements.of_market(tx, UUID(int=1), 1, ""),
     "search for teams": lambda tx: search.named(tx, TEAMS, "3f2a", limit=20, finished_only=False),
     "search for two letters": lambda tx: search.named(tx, PLAYERS, "3f", limit=20, finished_only=False),
     "search of finished": lambda tx: search.named(tx, TOURNAMENTS, "3f2a", limit=20, finished_only=True),

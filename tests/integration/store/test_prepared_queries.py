@@ -11,8 +11,9 @@ import asyncpg
 import pytest
 
 import app.store
+from app.domain.reach import Reach
 from app.domain.recovery import RecoveryState
-from app.store import entrants, matches, prepared
+from app.store import entrants, matches, prepared, settlements
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.log_state import ParkedBatch
@@ -29,6 +30,7 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "are_open": _EITHER,
     "behind": (3,),
     "column": ("tenant_id", "subject"),
+    "conditions": ((), *((name,) for name in settlements.CONDITIONS), tuple(settlements.CONDITIONS)),
     "ended": (None, *_EITHER),
     "everything": _EITHER,
     "filters": ((), *((name,) for name in entrants.FILTERS)),
@@ -40,6 +42,8 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "of_node": _EITHER,
     "only_open": _EITHER,
     "own": _EITHER,
+    "reach": tuple(Reach),
+    "result": (None, *settlements.LedgerResult),
     "rows": tuple(table.rows for table in _ENTRANTS),
     "state": (RecoveryState.COMPLETED, RecoveryState.FAILED),
     "table": _ENTRANTS,
@@ -85,7 +89,9 @@ def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement
     tables = {"table": _TABLES[name]} if name in _TABLES else {}
     for form in product(*((_FORMS | tables)[one] for one in fixed)):
         values = dict(zip(fixed, form, strict=True))
-        for count in _COUNTS.get(name, (wanted + len(values.get("filters", ())),)):
+        for count in _COUNTS.get(
+            name, (wanted + sum(len(values.get(each, ())) for each in ("filters", "conditions")),)
+        ):
             yield query(*[None] * count, **values)
 
 

@@ -1,0 +1,85 @@
+"""Markets and void reasons in words, in the language of a page."""
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+from urllib.parse import quote
+
+from app.channels.portal.texts import Texts
+from app.domain import catalogue
+from app.domain.catalogue import Locale
+from app.domain.entrants import Player
+from app.domain.ids import entrant_number, match_urn
+from app.domain.market import MarketKey, market_name, specifier_values
+from app.store import entrants
+from app.store.transaction import Tx
+
+_MOST = 2**31 - 1  #: the highest number of an entrant
+
+
+class MarketNames:
+    """Names markets in one language; `players` are those that the markets are about, by number."""
+
+    def __init__(self, texts: Texts, players: Mapping[int | None, Player]) -> None:
+        self._locale = cast(Locale, texts.language)
+        self._players = players
+
+    def name(self, key: MarketKey, home: str, away: str) -> str:
+        """The market in words, with the names of the teams and the player; the bare name of one whose type
+        or specifiers the catalogue does not know."""
+        type_id, specifiers = key
+        found = catalogue.load().by_id.get(type_id)
+        values = _values(specifiers)
+        if found is None or not found.placeholders <= values.keys():
+            return market_name(type_id, specifiers)
+        return found.render(self._locale, values | self._in_words(values, home, away))
+
+    def _in_words(self, values: Mapping[str, str], home: str, away: str) -> dict[str, str]:
+        words = {"team": {"home": home, "away": away}.get(values.get("team", ""))}
+        player = self._players.get(_player(values))
+        words["player"] = player.name if player else None
+        return {name: word for name, word in words.items() if word and name in values}
+
+
+async def names_of(tx: Tx, texts: Texts, keys: Iterable[MarketKey]) -> MarketNames:
+    """What names these markets; one query if any is about a player."""
+    numbers = {_player(_values(specifiers)) for _, specifiers in keys}
+    return MarketNames(texts, await entrants.by_number(tx, entrants.PLAYERS, numbers))
+
+
+def type_names(texts: Texts) -> list[tuple[int, str]]:
+    """Every market type with its name, dots for what its specifiers say."""
+    locale = cast(Locale, texts.language)
+    return [
+        (each.id, each.render(locale, dict.fromkeys(each.placeholders, "…")))
+        for each in catalogue.load().markets
+    ]
+
+
+def void_reason(texts: Texts, reason_id: int | None) -> str:
+    """What a void reason means, empty without one."""
+    locale = cast(Locale, texts.language)
+    reasons = catalogue.load().void_reasons
+    return next((each.description.get(locale) for each in reasons if each.id == reason_id), "")
+
+
+def markets_path(number: int) -> str:
+    """The page with the markets of a match."""
+    return f"/portal/matches/{match_urn(number)}/markets"
+
+
+def market_path(number: int, key: MarketKey) -> str:
+    """The page with the price history of a market."""
+    return f"{markets_path(number)}/{quote(market_name(*key), safe=':=')}"
+
+
+def _values(specifiers: str) -> dict[str, str]:
+    """What specifiers say; nothing for those that a client has made up."""
+    try:
+        return specifier_values(specifiers)
+    except ValueError:
+        return {}
+
+
+def _player(values: Mapping[str, str]) -> int | None:
+    number = entrant_number(values.get("player", ""), "player")
+    return number if number is not None and number <= _MOST else None

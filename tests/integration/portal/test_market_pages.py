@@ -1,0 +1,188 @@
+"""Markets of a match, and the price history of each, as a table and as a plot."""
+
+import asyncio
+import re
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from msgspec.structs import replace
+
+from app.access import admin
+from app.domain.ids import match_urn
+from app.domain.market import MarketStatus, market_name
+from app.domain.match import Match
+from app.domain.user import Role
+from app.settings import Settings
+from app.store import matches
+from app.store.connections import Store
+from tests.integration.portal.conftest import SignIn
+from tests.support.portal import Person
+from tests.support.statements import recorded_statements
+from tests.support.story import Story, offer
+from tests.support.web import issuing
+
+SCRIPT = "<script>alert(1)</script>"
+SUSPENDED = MarketStatus.SUSPENDED
+
+
+class Times:
+    """A clock that moves when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def times() -> Times:
+    return Times()
+
+
+@pytest.fixture
+def story(store: Store, times: Times) -> Story:
+    return Story(store, times)
+
+
+@pytest.fixture
+async def person(sign_in: SignIn, store: Store, settings: Settings) -> Person:
+    await issuing(store, settings.secret_key)(bundles=("cs2.odds.basic",))
+    return await sign_in(Role.READER)
+
+
+def markets_of(match: Match) -> str:
+    return f"/portal/matches/{match_urn(match.number)}/markets"
+
+
+def history_of(match: Match, number: int = 1) -> str:
+    return f"{markets_of(match)}/{quote(market_name(*offer(number).key))}"
+
+
+async def lived(story: Story, times: Times) -> Match:
+    """A match whose market was priced, suspended for two reasons, released, repriced, settled and rolled
+    back, ten seconds apart."""
+    match = await story.match()
+    suspended = offer(1, status=SUSPENDED, reason="data is missing")
+    steps: list[Any] = [
+        offer(1),
+        suspended,
+        replace(suspended, reason=SCRIPT),
+        offer(1, odds=Decimal("2.1")),
+    ]
+    for step in steps:
+        await story.offer(match, step, offer(2))
+        times.now += 10_000
+    await story.settle(match, offer(1))
+    times.now += 10_000
+    await story.take_back(match, offer(1))
+    return match
+
+
+async def test_the_plot_has_prices_suspensions_with_reasons_and_settlements(
+    person: Person, story: Story, times: Times
+) -> None:
+    begin = times.now
+    match = await lived(story, times)
+    drawn = (await person.get(f"{history_of(match)}/history.json")).json()
+    at = [begin + 10_000 * step for step in range(6)]
+    assert [[when // 1000, odds] for when, odds in drawn["points"]] == [
+        [when // 1000, odds] for when, odds in zip(at, (1.85, 1.85, 1.85, 2.1, None, 1.85), strict=True)
+    ]
+    spans = [[since // 1000, until and until // 1000, why] for since, until, why in drawn["suspensions"]]
+    assert spans == [
+        [at[1] // 1000, at[2] // 1000, "data is missing"],
+        [at[2] // 1000, at[3] // 1000, SCRIPT],
+        [at[5] // 1000, None, ""],
+    ]
+    assert [kind for _, _, kind in drawn["marks"]] == ["settled", "rolled_back"]
+    assert drawn["complete"]
+
+
+async def test_the_table_says_what_the_plot_shows(person: Person, story: Story, times: Times) -> None:
+    match = await lived(story, times)
+    page = await person.get(history_of(match))
+    rows = page.text.split("<tbody>")[1].count("<tr>")
+    assert rows == 8, "six states of the market and two entries of the ledger"
+    assert SCRIPT not in page.text and "&lt;script&gt;" in page.text and "data is missing" in page.text
+    assert "2023-11-14 22:13:20 UTC" in page.text, "how far back the log reaches"
+    assets = re.findall(r'(?:src|href)="(/portal/assets/[^"]+)"', page.text)
+    sizes = [len((await person.client.get(path)).content) for path in assets]
+    assert len(assets) == 5 and sum(sizes) + len(page.content) < 100_000
+
+
+async def test_a_long_history_is_shown_in_pages_and_the_plot_is_cut(
+    person: Person, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.channels.portal.market_pages._CHANGES", 3)
+    monkeypatch.setattr("app.channels.portal.market_pages._POINTS", 4)
+    match = await story.match()
+    prices = [Decimal(f"1.{number}") for number in range(50, 56)]
+    for price in prices:
+        await story.offer(match, offer(1, odds=price))
+    first = await person.get(history_of(match))
+    older = re.search(r'href="([^"]+\?before=\d+)"', first.text)
+    assert older
+    second = await person.get(older[1])
+    shown = re.findall(r'<td class="number">([\d.]+)</td>', first.text + second.text)
+    assert shown == [str(price) for price in reversed(prices)]
+    drawn = (await person.get(f"{history_of(match)}/history.json")).json()
+    assert [odds for _, odds in drawn["points"]] == [float(price) for price in prices[2:]]
+    assert not drawn["complete"]
+
+
+async def test_the_markets_of_a_match_are_listed_in_pages(
+    person: Person, story: Story, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.channels.portal.market_pages._MARKETS", 4)
+    match = await story.match()
+    async with store.transaction() as tx:
+        await tx.write([matches.save_statement(replace(match, home=SCRIPT))])
+    await story.offer(match, *[offer(number) for number in range(1, 8)])
+    pages = [await person.get(markets_of(match))]
+    while found := re.search(r'href="([^"]+\?after=[^"]+)"', pages[-1].text):
+        pages.append(await person.get(found[1]))
+    found_markets = [re.findall(r'<th scope="row"><a href="([^"]+)"', page.text) for page in pages]
+    assert [len(each) for each in found_markets] == [4, 3]
+    assert len({path for each in found_markets for path in each}) == 7
+    assert (await person.get(found_markets[0][0])).status_code == 200
+    assert SCRIPT not in pages[0].text
+
+
+async def test_what_a_tenant_does_not_see_does_not_exist(
+    person: Person, sign_in: SignIn, story: Story, store: Store, settings: Settings
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1))
+    for path in (
+        *(f"{markets_of(match)}/13:map=1", f"{markets_of(match)}/x", f"{markets_of(match)}/13"),
+        "/portal/matches/od:match:404/markets",
+    ):
+        assert (await person.get(path)).status_code == 404, path
+    assert (await person.get(f"{markets_of(match)}?after=x")).status_code == 422
+    vhost_only = await sign_in(Role.OWNER, "vhost")
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant SET amqp = slug = 'vhost'")
+        urn = match_urn(match.number)
+        await admin.set_booked(tx, "vhost", urn, False, by="tester", now=1)
+    await issuing(store, settings.secret_key)("stats", bundles=("cs2.stats",))
+    stats = await sign_in(Role.OWNER, "stats")
+    for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json"):
+        assert (await vhost_only.get(path)).status_code == 404, path
+        assert (await stats.get(path)).status_code == 403, path
+        assert (await person.get(path)).status_code == 200, path
+
+
+async def test_the_number_of_statements_does_not_grow(person: Person, story: Story) -> None:
+    match = await story.match()
+    counts: dict[str, list[int]] = {}
+    for last in (2, 40):
+        await story.offer(match, *[offer(number) for number in range(1, last)])
+        await asyncio.gather(*[story.offer(match, offer(1)) for _ in range(last)])
+        for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json"):
+            with recorded_statements() as statements:
+                assert (await person.get(path)).status_code == 200
+            counts.setdefault(path, []).append(len(statements))
+    assert {path: few for path, (few, many) in counts.items() if few != many} == {}

@@ -1,0 +1,273 @@
+"""The settlement ledger in the portal: what it shows to whom, its evidence, its filter, its file."""
+
+import csv
+import io
+import re
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from app.access import admin
+from app.domain import changes as c
+from app.domain.ids import match_urn
+from app.domain.match import Match, MatchPlayer, Round, TimelineEvent
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
+from app.domain.user import Role
+from app.settings import Settings
+from app.store import changes, history, matches
+from app.store.changes import ChangeDraft
+from app.store.connections import Store
+from tests.integration.portal.conftest import SignIn
+from tests.support.portal import Person
+from tests.support.statements import recorded_statements
+from tests.support.story import Story, offer
+from tests.support.web import IssueKey, issuing
+
+SCRIPT = "<script>alert(1)</script>"
+FORMULA = '=HYPERLINK("http://example.test")'
+KILL = TimelineEvent(
+    *(1, "kill", 1, 3, 5_000, 34_000),
+    MatchPlayer(1, SCRIPT),
+    "home",
+    "CT",
+    MatchPlayer(2, "bob"),
+    "away",
+    "T",
+    weapon="ak47",
+)
+PLAYED = Round(2, 1, 3, "home", "CT", "kills", 2, 1, 1, 9_000, events=(1,))
+
+
+@pytest.fixture
+def story(store: Store) -> Story:
+    return Story(store)
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+@pytest.fixture
+async def person(sign_in: SignIn, issue: IssueKey) -> Person:
+    await issue(bundles=("cs2.odds.basic",))
+    return await sign_in(Role.READER)
+
+
+async def settled(story: Story, rounds: int = 1) -> Match:
+    """A match with that many settled markets."""
+    match = await story.match()
+    offers = [offer(number) for number in range(1, rounds + 1)]
+    await story.offer(match, *offers)
+    await story.settle(match, *offers)
+    return match
+
+
+async def append(store: Store, match: Match, *entries: LedgerEntry) -> None:
+    drafts = [
+        ChangeDraft("settlement", f"{each.type_id}:{each.specifiers}", "", each.message, entry=each)
+        for each in entries
+    ]
+    async with store.transaction() as tx:
+        await changes.append(tx, await matches.lock(tx, match.id), drafts, 1_700_000_000_000)
+
+
+async def rename(store: Store, match: Match, home: str) -> None:
+    async with store.transaction() as tx:
+        own = await matches.lock(tx, match.id)
+        await tx.write([matches.save_statement(replace(own, home=home))])
+
+
+def entry(number: int = 3, **fields: Any) -> LedgerEntry:
+    pending, done = LedgerStatus.PENDING, LedgerStatus.SETTLED
+    own = LedgerEntry(13, f"map=1|round={number}|team=home", pending, done, None, "by the test")
+    return replace(own, **fields)
+
+
+def ids(page: httpx.Response) -> list[int]:
+    """The entries of a list, as it shows them."""
+    return [
+        int(each) for each in re.findall(r'<th scope="row"><a href="/portal/settlements/(\d+)"', page.text)
+    ]
+
+
+async def test_every_page_is_newest_first_and_none_is_shown_twice(person: Person, story: Story) -> None:
+    await settled(story, 60)
+    first = await person.get("/portal/settlements")
+    assert len(ids(first)) == 50
+    older = re.search(r'href="(/portal/settlements\?before=\d+)"', first.text)
+    assert older
+    everything = ids(first) + ids(await person.get(older[1]))
+    assert len(set(everything)) == 60 and everything == sorted(everything, reverse=True)
+
+
+async def test_a_rollback_and_what_it_withdraws_lead_to_each_other(person: Person, story: Story) -> None:
+    match = await settled(story)
+    await story.take_back(match, offer(1))
+    await story.settle(match, offer(1))
+    again, rollback, first = ids(await person.get("/portal/settlements"))
+    page = await person.get(f"/portal/settlements/{first}")
+    assert f"rolled back by {rollback}" in page.text
+    assert f"withdraws {first}" in (await person.get(f"/portal/settlements/{rollback}")).text
+    assert "rolled back by" not in (await person.get(f"/portal/settlements/{again}")).text
+    listed = await person.get("/portal/settlements?result=rolled_back")
+    assert ids(listed) == [rollback]
+
+
+async def test_a_window_of_bets_is_rolled_back_by_its_own_entry(person: Person, story: Story) -> None:
+    match = await settled(story)
+    (settlement,) = ids(await person.get("/portal/settlements"))
+    window = VoidWindow(1_000, 2_000)
+    await story.void_bets(match, window, offer(1))
+    await story.void_bets(match, window, offer(1), rolled_back=True)
+    restored, voided, _ = ids(await person.get("/portal/settlements"))
+    assert f"rolled back by {restored}" in (await person.get(f"/portal/settlements/{voided}")).text
+    assert "rolled back by" not in (await person.get(f"/portal/settlements/{settlement}")).text
+    assert ids(await person.get("/portal/settlements?result=void")) == [voided]
+    assert ids(await person.get("/portal/settlements?result=rolled_back")) == [restored]
+    assert ids(await person.get("/portal/settlements?result=won")) == [settlement]
+
+
+async def test_the_evidence_is_the_kills_and_rounds_named_by_the_entry(
+    person: Person, story: Story, store: Store
+) -> None:
+    match = await story.match()
+    other = replace(KILL, id=7, actor=MatchPlayer(9, "not-this-one"))
+    happened = [c.EventAdded(event=KILL), c.EventAdded(event=other), c.RoundFinished(round=PLAYED)]
+    await story.happen(match, *happened)
+    await append(store, match, entry(rests_on=(1, 2, 99)))
+    (own,) = ids(await person.get("/portal/settlements"))
+    page = (await person.get(f"/portal/settlements/{own}")).text
+    assert "Map 1, round 3" in page and "0:34" in page and "ak47" in page and "2:1" in page
+    assert SCRIPT not in page and "&lt;script&gt;" in page
+    assert "not-this-one" not in page
+    assert "not stored any more: 99" in page
+
+
+async def test_void_reasons_are_words_in_the_language_of_the_page(
+    person: Person, story: Story, store: Store
+) -> None:
+    match = await story.match()
+    voided = entry(new_status=LedgerStatus.VOIDED, void_reason_id=14, settled_by="admin")
+    await append(store, match, voided)
+    english = (await person.get("/portal/settlements", headers={"Accept-Language": "en"})).text
+    russian = (await person.get("/portal/settlements", headers={"Accept-Language": "ru"})).text
+    assert "no answer" in english and "operator" in english
+    assert "исход определить невозможно" in russian and "Northwind" in russian
+
+
+async def test_the_filter_selects_by_match_type_result_and_time(
+    person: Person, story: Story, store: Store
+) -> None:
+    one, two = await settled(story), await settled(story)
+    await append(store, two, entry(type_id=1, specifiers="team=home", at=0))
+    everything = ids(await person.get("/portal/settlements"))
+    assert len(everything) == 3
+    for match, count in ((one, 1), (two, 2)):
+        for ref in (match_urn(match.number), str(match.id)):
+            assert len(ids(await person.get(f"/portal/settlements?match={ref}"))) == count
+    assert ids(await person.get("/portal/settlements?type=1")) == everything[:1]
+    assert ids(await person.get("/portal/settlements?result=won")) == everything[1:]
+    assert ids(await person.get("/portal/settlements?since=2001-01-01T00:00")) == everything
+    assert ids(await person.get("/portal/settlements?until=2001-01-01T00:00")) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("type=x", 422),
+        ("type=99999999999999999999999", 422),
+        ("result=maybe", 422),
+        ("since=yesterday", 422),
+        ("match=4", 422),
+        ("match=od:match:404", 404),
+        ("before=0", 422),
+        ("page=2", 422),
+    ],
+)
+async def test_a_wrong_filter_is_refused_with_a_sentence(person: Person, query: str, status: int) -> None:
+    page = await person.get(f"/portal/settlements?{query}")
+    assert page.status_code == status and 'role="alert"' in page.text
+
+
+async def test_a_tenant_sees_no_more_than_its_keys(
+    sign_in: SignIn, issue: IssueKey, story: Story, store: Store
+) -> None:
+    """No key with the scope: nothing. Finished-only keys: finished matches."""
+    live, over = await settled(story), await settled(story)
+    await story.finish(over)
+    await issue("stats", bundles=("cs2.stats",))
+    stats = await sign_in(Role.OWNER, "stats")
+    for path in ("/portal/settlements", "/portal/settlements.csv", "/portal/settlements/1"):
+        assert (await stats.get(path)).status_code == 403, path
+    await issue("past", scopes=("cs2:markets:settlements",), finished_only=True)
+    past = await sign_in(Role.OWNER, "past")
+    page = await past.get("/portal/settlements")
+    assert match_urn(over.number) in page.text and match_urn(live.number) not in page.text
+    assert (await past.get(f"/portal/settlements?match={live.id}")).status_code == 404
+    hidden = await ledger_id(store, live)
+    assert (await past.get(f"/portal/settlements/{hidden}")).status_code == 404
+    assert match_urn(live.number) not in (await past.get("/portal/settlements.csv")).text
+
+
+async def test_a_tenant_with_a_vhost_alone_sees_what_it_has_booked(
+    sign_in: SignIn, story: Story, store: Store
+) -> None:
+    person = await sign_in()
+    mine, given_back = await settled(story), await settled(story)
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant SET amqp = true")
+        await admin.set_booked(tx, "acme", match_urn(given_back.number), False, by="tester", now=1)
+    page = await person.get("/portal/settlements")
+    assert match_urn(mine.number) in page.text and match_urn(given_back.number) not in page.text
+    hidden = await ledger_id(store, given_back)
+    assert (await person.get(f"/portal/settlements/{hidden}")).status_code == 404
+    assert (await person.get(f"/portal/settlements?match={given_back.id}")).status_code == 404
+
+
+async def ledger_id(store: Store, match: Match) -> int:
+    async with store.autocommit() as tx:
+        return (await history.ledger(tx, match.id))[0].id
+
+
+async def test_the_file_has_every_entry_of_the_filter_and_nothing_that_a_spreadsheet_evaluates(
+    person: Person, story: Story, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.channels.portal.settlements._FILE_ROWS", 7)
+    match = await settled(story, 30)
+    await settled(story)
+    await rename(store, match, FORMULA)
+    response = await person.get(f"/portal/settlements.csv?match={match_urn(match.number)}")
+    assert response.headers["content-type"].startswith("text/csv; charset=utf-8")
+    assert "attachment" in response.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(response.text)))
+    listed = [int(row["id"]) for row in rows]
+    assert len(set(listed)) == 30 and listed == sorted(listed, reverse=True)
+    assert {row["match_name"] for row in rows} == {f"'{FORMULA} – Harbour"}
+    assert {row["result"] for row in rows} == {"won"}
+    for row in rows:
+        assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row.values())
+
+
+async def test_names_are_text_and_the_number_of_statements_does_not_grow(
+    person: Person, story: Story, store: Store
+) -> None:
+    match = await settled(story)
+    await rename(store, match, SCRIPT)
+    counts = []
+    for more in (1, 20):
+        for _ in range(more):
+            await settled(story, 2)
+        with recorded_statements() as statements:
+            page = await person.get("/portal/settlements")
+        assert SCRIPT not in page.text
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
+
+
+async def test_the_list_stays_small(person: Person, story: Story) -> None:
+    await settled(story, 60)
+    page = await person.get("/portal/settlements", headers={"Accept-Language": "ru"})
+    assert len(page.content) < 60_000

@@ -1,0 +1,55 @@
+"""Markets in words: names of teams and players, and whatever a client may have made up."""
+
+import pytest
+
+from app.channels.portal.market_names import MarketNames, market_path, type_names
+from app.channels.portal.texts import LANGUAGES, texts_in
+from app.domain import catalogue
+from app.domain.entrants import Player
+
+ANN = Player(id=7, name="Ann")
+
+
+@pytest.fixture
+def names() -> MarketNames:
+    return MarketNames(texts_in("en"), {7: ANN})
+
+
+def test_teams_and_players_are_named(names: MarketNames) -> None:
+    assert names.name((1, "team=home"), "Northwind", "Harbour") == "Northwind to win the match"
+    (kills,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]
+    shown = names.name((kills, "map=1|player=mf:player:7|threshold=15.5"), "a", "b")
+    assert shown == "Map 1: Ann to get over 15.5 kills"
+
+
+@pytest.mark.parametrize(
+    ("type_id", "specifiers"),
+    [
+        (1, ""),
+        (1, "nonsense"),
+        (1, "map=1||"),
+        (99_999, "team=home"),
+    ],
+)
+def test_what_the_catalogue_does_not_know_keeps_its_bare_name(
+    names: MarketNames, type_id: int, specifiers: str
+) -> None:
+    assert names.name((type_id, specifiers), "a", "b") == f"{type_id}:{specifiers}"
+
+
+def test_an_unknown_player_keeps_its_urn(names: MarketNames) -> None:
+    (kills,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]
+    for urn in ("mf:player:8", "mf:player:999999999999999999", "x"):
+        assert urn in names.name((kills, f"map=1|player={urn}|threshold=15.5"), "a", "b")
+
+
+def test_every_type_has_a_name_without_places() -> None:
+    for language in LANGUAGES:
+        assert not any("{" in name for _, name in type_names(texts_in(language)))
+
+
+def test_a_path_is_safe_in_an_address() -> None:
+    assert (
+        market_path(4, (13, "map=1|x=a/b?c#d"))
+        == "/portal/matches/od:match:4/markets/13:map=1%7Cx=a%2Fb%3Fc%23d"
+    )
