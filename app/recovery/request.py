@@ -46,6 +46,7 @@ class _Received(msgspec.Struct, frozen=True):
     match_ref: str | None
     finished_only: bool
     dialect: Dialect
+    by: str
 
 
 class RecoveryService(msgspec.Struct, frozen=True):
@@ -62,6 +63,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
         parameters: RecoveryParameters,
         match_ref: str | None = None,
         *,
+        by: str,
         finished_only: bool = False,
         dialect: Dialect = SPECIFICATION,
     ) -> RecoveryJob:
@@ -72,9 +74,9 @@ class RecoveryService(msgspec.Struct, frozen=True):
         `NotFound` for a match that the tenant does not have, or that is not finished where the key sees
         `finished_only`; `Conflict` when the tenant has no vhost, when too many requests are queued, or when a
         recovery is in flight for its node id: the dialect may queue full requests instead. Event-level ones
-        are queued always, and delay only each other.
+        are queued always, and delay only each other. `by` names who requested it in the audit log.
         """
-        received = _Received(tenant, kind, parameters, match_ref, finished_only, dialect)
+        received = _Received(tenant, kind, parameters, match_ref, finished_only, dialect, by)
         request, outcome = await self._accept(received)
         for _ in range(_ENDING_CHECKS):
             if outcome is None or not outcome.ending:
@@ -108,12 +110,11 @@ class RecoveryService(msgspec.Struct, frozen=True):
             match_id = await _requested_match_id(tx, received)
             request = _validated(received, match_id, now=now, window_millis=self.recovery_window_millis)
             await _check_vhost(tx, received.tenant)
+            given = (tx, received.tenant.id, request, now)
             if match_id is None and not received.dialect.queues_recoveries:
-                return request, await recovery_jobs.accept(tx, received.tenant.id, request, now)
-            queued = await recovery_jobs.queue(
-                tx, received.tenant.id, request, now, received.dialect.max_queued
-            )
-            return request, queued
+                return request, await recovery_jobs.accept(*given, by=received.by)
+            limit = received.dialect.max_queued
+            return request, await recovery_jobs.queue(*given, limit, by=received.by)
 
 
 def _validated(

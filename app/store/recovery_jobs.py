@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from msgspec.structs import replace
 from piccolo.columns import Column
 from piccolo.columns.combination import Where
@@ -29,7 +30,8 @@ from app.domain.recovery import (
     RecoveryRequest,
     RecoveryState,
 )
-from app.store import notifications
+from app.store import audit, notifications
+from app.store.audit import AuditRecord
 from app.store.prepared import prepared
 from app.store.sql import NO_SLOT, literals, not_exists, now, same
 from app.store.statements import claims, session
@@ -67,7 +69,7 @@ _NODE = QueryString(f"coalesce({{}}, '{IMPLICIT_SLOT}')", JobTable.node_id)  #: 
 
 
 async def accept(
-    tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, lifetime: int = SLOT_MILLIS
+    tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, lifetime: int = SLOT_MILLIS, *, by: str
 ) -> RecoveryJob | RecoveryInFlight:
     """Acquire the slot for `lifetime` ms and write the job, or return the request that is in flight there:
     the slot's holder, or the first that waits for it.
@@ -80,11 +82,11 @@ async def accept(
     token = None if waiting else await tx.one_value(_acquire_slot(tenant_id, request.slot, lifetime))
     if token is None:
         return await _in_flight(tx, tenant_id, request, waiting)
-    return await _write(tx, tenant_id, request, token, now)
+    return await _write(tx, tenant_id, request, token, now, by)
 
 
 async def queue(
-    tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, limit: int = MAX_QUEUED
+    tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, limit: int = MAX_QUEUED, *, by: str
 ) -> RecoveryJob | None:
     """Write the job of a request that waits: a full one for its slot, an event-level one for the others of
     its tenant. For a request that has not ended yet, that job. None when `limit` of the tenant's jobs are
@@ -97,7 +99,7 @@ async def queue(
         return None
     if not request.request_id:
         request = replace(request, request_id=await _unused_id(tx, tenant_id, now))
-    return await _write(tx, tenant_id, request, NO_SLOT, now)
+    return await _write(tx, tenant_id, request, NO_SLOT, now, by)
 
 
 async def _unused_id(tx: Tx, tenant_id: UUID, first: int) -> str:
@@ -106,12 +108,21 @@ async def _unused_id(tx: Tx, tenant_id: UUID, first: int) -> str:
     return str(first)
 
 
-async def _write(tx: Tx, tenant_id: UUID, request: RecoveryRequest, token: int, now: int) -> RecoveryJob:
+async def _write(
+    tx: Tx, tenant_id: UUID, request: RecoveryRequest, token: int, now: int, by: str
+) -> RecoveryJob:
+    """Write the job, and who requested it."""
     await tx.change(_delete_old(tenant_id, now - _STORED_MILLIS))
     (row,) = await tx.run(_insert(tenant_id, *_parameters(request), token, now))
     await tx.change(_delete_unused_slots(tenant_id))
+    await audit.add(tx, _audit_record(row["id"], tenant_id, request, now, by))
     await notifications.notify(tx, CHANNEL, str(tenant_id))
     return _job(row)
+
+
+def _audit_record(job_id: int, tenant_id: UUID, request: RecoveryRequest, now: int, by: str) -> AuditRecord:
+    details = msgspec.structs.asdict(request)
+    return AuditRecord(now, by, "recovery.request", str(job_id), tenant_id, details)
 
 
 async def claim(

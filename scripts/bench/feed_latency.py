@@ -129,7 +129,7 @@ async def recovery(rig: Rig) -> float:
     consumer.complete.clear()
     began = time.perf_counter()
     parameters = RecoveryParameters("0", str(time.time_ns()))
-    await recoveries.accept(rig.tenants[0], RecoveryKind.REST_FULL, parameters)
+    await recoveries.accept(rig.tenants[0], RecoveryKind.REST_FULL, parameters, by="benchmark")
     await consumer.complete.wait()
     return time.perf_counter() - began
 

@@ -86,5 +86,5 @@ async def test_the_slot_of_a_working_replayer_runs_out(rig: Rig, store: Store) -
     for request_id in ("5", "6"):
         assert replayed(consumer, request_id) == ["odds_change"] * MATCHES + ["snapshot_complete"]
     async with store.transaction() as tx:
-        third = await recovery_jobs.accept(tx, tenant.id, slow.request, 0)
+        third = await recovery_jobs.accept(tx, tenant.id, slow.request, 0, by="tester")
     assert quick.token == slow.token + 1 and third.token == quick.token + 1  # type: ignore[union-attr]

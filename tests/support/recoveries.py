@@ -23,7 +23,7 @@ async def recover(
     """Ask for a recovery; a small `after` counts from the window's edge, to which it is raised."""
     now = system_clock()
     parameters = RecoveryParameters(str(max(after, now - WINDOW) if after else 0), request_id, node_id)
-    return await RecoveryService(store, system_clock, WINDOW).accept(tenant, kind, parameters)
+    return await RecoveryService(store, system_clock, WINDOW).accept(tenant, kind, parameters, by="tester")
 
 
 async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:

@@ -123,6 +123,7 @@ async def _accept(
         kind,
         parameters,
         event_id,
+        by=grant.actor,
         finished_only=grant.finished_only,
         dialect=facade.dialect,
     )

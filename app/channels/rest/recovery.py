@@ -37,7 +37,9 @@ async def initiate(
 ) -> Single[RecoveryView]:
     """Replay the present markets, and what was settled or voided since `after`, over AMQP."""
     parameters = RecoveryParameters(after, request_id, node_id)
-    job = await recoveries.accept(request.auth.tenant, RecoveryKind.REST_FULL, parameters)
+    job = await recoveries.accept(
+        request.auth.tenant, RecoveryKind.REST_FULL, parameters, by=request.auth.actor
+    )
     return Single(recovery_view(job))
 
 

@@ -30,7 +30,7 @@ def event(
 
 async def queue(store: Store, tenant_id: UUID, what: RecoveryRequest) -> RecoveryJob | None:
     async with store.transaction() as tx:
-        return await recovery_jobs.queue(tx, tenant_id, what, 1_000)
+        return await recovery_jobs.queue(tx, tenant_id, what, 1_000, by="tester")
 
 
 async def queued(store: Store, tenant_id: UUID, what: RecoveryRequest) -> RecoveryJob:
@@ -129,7 +129,7 @@ async def test_what_the_broker_did_not_take_is_tried_for_as_long_as_a_slot_would
     await lease(store)
     async with store.transaction() as tx:
         now = await tx.value("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
-        await recovery_jobs.queue(tx, tenant.id, event("1"), now)
+        await recovery_jobs.queue(tx, tenant.id, event("1"), now, by="tester")
     for _ in range(MAX_ATTEMPTS + 1):
         async with store.transaction() as tx:
             job = await recovery_jobs.claim(tx, "feed-1", [tenant.id], (), now)

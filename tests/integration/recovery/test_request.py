@@ -7,7 +7,7 @@ from app.domain.recovery import RecoveryJob, RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.store import tenants
+from app.store import audit, tenants
 from app.store.connections import Store
 from tests.integration.recovery.conftest import WINDOW
 from tests.support.story import Story
@@ -22,7 +22,9 @@ def recoveries(recoveries: RecoveryService) -> RecoveryService:
 
 
 async def ask(recoveries: RecoveryService, tenant: Tenant, **parameters: str) -> RecoveryJob:
-    return await recoveries.accept(tenant, RecoveryKind.REST_FULL, RecoveryParameters(**parameters))
+    return await recoveries.accept(
+        tenant, RecoveryKind.REST_FULL, RecoveryParameters(**parameters), by="tester"
+    )
 
 
 async def refused(recoveries: RecoveryService, tenant: Tenant, **parameters: str) -> list[Field]:
@@ -97,15 +99,41 @@ async def test_an_event_request(
 ) -> None:
     match = await story.match()
     job = await recoveries.accept(
-        tenant, RecoveryKind.EVENT_ODDS, RecoveryParameters(), f"od:match:{match.number}"
+        tenant, RecoveryKind.EVENT_ODDS, RecoveryParameters(), f"od:match:{match.number}", by="tester"
     )
     assert int(job.request.request_id) > 0
     assert (job.request.match_id, job.request.kind) == (match.id, RecoveryKind.EVENT_ODDS)
     with pytest.raises(NotFound):
-        await recoveries.accept(tenant, RecoveryKind.EVENT_ODDS, RecoveryParameters(), "od:match:404")
+        await recoveries.accept(
+            tenant, RecoveryKind.EVENT_ODDS, RecoveryParameters(), "od:match:404", by="tester"
+        )
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
     with pytest.raises(NotFound):
         await recoveries.accept(
-            tenant, RecoveryKind.EVENT_STATEFUL, RecoveryParameters(node_id="2"), str(match.id)
+            tenant, RecoveryKind.EVENT_STATEFUL, RecoveryParameters(node_id="2"), str(match.id), by="tester"
         )
+
+
+async def test_an_accepted_request_is_audited_once(
+    store: Store, recoveries: RecoveryService, tenant: Tenant, story: Story
+) -> None:
+    """Refused requests change nothing, and a repeated one that is queued already begins nothing new."""
+    match = await story.match()
+    urn = f"od:match:{match.number}"
+    job = await recoveries.accept(
+        tenant, RecoveryKind.REST_FULL, RecoveryParameters("0", "7"), by="user ann@acme.test"
+    )
+    with pytest.raises(Conflict):
+        await ask(recoveries, tenant, request_id="8")
+    event = RecoveryParameters(request_id="9", node_id="3")
+    for _ in range(2):
+        await recoveries.accept(tenant, RecoveryKind.EVENT_ODDS, event, urn, by="key:acme/1")
+    async with store.autocommit() as tx:
+        newest, first = await audit.listing(tx, tenant.id, 9)
+    assert (first.actor, first.action) == ("user ann@acme.test", "recovery.request")
+    assert (first.at, first.subject) == (job.accepted_at, str(job.id))
+    asked = {"kind": "canonical", "request_id": "7", "after": 0, "node_id": None, "match_id": None}
+    assert first.details == asked
+    assert (newest.actor, newest.details["match_id"]) == ("key:acme/1", str(match.id))
+    assert newest.details["node_id"] == "3"

@@ -29,7 +29,7 @@ async def accept(
     store: Store, tenant_id: UUID, what: RecoveryRequest, lifetime: int = 60_000
 ) -> RecoveryJob | RecoveryInFlight:
     async with store.transaction() as tx:
-        return await recovery_jobs.accept(tx, tenant_id, what, 1_000, lifetime)
+        return await recovery_jobs.accept(tx, tenant_id, what, 1_000, lifetime, by="tester")
 
 
 async def accepted(
@@ -192,7 +192,9 @@ async def test_slots_of_nodes_that_are_not_used_any_more_go_with_their_jobs(
         taken = await take(store, tenant.id)
         assert taken and await complete(store, taken), job
     async with store.transaction() as tx:
-        await recovery_jobs.accept(tx, tenant.id, request(), 3_000 + 8 * 86_400_000, 60_000)
-        await recovery_jobs.accept(tx, tenant.id, request(node_id="9"), 3_000 + 8 * 86_400_000, 60_000)
+        await recovery_jobs.accept(tx, tenant.id, request(), 3_000 + 8 * 86_400_000, 60_000, by="tester")
+        await recovery_jobs.accept(
+            tx, tenant.id, request(node_id="9"), 3_000 + 8 * 86_400_000, 60_000, by="tester"
+        )
         left = {row["node"] for row in await tx.fetch("SELECT node FROM recovery_slot")}
     assert left == {"global", "9"}

@@ -98,7 +98,9 @@ async def test_many_clients_at_once(store: Store, tenant: Tenant) -> None:
     async def ask(dialect: Dialect, request_id: int, node_id: str) -> int | None:
         parameters = RecoveryParameters(None, str(request_id), node_id)
         try:
-            job = await service.accept(tenant, RecoveryKind.FACADE_FULL, parameters, dialect=dialect)
+            job = await service.accept(
+                tenant, RecoveryKind.FACADE_FULL, parameters, by="tester", dialect=dialect
+            )
         except Conflict:
             return None
         return job.id
@@ -144,7 +146,7 @@ async def test_a_request_at_the_end_of_its_own_replay_runs_again(
     parameters = RecoveryParameters(None, "7", "5")
 
     async def ask() -> RecoveryJob:
-        return await recoveries.accept(tenant, RecoveryKind.FACADE_FULL, parameters, dialect=SDK)
+        return await recoveries.accept(tenant, RecoveryKind.FACADE_FULL, parameters, by="tester", dialect=SDK)
 
     first = await ask()
     job = await take(store, tenant.id)

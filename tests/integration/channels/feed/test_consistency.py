@@ -61,7 +61,7 @@ def requesting(
     async def request_recovery(after: int, request_id: str) -> tuple[int, float]:
         parameters = RecoveryParameters(str(after), request_id)
         try:
-            await recoveries.accept(tenant, RecoveryKind.REST_FULL, parameters)
+            await recoveries.accept(tenant, RecoveryKind.REST_FULL, parameters, by="tester")
         except Conflict as error:
             return error.status, 0.2  # its detail names the latest moment
         return 202, 0

@@ -114,7 +114,7 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
         consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
         await stack.enter_async_context(feed())
         recoveries = RecoveryService(rig.store, system_clock, WINDOW)
-        job = await recoveries.accept(tenant, kind, parameters, *of_match)
+        job = await recoveries.accept(tenant, kind, parameters, *of_match, by="tester")
         await until("the end", lambda: ended(consumer))
     received = roots(consumer.replayed)
     assert {root.tag for root in received} == ENDS[kind]
@@ -151,7 +151,7 @@ async def test_probabilities_are_for_tenants_that_receive_them(rig: Rig, feed: R
         recoveries = RecoveryService(rig.store, system_clock, WINDOW)
         for tenant, consumer in consumers:
             await until("live odds", lambda consumer=consumer: probabilities(consumer.live))
-            await recoveries.accept(tenant, RecoveryKind.REST_FULL, RecoveryParameters("0", "1"))
+            await recoveries.accept(tenant, RecoveryKind.REST_FULL, RecoveryParameters("0", "1"), by="tester")
             await until("replayed odds", lambda consumer=consumer: probabilities(consumer.replayed))
     (_, plain), (_, detailed) = consumers
     assert {*probabilities(plain.live), *probabilities(plain.replayed)} == {None}

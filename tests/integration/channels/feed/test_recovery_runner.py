@@ -72,7 +72,7 @@ async def request_recovery(
     kind: RecoveryKind = RecoveryKind.REST_FULL,
     **parameters: str,
 ) -> RecoveryJob:
-    return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters))
+    return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters), by="tester")
 
 
 @asynccontextmanager
@@ -178,7 +178,7 @@ async def test_matches_are_replayed_in_the_order_of_requests_beside_everything(
                 ("3", RecoveryKind.EVENT_ODDS),
             ):
                 parameters = RecoveryParameters(request_id=request_id, node_id="9")
-                await recoveries.accept(tenant, kind, parameters, str(match.id))
+                await recoveries.accept(tenant, kind, parameters, str(match.id), by="tester")
             whole = await request_recovery(recoveries, tenant, request_id="4", node_id="9")
         await ended(store, whole)
         ends = await eventually(lambda: _completed(received), lambda found: len(found) == 4)
