@@ -19,6 +19,8 @@ from app.access.grants import Grants
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
 from app.access.refused_recoveries import RefusedRecoveries
+from app.amqp.delivery_status import tenant_delivery
+from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.board.routes import ROUTES as BOARD
@@ -28,7 +30,9 @@ from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
+from app.channels.portal.delivery_reader import DeliveryReader
 from app.channels.portal.dependencies import PortalDependencies
+from app.channels.portal.open_streams import OpenStreams
 from app.channels.portal.routes import portal_router
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
@@ -229,6 +233,11 @@ class Parts:
             secret=self._settings.secret_key,
             broker=broker,
             public_url=self._settings.public_url.rstrip("/"),
+            renderer=EnvelopeRenderer(self._settings.exchange, self._settings.producer_id),
+            delivery=DeliveryReader(
+                lambda tenant_id: tenant_delivery(store, broker.management, tenant_id, self._clock())
+            ),
+            streams=OpenStreams(),
         )
 
     def _health(self, store: Store, queues: IngestQueues) -> Health:

@@ -13,7 +13,7 @@ replayed have a `confirmed_channel` each, and a replay yields to what is live by
 `alive` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
 queues (`queue_losses`, over a `queue_channel`) and from the times when none of its queues was bound
 (`binding_tracker`, which maintains the `tenant_bindings`). Every connection logs in as the user of
-`publisher_login`. `delivery_status` reports, for operators, how delivery to each tenant stands.
+`publisher_login`. `delivery_status` reports how delivery to each tenant stands.
 
 Invariants:
 - a cursor moves only past envelopes that the broker has confirmed, or that the tenant does not subscribe to,
@@ -24,6 +24,6 @@ Invariants:
   the former holder's connections are gone from the broker;
 - within a vhost, envelopes are published in the order of the change log.
 
-Imported by `recovery`, `channels.feed`, `operators`, `cli`, `workers` and `sandbox`; imports `broker`,
-`store`, `wire`, `domain` and `kit`.
+Imported by `recovery`, `channels.feed`, `channels.portal`, `main`, `operators`, `cli`, `workers` and
+`sandbox`; imports `broker`, `store`, `wire`, `domain` and `kit`.
 """

@@ -1,15 +1,19 @@
-"""The delivery of the feed to each tenant, for operators: what the store and the broker know of it."""
+"""The delivery of the feed to each tenant, for operators and for its own people: what the store and the
+broker know of it."""
+
+from uuid import UUID
 
 import msgspec
 
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST
 from app.kit.errors import Unavailable
-from app.store import cursors
+from app.store import cursors, envelopes
 from app.store.connections import Store
 from app.store.cursors import CursorStatus
 
 CONNECTED = "connected"
+_RATE_MILLIS = 60_000  #: over how long the rate of envelopes is counted
 
 
 class QueueDepth(msgspec.Struct, frozen=True):
@@ -35,6 +39,45 @@ class TenantStatus(msgspec.Struct, frozen=True):
     alive_seconds_ago: float
     dropped: int
     queues: tuple[QueueDepth, ...] | None
+
+
+class TenantDelivery(msgspec.Struct, frozen=True):
+    """The delivery to one tenant, for its own people. `held`: a feed process publishes to it, and is
+    `connected` to its vhost. `unbound`: live messages are routed to no queue of its, though there was one;
+    `notice_pending`: it has missed something and receives `alive subscribed="0"` next. `rate` is envelopes of
+    its booked matches a second, over the last minute."""
+
+    status: TenantStatus
+    held: bool
+    connected: bool
+    unbound: bool
+    notice_pending: bool
+    rate: float
+
+
+async def tenant_delivery(
+    store: Store, management: Management, tenant_id: UUID, now: int
+) -> TenantDelivery | None:
+    """The delivery to one tenant; None while nothing is published to it. Reads the queues of its own vhost
+    only. Raises `Unavailable` without the database."""
+    async with store.autocommit() as tx:
+        cursor = await cursors.status_of(tx, tenant_id)
+        if cursor is None:
+            return None
+        envelope_count = await envelopes.count_since(tx, tenant_id, now - _RATE_MILLIS)
+    try:
+        queues: list[QueueCounts] | None = await management.queues(cursor.slug)
+    except Unavailable:
+        queues = None
+    status = _tenant_status(cursor, queues)
+    return TenantDelivery(
+        status=status,
+        held=status.holder is not None,
+        connected=status.state == CONNECTED,
+        unbound=cursor.unbound,
+        notice_pending=cursor.notice_pending,
+        rate=envelope_count * 1000 / _RATE_MILLIS,
+    )
 
 
 async def tenant_statuses(store: Store, management: Management) -> list[TenantStatus]:

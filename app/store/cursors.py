@@ -70,7 +70,8 @@ class TenantReport(msgspec.Struct, frozen=True):
 
 class CursorStatus(msgspec.Struct, frozen=True):
     """One tenant's cursor: `behind` envelopes not yet published, the `oldest` of them written so many ms ago
-    (None when there is none); `remaining` ms of the holder's lease; the rest as in `TenantReport`."""
+    (None when there is none); `remaining` ms of the holder's lease; `unbound`: live messages are routed to no
+    queue now, though there was one; the rest as in `TenantReport`."""
 
     slug: str
     seq: int
@@ -82,6 +83,8 @@ class CursorStatus(msgspec.Struct, frozen=True):
     silent: int
     behind: int
     oldest: int | None
+    unbound: bool
+    notice_pending: bool
 
 
 class MessageLoss(msgspec.Struct, frozen=True):
@@ -153,6 +156,12 @@ async def tenant_count(tx: Tx) -> int:
 async def statuses(tx: Tx) -> list[CursorStatus]:
     """The status of every tenant's cursor, by slug."""
     return [CursorStatus(**row) for row in await tx.fetch(reads.CURSOR_STATUS)]
+
+
+async def status_of(tx: Tx, tenant_id: UUID) -> CursorStatus | None:
+    """The status of one tenant's cursor; None without one, or for a tenant that is not published to."""
+    row = await tx.row(reads.CURSOR_STATUS_OF, tenant_id)
+    return CursorStatus(**row) if row else None
 
 
 @prepared

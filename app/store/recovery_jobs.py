@@ -35,6 +35,7 @@ from app.store.audit import AuditRecord
 from app.store.prepared import prepared
 from app.store.sql import NO_SLOT, literals, not_exists, now, same
 from app.store.statements import claims, session
+from app.store.tables.match import Match
 from app.store.tables.recovery import RecoveryJob as JobTable
 from app.store.tables.recovery import RecoverySlot
 from app.store.tables.tenant import Tenant
@@ -66,6 +67,13 @@ _JOB = (
 )
 _OPEN = JobTable.state.is_in(literals((RecoveryState.SCHEDULED, RecoveryState.RUNNING)))
 _NODE = QueryString(f"coalesce({{}}, '{IMPLICIT_SLOT}')", JobTable.node_id)  #: whose slot a full job needs
+
+
+class ListedRecovery(msgspec.Struct, frozen=True):
+    """A job, and the number of the match that it is about (None: of no match, or of one that was deleted)."""
+
+    job: RecoveryJob
+    number: int | None
 
 
 async def accept(
@@ -176,6 +184,18 @@ async def find(tx: Tx, tenant_id: UUID, request_id: str, node_id: str | None = N
     return _job(row) if row else None
 
 
+async def by_id(tx: Tx, tenant_id: UUID, job_id: int) -> ListedRecovery | None:
+    """The tenant's job of that number."""
+    row = await tx.first(_listed(tenant_id, job_id, job_id + 1, limit=1))
+    return _listed_recovery(row) if row else None
+
+
+async def listing(tx: Tx, tenant_id: UUID, before: int, limit: int) -> list[ListedRecovery]:
+    """At most `limit` jobs of the tenant with a lower id than `before`, newest first; those that ended a week
+    ago are deleted."""
+    return [_listed_recovery(row) for row in await tx.run(_listed(tenant_id, 0, before, limit=limit))]
+
+
 async def _end(tx: Tx, job: RecoveryJob, state: RecoveryState, error: str, now: int) -> bool:
     ended = await tx.change(_ended(job.id, job.attempts, error, now, state=state))
     if ended:
@@ -205,6 +225,19 @@ def _job(row: Row) -> RecoveryJob:
         state=RecoveryState(row["state"]),
         **{name: value for name, value in row.items() if name not in converted},
     )
+
+
+def _listed_recovery(row: Row) -> ListedRecovery:
+    values = dict(row)
+    return ListedRecovery(number=values.pop("match_number"), job=_job(values))
+
+
+@prepared
+def _listed(tenant_id: UUID, first: int, before: int, *, limit: int) -> Select[Any]:
+    number = JobTable.of_match.join_on(Match.id).number.as_alias("match_number")
+    query = JobTable.select(*_JOB, number).where(JobTable.tenant_id == tenant_id)
+    query = query.where(JobTable.id >= first, JobTable.id < before)
+    return query.order_by(JobTable.id, ascending=False).limit(limit)
 
 
 @prepared

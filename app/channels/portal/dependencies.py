@@ -9,6 +9,9 @@ from litestar.datastructures import State
 
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
+from app.amqp.envelope import EnvelopeRenderer
+from app.channels.portal.delivery_reader import DeliveryReader
+from app.channels.portal.open_streams import OpenStreams
 from app.domain.user import SignedIn
 from app.kit.clock import Clock
 from app.recovery.request import RecoveryService
@@ -21,7 +24,8 @@ SignedInRequest = Request[object, SignedIn, State]  #: its `auth` is who is sign
 
 class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. `secret` keys the hashes of keys, links and session tokens;
-    `public_url` is the address of the REST service and of the portal."""
+    `public_url` is the address of the REST service and of the portal; `renderer` makes envelopes as they were
+    published."""
 
     store: Store
     grants: Grants
@@ -31,6 +35,9 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
     secret: str
     broker: BrokerConfig
     public_url: str
+    renderer: EnvelopeRenderer
+    delivery: DeliveryReader
+    streams: OpenStreams
 
     @property
     def secure(self) -> bool:

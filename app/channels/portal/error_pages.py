@@ -6,6 +6,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.response import Redirect
 
+from app.channels.portal.event_streams import ended_response
 from app.channels.portal.pages import HEADERS, page, texts_for
 from app.channels.portal.session_guard import SignInRequired
 from app.http import request_id
@@ -19,6 +20,8 @@ _KNOWN = {404: "errors.not_found", 405: "errors.not_allowed", 413: "errors.too_l
 def refused(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
     """A refusal as a page; without a session, the way to the page for signing in."""
     if isinstance(error, SignInRequired):
+        if request.scope["route_handler"].opt.get("stream"):
+            return ended_response()
         if request.headers.get("hx-request"):  # htmx would show the page inside this one
             return Response(None, status_code=204, headers=HEADERS | {"HX-Redirect": error.location})
         return Redirect(error.location, status_code=303, headers=dict(HEADERS))

@@ -19,6 +19,9 @@ _PAGES = (
     ("/portal/docs", "docs.title"),
     ("/portal/settlements", "settlements.title"),
     ("/portal/selfcheck", "selfcheck.title"),
+    ("/portal/feed", "feed.title"),
+    ("/portal/envelopes", "envelopes.title"),
+    ("/portal/recoveries", "recoveries.title"),
     ("/portal/people", "people.title"),
     ("/portal/account", "account.title"),
 )

@@ -72,6 +72,11 @@ def render(request: Request[Any, Any, Any], template: str, **values: Any) -> str
     return _TEMPLATES.get_template(template).render(common | values)
 
 
+def fragment(request: Request[Any, Any, Any], template: str, **values: Any) -> Response[str]:
+    """A part of a page, which a script puts in the place of the part that is shown."""
+    return _response(render(request, template, **values), 200)
+
+
 def redirect(path: str, done: str = "", **query: str) -> Redirect:
     """To another page, after a change; `done` names the text (`done.<name>`) that is shown there."""
     parameters = urlencode(query | ({"done": done} if done else {}))

@@ -18,7 +18,7 @@ _SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
 ) AS t), '[]')"""
 
 #: A row of each of two subqueries beside each cursor.
-CURSOR_STATUS = f"""
+_CURSOR_STATUS = f"""
 SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
     greatest(0, {NOW} - c.said_at) AS silent,
     (SELECT count(*) FROM (
@@ -26,10 +26,13 @@ SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.st
         LIMIT {_MAX_BEHIND}
     ) AS unpublished) AS behind,
     (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
-        ORDER BY x.seq LIMIT 1) AS oldest
+        ORDER BY x.seq LIMIT 1) AS oldest,
+    c.bound = '[]' AS unbound, c.owed AS notice_pending
 FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
-ORDER BY t.slug
 """
+CURSOR_STATUS = f"{_CURSOR_STATUS}ORDER BY t.slug"
+#: The same of one tenant.
+CURSOR_STATUS_OF = f"{_CURSOR_STATUS}WHERE t.id = $1"
 #: JSON that the database makes of all rows, which msgspec decodes at once.
 SENDERS = f"SELECT {_SENDERS}"
 #: What is known of a log, for every batch: three tables in one round trip, and a row even without any.

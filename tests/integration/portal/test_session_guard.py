@@ -9,7 +9,17 @@ from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import PASSWORD, Person, add_user
 
-PAGES = ("/portal", "/portal/keys", "/portal/amqp", "/portal/docs", "/portal/people", "/portal/account")
+PAGES = (
+    "/portal",
+    "/portal/keys",
+    "/portal/amqp",
+    "/portal/docs",
+    "/portal/people",
+    "/portal/account",
+    "/portal/feed",
+    "/portal/envelopes",
+    "/portal/recoveries",
+)
 SIGN_IN = "/portal/sign-in"
 
 

@@ -1,0 +1,38 @@
+"""Streams of server-sent events, which move a page by themselves (WHATWG HTML, 9.2).
+
+htmx swaps the data of unnamed events into the element that has connected. On the event `ended` it closes the
+connection for good; a stream that ends without it is connected again.
+"""
+
+from collections.abc import AsyncIterator
+
+from litestar import Response
+from litestar.response import Stream
+
+from app.channels.portal.pages import HEADERS
+
+ENDED = b"event: ended\ndata:\n\n"
+NOTHING_NEW = b":\n\n"  #: a comment, by which both sides notice that the other has gone
+_MEDIA_TYPE = "text/event-stream"
+#: The last one: proxies of the kind of nginx collect a response otherwise.
+_HEADERS = HEADERS | {"X-Accel-Buffering": "no"}
+
+
+def event(text: str) -> bytes:
+    """An unnamed event with that text, of any number of lines."""
+    return "".join(f"data: {line}\n" for line in text.split("\n")).encode() + b"\n"
+
+
+def stream_response(events: AsyncIterator[bytes]) -> Stream:
+    """The response that sends these events; it ends with them, or when the client leaves."""
+    return Stream(events, media_type=_MEDIA_TYPE, headers=_HEADERS)
+
+
+def ended_response() -> Response[bytes]:
+    """The response to a client without a session, which is to connect no more."""
+    return Response(ENDED, media_type=_MEDIA_TYPE, headers=_HEADERS)
+
+
+def full_response() -> Response[bytes]:
+    """The response to a session that has all its streams open; htmx tries again later, ever more rarely."""
+    return Response(NOTHING_NEW, media_type=_MEDIA_TYPE, status_code=429, headers=_HEADERS)

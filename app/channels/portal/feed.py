@@ -1,0 +1,75 @@
+"""How delivery to the tenant stands: the connection, its queues, rate, lag and losses; moves by itself."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from litestar import Response
+from litestar.di import NamedDependency
+from litestar.response import Stream
+
+from app.access import sign_in
+from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
+from app.channels.portal.event_streams import ENDED, NOTHING_NEW, event, full_response, stream_response
+from app.channels.portal.pages import page, render
+from app.http.reading import get
+from app.kit.errors import Unavailable
+from app.store import tenants
+
+
+@get("/feed")
+async def feed(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+    """The delivery as it stands; scripts keep it current."""
+    return page(request, "feed.html", **await _delivery(request, portal))
+
+
+@get("/feed/events", opt={"stream": True, "query": ()})
+async def feed_events(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
+) -> Response[Any] | Stream:
+    """The part of the page that moves, whenever it changes."""
+    if not portal.streams.has_room(request.auth.session_id):
+        return full_response()
+    if request.method == "HEAD":
+        return stream_response(_nothing())
+    return stream_response(_events(request, portal))
+
+
+async def _events(request: SignedInRequest, portal: PortalDependencies) -> AsyncIterator[bytes]:
+    with portal.streams.counted(request.auth.session_id):
+        shown = ""
+        while await _session_lasts(request, portal):
+            current = render(request, "feed_delivery.html", **await _delivery(request, portal))
+            yield event(current) if current != shown else NOTHING_NEW
+            shown = current
+            await asyncio.sleep(portal.delivery.seconds)
+    yield ENDED
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    yield b""
+
+
+async def _session_lasts(request: SignedInRequest, portal: PortalDependencies) -> bool:
+    """Whether the session is still valid. A page that is only open does not use it: the session ends some
+    hours after the last request of the user. Without the database nobody knows, so it lasts."""
+    signed_in = request.auth
+    try:
+        async with portal.store.autocommit() as tx:
+            present = await sign_in.sessions(tx, signed_in.user.id, now=portal.clock())
+            tenant = await tenants.get(tx, signed_in.tenant.id)
+    except Unavailable:
+        return True
+    return tenant is not None and tenant.active and signed_in.session_id in {each.id for each in present}
+
+
+async def _delivery(request: SignedInRequest, portal: PortalDependencies) -> dict[str, Any]:
+    """The values of the part that moves. `unavailable`: it cannot be read at the moment."""
+    try:
+        found = await portal.delivery.latest(request.auth.tenant.id)
+    except Unavailable:
+        return {"delivery": None, "unavailable": True}
+    return {"delivery": found, "unavailable": False}
+
+
+HANDLERS = (feed, feed_events)

@@ -1,0 +1,148 @@
+"""The envelopes of the change log as one tenant's people look them up: newest first, of booked matches only.
+
+The log reaches back as far as it is not pruned (`store.changes`). A page is made from a bounded number of
+rows, whatever is searched for, so that a search costs the same however long the log is.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from piccolo.query import Count, Select
+
+from app.store.changes import ChangeRow
+from app.store.prepared import prepared
+from app.store.sql import not_exists
+from app.store.statements import envelopes as statements
+from app.store.tables.change import Change
+from app.store.tables.tenant import Unbooked
+from app.store.transaction import Tx
+
+LAST = 2**63 - 1  #: the highest seq and the latest moment
+SCANNED = 20_000  #: rows of the log that a page is made from, at most
+#: Timestamps that are so much apart (ms) are in the order of their seqs.
+_DISORDER_MILLIS = 60_000
+
+
+class EnvelopeSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look for; each criterion that is None admits everything. `name` is the message's
+    (`odds_change`), `type_id` a market type that the envelope lists; `first` and `last` (Unix ms) bound its
+    timestamp, both included."""
+
+    match_id: UUID | None = None
+    name: str | None = None
+    type_id: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+
+class EnvelopeOutline(msgspec.Struct, frozen=True):
+    """An envelope in a list: its number, its match, the message's name, its timestamp (ms)."""
+
+    seq: int
+    match_id: UUID
+    number: int
+    name: str
+    at: int
+    home: str | None
+    away: str | None
+
+
+class EnvelopePage(msgspec.Struct, frozen=True):
+    """A page of envelopes, newest first; `before` is where the next page begins, None when the log has been
+    searched to its beginning. A page may be short, and even empty, while there is a next one."""
+
+    rows: Sequence[EnvelopeOutline]
+    before: int | None
+
+
+class Neighbours(msgspec.Struct, frozen=True):
+    """The envelopes of the same match around one, where the log has them."""
+
+    previous: int | None
+    next: int | None
+
+
+async def page(
+    tx: Tx, tenant_id: UUID, search: EnvelopeSearch, before: int = LAST, *, limit: int, scanned: int = SCANNED
+) -> EnvelopePage:
+    """At most `limit` envelopes with a lower seq than `before` of matches that the tenant has booked."""
+    first, last = search.first or 0, LAST if search.last is None else search.last
+    floor = await position(tx, first - _DISORDER_MILLIS) if search.first is not None else 0
+    if search.last is not None:
+        before = min(before, await position(tx, last + _DISORDER_MILLIS))
+    type_key = "" if search.type_id is None else f"{search.type_id}:"
+    values = (tenant_id, before, floor, scanned, search.name or "", type_key, first, last, limit + 1)
+    if search.match_id is None:
+        found = await tx.fetch(statements.PAGE, *values)
+    else:
+        found = await tx.fetch(statements.PAGE_OF_MATCH, *values, search.match_id)
+    columns = EnvelopeOutline.__struct_fields__
+    rows = [EnvelopeOutline(**{name: row[name] for name in columns}) for row in found if row["seq"]]
+    if len(rows) > limit:
+        return EnvelopePage(rows[:limit], rows[limit - 1].seq)
+    return EnvelopePage(rows, found[0]["next"] or None)
+
+
+async def rows(tx: Tx, tenant_id: UUID, seq: int) -> list[ChangeRow]:
+    """The rows of one envelope, in order; none if the log has no envelope of that number, or the tenant has
+    not booked its match."""
+    found = [ChangeRow(**row) for row in await tx.fetch(statements.ROWS, seq)]
+    if found and await tx.one_value(_unbooked(tenant_id, found[0].match_id)):
+        return []
+    return found
+
+
+async def neighbours(tx: Tx, found: Sequence[ChangeRow]) -> Neighbours:
+    """The envelopes of the match before and after the one of these rows."""
+    match_id = found[0].match_id
+    previous = await tx.one_value(_neighbour(match_id, 0, found[0].seq, newest_first=True))
+    following = await tx.one_value(_neighbour(match_id, found[-1].seq, LAST, newest_first=False))
+    return Neighbours(previous, following)
+
+
+async def oldest_at(tx: Tx) -> int | None:
+    """The timestamp (ms) of the oldest envelope in the log; None while it has none."""
+    at: int | None = await tx.one_value(_oldest_at())
+    return at
+
+
+async def position(tx: Tx, at: int) -> int:
+    """A seq: envelopes below it are older than `at` (ms) and those from it on are not, but for a few seconds
+    around it."""
+    seq: int = await tx.value(statements.POSITION, at)
+    return seq
+
+
+async def count_since(tx: Tx, tenant_id: UUID, at: int) -> int:
+    """How many envelopes of the tenant's booked matches have a timestamp from `at` (ms) on; for a few minutes
+    at most, since it counts rows."""
+    count: int = await tx.one_value(_count(tenant_id, await position(tx, at - _DISORDER_MILLIS), at))
+    return count
+
+
+@prepared
+def _count(tenant_id: UUID, first: int, at: int) -> Count:
+    unbooked = Unbooked.select(Unbooked.match_id)
+    unbooked = unbooked.where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == Change.match_id)
+    query = Change.count().where(Change.seq >= first, Change.seq == Change.envelope_seq, Change.at >= at)
+    return query.where(Change.message != "", not_exists(unbooked))
+
+
+@prepared
+def _neighbour(match_id: UUID, after: int, before: int, *, newest_first: bool) -> Select[Any]:
+    query = Change.select(Change.envelope_seq).where(Change.match_id == match_id, Change.message != "")
+    query = query.where(Change.seq > after, Change.seq < before)
+    return query.order_by(Change.seq, ascending=not newest_first).limit(1)
+
+
+@prepared
+def _oldest_at() -> Select[Any]:
+    return Change.select(Change.at).where(Change.message != "").order_by(Change.seq).limit(1)
+
+
+@prepared
+def _unbooked(tenant_id: UUID, match_id: UUID) -> Select[Any]:
+    query = Unbooked.select(Unbooked.match_id)
+    return query.where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)

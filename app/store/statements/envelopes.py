@@ -1,0 +1,62 @@
+"""Statements that read the change log backwards, for people who look at its envelopes."""
+
+#: A binary search by time, as a recursion: the log has no index on time, which every write of a change would
+#: pay for. Envelopes are in the order of their timestamps but for the seconds by which processes' clocks and
+#: waiting transactions differ; rows without a message have older timestamps and are passed over.
+POSITION = """
+WITH RECURSIVE halves AS (
+    SELECT coalesce(min(seq), 0) AS low, coalesce(max(seq), 0) + 1 AS high FROM change
+    UNION ALL
+    SELECT CASE WHEN probe.at < $1 THEN probe.seq + 1 ELSE low END,
+        CASE WHEN probe.at < $1 THEN high ELSE middle.seq END
+    FROM halves CROSS JOIN LATERAL (SELECT (low + high) / 2 AS seq) AS middle
+    LEFT JOIN LATERAL (
+        SELECT c.seq, c.at FROM change c
+        WHERE c.seq >= middle.seq AND c.seq < high AND c.message <> '' ORDER BY c.seq LIMIT 1
+    ) AS probe ON true
+    WHERE low < high
+)
+SELECT low FROM halves WHERE low >= high
+"""
+
+
+def _page(of_match: str) -> str:
+    """A page of envelopes, newest first, from a bounded number of rows; `of_match` restricts these.
+
+    An envelope that the bound cuts is left to the next page, which begins below `next`.
+    """
+    return f"""
+WITH scanned AS MATERIALIZED (
+    SELECT seq, match_id, number, entity, key, message, at, envelope_seq FROM change
+    WHERE seq < $2 AND seq >= $3 {of_match} ORDER BY seq DESC LIMIT $4
+), ends AS (
+    SELECT CASE WHEN count(*) < $4 THEN 0
+        ELSE (SELECT envelope_seq + 1 FROM scanned ORDER BY seq LIMIT 1) END AS next FROM scanned
+), found AS (
+    SELECT c.envelope_seq AS seq, c.match_id, c.number, c.message AS name, c.at FROM scanned c, ends
+    WHERE c.message <> '' AND c.envelope_seq >= ends.next AND c.envelope_seq < $2
+        AND ($5 = '' OR c.message = $5)
+        AND ($6 = '' OR (c.entity IN ('market', 'settlement') AND starts_with(c.key, $6)))
+        AND c.at BETWEEN $7 AND $8
+        AND NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = c.match_id)
+    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1 DESC LIMIT $9
+)
+SELECT ends.next, found.seq, found.match_id, found.number, found.name, found.at, m.home, m.away
+FROM ends LEFT JOIN found ON true LEFT JOIN match m ON m.id = found.match_id
+ORDER BY found.seq DESC
+"""
+
+
+#: Groups of what a bounded scan has found: the cost does not depend on how much is stored.
+PAGE = _page("")
+#: The same of one match, by its index.
+PAGE_OF_MATCH = _page("AND match_id = $10")
+#: The rows of one envelope are consecutive: the first one follows the last row of another envelope, which a
+#: subquery finds.
+ROWS = """
+SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
+FROM change WHERE seq <= $1 AND envelope_seq = $1 AND message <> '' AND seq > coalesce((
+    SELECT p.seq FROM change p WHERE p.seq < $1 AND p.envelope_seq < $1 ORDER BY p.seq DESC LIMIT 1
+), 0)
+ORDER BY seq
+"""

@@ -1,0 +1,163 @@
+"""Envelopes in the portal: what a tenant sees of the change log, and what it must not see."""
+
+import re
+from html import unescape
+from uuid import uuid4
+
+import pytest
+
+from app.amqp.envelope import EnvelopeRenderer
+from app.domain.match import Match, Status
+from app.domain.user import Role
+from app.settings import Settings
+from app.store import changes, matches, tenants
+from app.store.connections import Store
+from tests.integration.portal.conftest import SignIn
+from tests.support.portal import Person
+from tests.support.statements import recorded_statements
+from tests.support.story import Story, offer
+
+PAGE = "/portal/envelopes"
+SCRIPT = "<script>alert(1)</script>"
+
+
+async def listed(person: Person, query: str = "") -> list[int]:
+    """The seqs on all pages of a search."""
+    found: list[int] = []
+    path = f"{PAGE}?{query}"
+    for _ in range(20):
+        page = await person.get(path)
+        assert page.status_code == 200, page.text
+        found += map(int, re.findall(r'<a href="/portal/envelopes/(\d+)">', page.text))
+        older = re.search(r'<a href="(/portal/envelopes\?[^"]*before=[^"]*)"', page.text)
+        if older is None:
+            return found
+        path = unescape(older[1])
+    raise AssertionError("the pages have no end")
+
+
+async def seqs(store: Store, condition: str = "true") -> list[int]:
+    async with store.autocommit() as tx:
+        rows = await tx.fetch(
+            f"SELECT DISTINCT envelope_seq FROM change WHERE message <> '' AND {condition} ORDER BY 1 DESC"
+        )
+    return [row["envelope_seq"] for row in rows]
+
+
+async def test_recent_envelopes_are_found_by_match_message_type_and_time(
+    sign_in: SignIn, store: Store
+) -> None:
+    person, story = await sign_in(Role.READER), Story(store)
+    first, second = await story.match(), await story.match()
+    for number in range(60):
+        await story.offer(first, offer(number))
+    between = story.at
+    await story.offer(second, offer(1))
+    await story.settle(second, offer(1))
+    everything = await seqs(store)
+    assert await listed(person) == everything and len(everything) > 60
+    own = await seqs(store, f"match_id = '{second.id}'")
+    assert await listed(person, f"match=od:match:{second.number}") == own
+    assert await listed(person, f"match={second.id}") == own
+    assert await listed(person, "message=bet_settlement") == await seqs(store, "message = 'bet_settlement'")
+    assert await listed(person, "type=13&message=") == await seqs(store, "key LIKE '13:%'")
+    assert await listed(person, "type=1") == []
+    assert await listed(person, f"from={between + 1}") == await seqs(store, f"at > {between}")
+    assert await listed(person, f"to={between}") == await seqs(store, f"at <= {between}")
+
+
+async def test_a_page_says_how_far_the_log_reaches_back(sign_in: SignIn, store: Store) -> None:
+    person, story = await sign_in(Role.READER), Story(store, lambda: 1_932_921_000_000)
+    assert "The change log is empty" in (await person.get(PAGE)).text
+    await story.offer(await story.match(), offer(1))
+    assert 'reaches back to <time datetime="2031-04-02T18:30:00' in (await person.get(PAGE)).text
+
+
+async def test_a_match_that_is_not_booked_is_not_shown(sign_in: SignIn, store: Store) -> None:
+    person, story = await sign_in(), Story(store)
+    match = await story.match()
+    await story.offer(match, offer(1))
+    [seq] = await listed(person)
+    async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        await tenants.unbook(tx, tenant.id, match.id)
+    assert await listed(person) == []
+    stranger = await sign_in(Role.OWNER, "beta")
+    assert await listed(stranger) == [seq], "another tenant still has it"
+    missing = [await person.get(f"{PAGE}/{seq}"), await person.get(f"{PAGE}/{seq}/body")]
+    missing += [await person.get(f"{PAGE}?match=od:match:{match.number}"), await person.get(f"{PAGE}/999999")]
+    missing += [await person.get(f"{PAGE}?match=od:match:999"), await person.get(f"{PAGE}/{10**30}")]
+    assert {each.status_code for each in missing} == {404}
+    assert all("Northwind" not in each.text for each in missing)
+
+
+@pytest.mark.parametrize("probabilities", [False, True])
+async def test_the_body_is_the_one_that_is_published(
+    sign_in: SignIn, store: Store, settings: Settings, probabilities: bool
+) -> None:
+    person, story = await sign_in(Role.READER), Story(store)
+    match = await story.match()
+    for number in (1, 2, 3):
+        await story.offer(match, offer(number))
+    async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        await tx.execute("UPDATE tenant SET probabilities = $2 WHERE id = $1", tenant.id, probabilities)
+        rows = await changes.read(tx, 0, 1_000)
+    renderer = EnvelopeRenderer(settings.exchange, settings.producer_id)
+    before, envelope, after = list(renderer.envelopes(rows))[-3:]
+    assert envelope.detailed
+    message = envelope.detailed.render()[0] if probabilities else envelope.message
+    assert (b"probabilit" in message.body) is probabilities
+    body = await person.get(f"{PAGE}/{envelope.seq}/body")
+    assert body.content == message.body and body.headers["content-disposition"].startswith("attachment")
+    page = unescape((await person.get(f"{PAGE}/{envelope.seq}")).text)
+    assert f">{message.body.decode()}</pre>" in page
+    assert message.routing_key in page
+    for name, value in message.headers.items():
+        assert f"<code>{name}</code></th><td><code>{value}</code>" in page
+    assert f'"{PAGE}/{before.seq}"' in page and f'"{PAGE}/{after.seq}"' in page
+
+
+async def test_only_who_may_recover_is_offered_it(sign_in: SignIn, store: Store) -> None:
+    reader, trader, story = await sign_in(Role.READER), await sign_in(Role.TRADER), Story(store)
+    await story.offer(await story.match(), offer(1))
+    [seq] = await listed(reader)
+    for path in (PAGE, f"{PAGE}/{seq}"):
+        assert "/portal/recoveries?since" not in (await reader.get(path)).text
+        assert 'action="/portal/recoveries"' not in (await reader.get(path)).text
+    assert f"/portal/recoveries?since={story.at}" in (await trader.get(PAGE)).text
+    assert f'name="since" value="{story.at}"' in (await trader.get(f"{PAGE}/{seq}")).text
+
+
+async def test_queries_do_not_grow_with_the_rows(sign_in: SignIn, store: Store) -> None:
+    person, story = await sign_in(), Story(store)
+    counts: list[int] = []
+    for _ in range(2):
+        for _ in range(25):
+            await story.offer(await story.match(), offer(1))
+        with recorded_statements() as statements:
+            page = await person.get(f"{PAGE}?type=13&from=1")
+        assert page.text.count("<tr>") > 20
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
+
+
+async def test_names_are_no_markup(sign_in: SignIn, store: Store) -> None:
+    person, story = await sign_in(), Story(store)
+    match = Match(uuid4(), 77, SCRIPT, "Harbour", "Test Cup", status=Status.LIVE)
+    async with store.transaction() as tx:
+        await matches.insert(tx, match)
+    await story.offer(match, offer(1))
+    page = await person.get(f"{PAGE}?match=od:match:77")
+    assert SCRIPT not in page.text and "&lt;script&gt;" in page.text
+    echoed = await person.get(f'{PAGE}?match="><script>')
+    assert echoed.status_code == 422 and "<script>" not in echoed.text.replace("<script src", "")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["match=x", "message=alive", "type=0", "type=x", "from=x", "to=2031-02-30T10:00", "before=x", "y=1"],
+)
+async def test_what_cannot_be_searched_is_refused_with_a_sentence(sign_in: SignIn, query: str) -> None:
+    page = await (await sign_in()).get(f"{PAGE}?{query}")
+    assert page.status_code == 422 and 'role="alert"' in page.text

@@ -1,0 +1,204 @@
+"""How delivery stands: what the page shows, and the stream that moves it."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from app.broker import provisioning
+from app.broker.address import parse
+from app.broker.connection import open_connection
+from app.broker.management import Management
+from app.channels.portal.dependencies import PortalDependencies
+from app.channels.portal.open_streams import PER_SESSION
+from app.domain.user import Role
+from app.settings import Settings
+from app.store import cursors, tenants
+from app.store.connections import Store
+from tests.integration.portal.conftest import SignIn
+from tests.support.event_stream import EventStream
+from tests.support.statements import recorded_statements
+from tests.support.story import Story, offer
+
+EVENTS = "/portal/feed/events"
+
+
+def portal_of(client: httpx.AsyncClient) -> PortalDependencies:
+    transport: Any = client._transport
+    found: PortalDependencies = transport.app.dependencies["portal"].dependency()
+    return found
+
+
+@pytest.fixture
+async def quick(client: httpx.AsyncClient) -> PortalDependencies:
+    """The portal's dependencies, with streams that look for changes all the time."""
+    portal = portal_of(client)
+    portal.delivery.seconds = 0.01
+    return portal
+
+
+async def published_to(store: Store, slug: str) -> UUID:
+    """Give the tenant a vhost, as far as the store knows."""
+    async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+        await tx.execute("UPDATE tenant SET amqp = true WHERE id = $1", tenant.id)
+        await cursors.create_missing(tx)
+    return tenant.id
+
+
+async def test_the_page_says_that_there_is_no_vhost(sign_in: SignIn) -> None:
+    person = await sign_in(Role.READER)
+    page = await person.get("/portal/feed")
+    assert page.status_code == 200 and "no vhost yet" in page.text
+
+
+async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
+    sign_in: SignIn, store: Store, settings: Settings, slug: str
+) -> None:
+    person = await sign_in(Role.READER, slug)
+    async with Management(settings.rabbitmq_api_url) as management:
+        url = await provisioning.provision(
+            management,
+            slug,
+            settings.exchange,
+            settings.rabbitmq_public_host,
+            mode=settings.broker_authorisation,
+            broker=parse(settings.rabbitmq_url),
+        )
+    tenant_id = await published_to(store, slug)
+    story = Story(store)
+    kept, given_back = await story.match(), await story.match()
+    async with store.transaction() as tx:
+        await tenants.unbook(tx, tenant_id, given_back.id)
+    for _ in range(3):
+        await story.offer(kept, offer(1))
+    await story.offer(given_back, offer(1))
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant_cursor SET dropped = 17, owed = true, bound = '[]'")
+    async with open_connection(url, 5) as connection:
+        channel = await connection.channel()
+        queue = await channel.declare_queue(f"{slug}.own", exclusive=True)
+        page = await person.get("/portal/feed")
+    assert f"<code>{queue.name}</code>" in page.text and page.text.count("<code>") == 1
+    assert "No process publishes to you" in page.text
+    assert ">17<" in page.text and "None of your queues receives" in page.text
+    assert "missed messages" in page.text
+    assert "0.05 per second" in page.text, "three envelopes in the last minute"
+    assert 'class="number">4<' in page.text, "four are not published yet"
+
+
+async def test_queries_do_not_grow_with_the_change_log(sign_in: SignIn, store: Store) -> None:
+    person = await sign_in()
+    await published_to(store, "acme")
+    portal_of(person.client).delivery.seconds = 0
+    story = Story(store)
+    match = await story.match()
+    counts = []
+    for _ in range(2):
+        for _ in range(20):
+            await story.offer(match, offer(1))
+        with recorded_statements() as statements:
+            assert (await person.get("/portal/feed")).status_code == 200
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
+
+
+async def test_the_stream_shows_what_changes(
+    sign_in: SignIn, store: Store, quick: PortalDependencies
+) -> None:
+    person = await sign_in(Role.READER)
+    await published_to(store, "acme")
+    story = Story(store)
+    match = await story.match()
+    async with EventStream(person.client, EVENTS) as stream:
+        assert stream.status == 200
+        assert "not published to you yet" in await stream.next()
+        await story.offer(match, offer(1))
+        while 'class="number">1<' not in await stream.next():
+            pass
+
+
+async def test_the_stream_ends_with_the_session(
+    sign_in: SignIn, store: Store, quick: PortalDependencies
+) -> None:
+    person = await sign_in()
+    async with EventStream(person.client, EVENTS) as stream:
+        assert (await stream.next()).startswith("data: ")
+        assert (await person.post("/portal/sign-out")).status_code == 303
+        while (found := await stream.next()).startswith("data: "):
+            pass
+        assert found == "event: ended\ndata:" and await stream.next() == ""
+
+
+async def test_the_stream_ends_with_the_tenant(
+    sign_in: SignIn, store: Store, quick: PortalDependencies
+) -> None:
+    person = await sign_in()
+    async with EventStream(person.client, EVENTS) as stream:
+        await stream.next()
+        async with store.transaction() as tx:
+            await tx.execute("UPDATE tenant SET active = false")
+        while (found := await stream.next()).startswith("data: "):
+            pass
+        assert found == "event: ended\ndata:"
+
+
+async def test_an_open_stream_is_no_use_of_the_session(
+    sign_in: SignIn, store: Store, quick: PortalDependencies
+) -> None:
+    """A browser that somebody left must be signed out in the end."""
+    person = await sign_in()
+    async with EventStream(person.client, EVENTS) as stream:
+        await stream.next()
+        async with store.transaction() as tx:
+            await tx.execute("UPDATE portal_session SET last_seen_at = last_seen_at - 9 * 3600000")
+        while (found := await stream.next()).startswith("data: "):
+            pass
+        assert found == "event: ended\ndata:"
+
+
+async def test_a_client_without_a_session_is_told_to_connect_no_more(client: httpx.AsyncClient) -> None:
+    """htmx would try again for ever after a redirect or an error."""
+    response = await client.get(EVENTS)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.text == "event: ended\ndata:\n\n"
+
+
+async def test_a_session_has_a_few_streams_only_and_leaving_ends_one(
+    sign_in: SignIn, quick: PortalDependencies
+) -> None:
+    person, other = await sign_in(), await sign_in(Role.READER)
+    async with AsyncExitStack() as stack:
+        streams = [
+            await stack.enter_async_context(EventStream(person.client, EVENTS)) for _ in range(PER_SESSION)
+        ]
+        assert {(await each.next())[:5] for each in streams} == {"data:"}
+        refused = await person.get(EVENTS)
+        assert refused.status_code == 429 and "data" not in refused.text
+        async with EventStream(other.client, EVENTS) as stream:
+            assert stream.status == 200
+        await streams[0].leave()
+        async with EventStream(person.client, EVENTS) as stream:
+            assert stream.status == 200
+
+
+async def test_however_many_watch_there_is_one_read(
+    sign_in: SignIn, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = await sign_in()
+    tenant_id = await published_to(store, "acme")
+    reader = portal_of(person.client).delivery
+    reads: list[UUID] = []
+    read = reader._read
+
+    async def counting(asked: UUID) -> Any:
+        reads.append(asked)
+        return await read(asked)
+
+    monkeypatch.setattr(reader, "_read", counting)
+    pages = await asyncio.gather(*(person.client.get("/portal/feed") for _ in range(5)))
+    assert {each.status_code for each in pages} == {200}
+    assert reads == [tenant_id]
