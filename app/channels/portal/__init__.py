@@ -9,5 +9,6 @@ audited transaction.
 - Every POST carries the session's CSRF token.
 - What a role may do is stated in each route's `opt`, and checked before its handler.
 
-Imported by `main`; imports `http`, `access`, `recovery`, `amqp`, `store`, `broker`, `wire`, `domain` and `kit`.
+Imported by `main`; imports `http`, `access`, `recovery`, `amqp`, `store`, `broker`, `wire`, `domain` and
+`kit`.
 """
