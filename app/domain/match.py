@@ -133,7 +133,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def counted(self) -> tuple[Round, ...]:
         """The rounds that are not void, in order."""
-        return tuple(played for played in self.rounds if not played.void)
+        return tuple([played for played in self.rounds if not played.void])
 
     @property
     def rounds_won(self) -> int:

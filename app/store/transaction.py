@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, NoReturn, Self, TypeVar
 
 import asyncpg
 from piccolo.query.base import Query
@@ -35,6 +35,7 @@ _AWAY = (
 
 #: The driver has one error for a lost connection and for misuse; these words identify a lost connection.
 _LOST = ("closed", "closing", "released back")
+_TRANSLATED = (*_AWAY, asyncpg.InterfaceError)
 
 
 class Write(NamedTuple):
@@ -146,18 +147,23 @@ async def translate_errors() -> AsyncIterator[None]:
     """Raise `Unavailable` when the database is down, busy or requires a retry; other errors are unchanged."""
     try:
         yield
-    except _AWAY as error:
-        raise _unavailable(error) from error
-    except asyncpg.InterfaceError as error:
-        if not any(word in str(error) for word in _LOST):
-            raise
-        raise _unavailable(error) from error
+    except _TRANSLATED as error:
+        _raise_translated(error)
 
 
 async def call_translated(work: Callable[..., Awaitable[T]], *args: Any, **options: Any) -> T:
-    """The result of `work` on the database, its errors translated by `translate_errors`."""
-    async with translate_errors():
+    """The result of `work` on the database, its errors translated as by `translate_errors`: without a context
+    manager, since every statement comes here."""
+    try:
         return await work(*args, **options)
+    except _TRANSLATED as error:
+        _raise_translated(error)
+
+
+def _raise_translated(error: Exception) -> NoReturn:
+    if isinstance(error, asyncpg.InterfaceError) and not any(word in str(error) for word in _LOST):
+        raise error
+    raise _unavailable(error) from error
 
 
 def _unavailable(error: BaseException) -> Unavailable:

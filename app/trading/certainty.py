@@ -29,7 +29,7 @@ class Certainty:
         all but certain already, or when bets are accepted."""
         if not self._live:
             return False
-        if is_decided(low) or is_decided(top):
+        if not (low >= MIN_PROBABILITY and top <= MAX_PROBABILITY):
             return True
         if group[0].specifiers.round:
             return self._round_is_over or self._is_decided_when_accepted(group)
@@ -48,7 +48,7 @@ class Certainty:
 
     def _is_decided_when_accepted(self, group: Sequence[PlannedMarket]) -> bool:
         prices = [market.rule.price(self._accepted, market.specifiers) for market in group]
-        return any(map(is_decided, prices))
+        return not (min(prices) >= MIN_PROBABILITY and max(prices) <= MAX_PROBABILITY)
 
 
 def is_decided(probability: float) -> bool:

@@ -1,7 +1,7 @@
 """How the book of a match changes after the match has changed."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import OPEN, Book, Market, MarketKey, MarketStatus
+from app.domain.market import CLOSED, OPEN, Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import format_change, replayed_rounds
@@ -93,7 +93,7 @@ def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> Iterat
 
 
 def _open_markets(after: Book, open_before: Markets, book: Book) -> list[Market]:
-    return [after[key] for key in chain((key for key, _ in open_before), _added(after, book))]
+    return [after[key] for key, _ in open_before] + [after[key] for key in _added(after, book)]
 
 
 def _added(after: Book, book: Book) -> Iterator[MarketKey]:
@@ -128,7 +128,7 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
         return []
     entries = []
     for key, market in after.items():
-        if not market.closed or market.settled_by != "engine" or market.type_id not in RULES:
+        if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
             continue
         rule, specifiers = RULES[market.type_id], parse(market.specifiers)
         if not reversing and not waits_for_format(rule, facts, specifiers):
@@ -148,7 +148,9 @@ def _settle_decided(
     entries = []
     for key, market in open_before:
         rule = RULES.get(key[0])
-        if rule is None or (events is not None and rule.event is None and not market.settled_by):
+        if rule is None or (
+            events is not None and (not events or rule.event is None) and not market.settled_by
+        ):
             continue
         specifiers = parse(key[1])
         decided = events is None or market.settled_by or rule.is_decided_by(events, specifiers)
@@ -189,7 +191,7 @@ def _apply_offers(
     step, or a market is opened or suspended: clock, health and weapons move them a little with every line.
     """
     offers = priced_offers(forecast, after, pricing)
-    suspended = _suspend(after, open_before, (offer.key for offer in offers), OFF_OFFER)
+    suspended = _suspend(after, open_before, [offer.key for offer in offers], OFF_OFFER)
     if forecast.current_round and not suspended and not has_moved_by(pricing.price_step, offers, after):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]

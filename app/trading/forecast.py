@@ -285,7 +285,8 @@ class Forecast:
 
     @cached_property
     def _current_round_win(self) -> float:
-        return sum(case.weight * self._current_round_chances[case.skill] for case in self.cases)
+        chances = self._current_round_chances
+        return sum([weight * chances[level] for weight, level in self.cases])
 
     @cached_property
     def _current_round_chances(self) -> Mapping[float, float]:

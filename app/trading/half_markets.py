@@ -118,7 +118,7 @@ def _pistol_chances(forecast: Forecast, specifiers: Specifiers, half: int) -> li
 
 
 def _pistol_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    home = sum(weight * chance for weight, chance in _pistol_chances(forecast, specifiers, specifiers.half))
+    home = sum([weight * chance for weight, chance in _pistol_chances(forecast, specifiers, specifiers.half)])
     return home if specifiers.team == "home" else 1 - home
 
 
@@ -139,10 +139,15 @@ def _until_second_pistol(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers
 
 def _pistols_won(forecast: Forecast, specifiers: Specifiers) -> tuple[float, float, float]:
     """The chances that home wins none of both pistol rounds, one, and both."""
+    return forecast.once(_pistols_won_on, specifiers.map)
+
+
+def _pistols_won_on(forecast: Forecast, number: int) -> tuple[float, float, float]:
+    specifiers = Specifiers(map=number)
     first, second = (_pistol_chances(forecast, specifiers, half) for half in (1, 2))
     cases = [(weight, one, two) for (weight, one), (_, two) in zip(first, second, strict=True)]
-    none = sum(weight * (1 - one) * (1 - two) for weight, one, two in cases)
-    both = sum(weight * one * two for weight, one, two in cases)
+    none = sum([weight * (1 - one) * (1 - two) for weight, one, two in cases])
+    both = sum([weight * one * two for weight, one, two in cases])
     return none, 1 - none - both, both
 
 

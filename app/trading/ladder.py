@@ -4,7 +4,6 @@ The first of them is the main line. Lines follow the expectation, but not each o
 offer gives way only when another is nearer by more than `_STAY`, and none is beyond `_LIMIT`.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
@@ -46,7 +45,7 @@ def with_handicap(base: Specifiers, line: float) -> Specifiers:
 def nearest(lines: LineSequence, size: int) -> LineSequence:
     """So many of these lines on both sides of evens, and two more; `lines` are in order, so that the chances
     to exceed them fall."""
-    evens = bisect_left(lines, -0.5, key=lambda line: -line[1])
+    evens = lines.first_at_most(0.5)
     return lines[max(evens - size - 2, 0) : evens + size + 2]
 
 
@@ -59,4 +58,4 @@ def choose(lines: Iterable[tuple[float, float]], on_offer: Collection[float], si
             ranked.append((distance - _STAY, abs(line), line))
         elif size and distance <= _LIMIT - _ENTRY:
             ranked.append((distance, abs(line), line))
-    return sorted(line for *_, line in sorted(ranked)[: size or None])
+    return sorted([line for *_, line in sorted(ranked)[: size or None]])

@@ -1,10 +1,10 @@
 """The values that a count may come to (rounds of a map, a lead, kills), and the lines between them."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from operator import mul
+from operator import add, mul, sub
 from typing import overload
 
 from propcache.api import cached_property
@@ -48,6 +48,11 @@ class LineSequence(Sequence[Line]):
             return LineSequence(self._between, self._tails, self._indices[index])
         at = self._indices[index]
         return self._between[at], self._tails[at + 1]
+
+    def first_at_most(self, chance: float) -> int:
+        """The index of the first line whose chance is this or less: they fall from line to line."""
+        tails = self._tails
+        return bisect_left(self._indices, -chance, key=lambda at: -tails[at + 1])
 
     @property
     def lines(self) -> list[float]:
@@ -186,13 +191,10 @@ def measured(measure: Measure, ends: Iterable[tuple[Score, float]]) -> Iterator[
     return ((measure(home, away), chance) for (home, away), chance in ends)
 
 
-def total(home: int, away: int) -> int:
-    return home + away
-
-
-def lead(home: int, away: int) -> int:
-    """Home's lead; negative when away is ahead."""
-    return home - away
+#: Measures of a final score, built in because each map has hundreds of scores: the rounds or maps played, and
+#: home's lead, which is negative when away is ahead.
+total: Measure = add
+lead: Measure = sub
 
 
 def of_home(home: int, away: int) -> int:

@@ -194,7 +194,7 @@ def _ended(play: MapPlay) -> str:
 
 
 def ids(rounds: Iterable[Round]) -> tuple[int, ...]:
-    return tuple(played.id for played in rounds)
+    return tuple([played.id for played in rounds])
 
 
 def unchanged(specifiers: Specifiers) -> Specifiers:

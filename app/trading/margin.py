@@ -18,7 +18,7 @@ def shares(probabilities: Sequence[float], margin: float) -> tuple[float, ...]:
     """
     total = 1 + margin
     scale = total / sum(probabilities)
-    plain = tuple(probability * scale for probability in probabilities)
+    plain = tuple([probability * scale for probability in probabilities])
     if min(plain) >= _MIN_SHARE and max(plain) <= _MAX_SHARE:
         return plain
     return _within_caps(plain, total)

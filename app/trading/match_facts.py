@@ -101,7 +101,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         current, play = self.match.current, self.play(number)
         found = [
             of_player.ids
-            for played in play.rounds_through_decision
+            for played in self._rounds_through_decision(number)
             for of_player in played.kills or ()
             if of_player.account == account
         ]
@@ -113,6 +113,22 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         ):
             found += [one.ids for one in player_kills(current.events) if one.account == account]
         return tuple(chain.from_iterable(found))
+
+    def _rounds_through_decision(self, number: int) -> tuple[Round, ...]:
+        known = self._through_decision.get(number)
+        if known is None:
+            known = self._through_decision[number] = self.play(number).rounds_through_decision
+        return known
+
+    @cached_property
+    def _through_decision(self) -> dict[int, tuple[Round, ...]]:
+        return {}
+
+    @cached_property
+    def kills_in_round(self) -> int:
+        """How many kills of the round in progress markets count."""
+        current = self.match.current
+        return sum([event.counts_for_markets for event in current.events]) if current else 0
 
     def _kills(
         self, rounds: Iterable[Round], current: CurrentRound | None

@@ -31,6 +31,7 @@ def side_logit(map_name: str) -> float:
     return load().maps.side_offset + load().maps.side_slope * logit(rate)
 
 
+@lru_cache(maxsize=1024)
 def half_of(index: int, max_rounds: int, overtime_rounds: int) -> tuple[int, int]:
     """(half, round within it), both from 0, of the round with this index (from 0). Halves of overtime
     count on from 2, so that the first half of every overtime is even."""

@@ -86,9 +86,13 @@ def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
     stands = False
     for planned in group.markets:
         market = book.get(planned.key)
-        if market is not None:
-            if is_unavailable(market):
-                return None
+        if market is None:
+            continue
+        if market.status is MarketStatus.ACTIVE and market.settled_by != HELD:  # most of them
+            stands = True
+        elif is_unavailable(market):
+            return None
+        else:
             stands = stands or _stands(market)
     return stands
 
@@ -107,7 +111,13 @@ def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
         if isinstance(entry, PlannedLadder):
             yield from entry.on_offer(forecast, book)
             continue
-        left = tuple([market for market in entry.markets if _is_available(market.key, book)])
+        left = tuple(
+            [
+                market
+                for market in entry.markets
+                if (known := book.get(market.key)) is None or not is_unavailable(known)
+            ]
+        )
         if len(left) == len(entry.markets):
             yield entry
         elif left:
@@ -153,11 +163,6 @@ def _line_groups(bases: tuple[tuple[int, Specifiers], ...]) -> LineGroups:
 
 def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
     return PlannedMarket((rule.id, specifiers.text), rule, specifiers)
-
-
-def _is_available(key: MarketKey, book: Book) -> bool:
-    market = book.get(key)
-    return market is None or not is_unavailable(market)
 
 
 def is_unavailable(market: Market) -> bool:

@@ -47,7 +47,9 @@ def _negative_binomial(mean: float, dispersion: float) -> tuple[float, ...]:
     """Chances of 0, 1, 2, … kills; `dispersion`, above 1, is the variance over the mean."""
     shape, odds = mean / (dispersion - 1), 1 - 1 / dispersion
     chances = [(1 - odds) ** shape]
+    latest = chances[0]
     for count in range(_MOST):
-        chances.append(chances[-1] * (count + shape) / (count + 1) * odds)
+        latest = latest * (count + shape) / (count + 1) * odds
+        chances.append(latest)
     total = sum(chances)
-    return tuple(chance / total for chance in chances)
+    return tuple([chance / total for chance in chances])

@@ -172,7 +172,7 @@ def _kill_count_of(forecast: Forecast, round_key: RoundKey) -> Distribution:
     home, away = (
         (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
     )
-    seen = sum(event.counts_for_markets for event in forecast.events) if in_progress else 0
+    seen = forecast.facts.kills_in_round if in_progress else 0
     before, planter = round(forecast.round_logit(round_key[0]), 2), forecast.planter if in_progress else 0
     left = seconds_of_play(forecast.state_of(*round_key), forecast.once(_endings_of, round_key))
     seconds = None if left is None else float(round(left))

@@ -37,6 +37,7 @@ class RoundOutlook:
         parameters = [replace(known, skill=case.skill) for case in cases]
         #: Of each case, after a won round and, behind those, after a lost one.
         self._ahead = [(one, state.after(one, won, economy)) for won in (True, False) for one in parameters]
+        self._latest: tuple[Chances, list[float]] = {}, []
         self._races: dict[int, list[float]] = {}
         self._mixtures: dict[Measure, Mixture] = {}
         self._matches: dict[tuple[object, ...], tuple[list[Score], list[tuple[float, ...]]]] = {}
@@ -75,7 +76,8 @@ class RoundOutlook:
         if known is None:
             known = [reaches_first(*one, target) for one in self._ahead]
             self._races[target] = known
-        return sum(weight * chance for weight, chance in zip(self._weights(chances), known, strict=True))
+        chance: float = sum(map(mul, self._weights(chances), known))
+        return chance
 
     def map_wins(self, chances: Chances) -> dict[float, float]:
         """Home's chance to win the map, by skill."""
@@ -98,14 +100,19 @@ class RoundOutlook:
         return FinalScores(finals(*one) for one in self._ahead)
 
     def _weights(self, chances: Chances) -> list[float]:
+        """Of the cases after a won round and after a lost one; those of the same chances once."""
+        if self._latest[0] is chances:
+            return self._latest[1]
         won = [weight * chances[skill] for weight, skill in self._cases]
-        return won + [weight - up for (weight, _), up in zip(self._cases, won, strict=True)]
+        weights = won + [weight - up for (weight, _), up in zip(self._cases, won, strict=True)]
+        self._latest = chances, weights
+        return weights
 
     def _mean(self, found: tuple[list[Score], list[tuple[float, ...]]], chances: Chances) -> Finals:
         scores, columns = found
         weights = self._weights(chances)
         return tuple(
-            (score, sum(map(mul, weights, column))) for score, column in zip(scores, columns, strict=True)
+            [(score, sum(map(mul, weights, column))) for score, column in zip(scores, columns, strict=True)]
         )
 
 
@@ -113,7 +120,7 @@ def _columns(distributions: Sequence[Finals]) -> tuple[list[Score], list[tuple[f
     """All scores, and of each its chance in each distribution."""
     scores = sorted({score for distribution in distributions for score, _ in distribution})
     by_score = [dict(distribution) for distribution in distributions]
-    return scores, [tuple(known.get(score, 0.0) for known in by_score) for score in scores]
+    return scores, [tuple([known.get(score, 0.0) for known in by_score]) for score in scores]
 
 
 @lru_cache(maxsize=512)
