@@ -1,4 +1,5 @@
-"""HTML pages from templates: no external resources, no scripts, all values escaped."""
+"""HTML pages from templates: no external resources, all values escaped, and no scripts unless a page has a
+content security policy of its own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +28,7 @@ def render(folder: Path, filters: dict[str, Callable[..., Any]], **values: Any) 
     return templates.get_template("page.html").render(values)
 
 
-def html_response(page: bytes) -> Response[bytes]:
-    """A page, with a content security policy that forbids scripts and external resources."""
-    headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "public, max-age=300"}
+def html_response(page: bytes, policy: str = _POLICY) -> Response[bytes]:
+    """A page, with a content security policy: by default one that forbids scripts and external resources."""
+    headers = {"Content-Security-Policy": policy, "Cache-Control": "public, max-age=300"}
     return Response(page, media_type=MediaType.HTML, headers=headers)

@@ -18,6 +18,7 @@ import httpx
 import msgspec
 import pytest
 
+from app.channels.rest.console.files import FILES
 from app.kit.version import VERSION
 from app.settings import Settings
 from app.store.connections import open_store
@@ -35,6 +36,8 @@ _FROM_FILES = (
     "/v1/schemas/facade.xsd",
     "/v1/docs",
     "/v1/docs/pushed",
+    "/v1/docs/console",
+    *(file.address for file in FILES.values()),
     "/v1/openapi.json",
     "/v1/asyncapi.json",
     "/v1/descriptions/en/markets",

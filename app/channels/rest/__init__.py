@@ -2,7 +2,8 @@
 
 `meta` holds what concerns no sport, `matches` the matches and their parts, their lists in `listing`;
 the others have the noun of their resource. `recovery` and `selfcheck` are for clients that keep a book;
-`schemas`, `openapi` and `asyncapi` serve the descriptions of all interfaces. `routes` is the list of all.
+`schemas`, `openapi` and `asyncapi` serve the descriptions of all interfaces, `console` a page that sends
+requests. `routes` is the list of all.
 Handlers work with `dependencies`; `route_options` and `match_access` hold what routes about matches share,
 `parameters` the query parameters of several routes, `entrants` how path parameters name teams, players and
 tournaments. The operators' API is in `app.operators`.

@@ -18,12 +18,14 @@ from app.channels.rest import (
     teams,
     tournaments,
 )
+from app.channels.rest.console import routes as console
 
 ROUTES = (
     *meta.HANDLERS,
     *schemas.HANDLERS,
     *openapi.HANDLERS,
     *asyncapi.HANDLERS,
+    *console.HANDLERS,
     *matches.HANDLERS,
     *prematch.HANDLERS,
     *settlements.HANDLERS,

@@ -77,4 +77,4 @@ _ABOUT = ("schemas/{name}", "openapi.json", "asyncapi.json")
 ANY: dict[str, tuple[str, ...]] = {f"/v1/{name}": () for name in (*_META, *_ABOUT)}
 SPORTS: dict[str | None, dict[str, tuple[str, ...]]] = {"cs2": CS2, "soccer": SOCCER, None: ANY}
 #: For nobody's key in particular: pages and a picture.
-OPEN = {"/v1/docs", "/v1/docs/pushed", "/categories/cs2.svg"}
+OPEN = {"/v1/docs", "/v1/docs/pushed", "/v1/docs/console", "/categories/cs2.svg"}

@@ -105,7 +105,14 @@ async def test_each_listener_serves_its_own_addresses(served: Served, issue: Iss
     for target in ("/ops/v1/feed", "/ops/v1/tenants", "/ops/v1/metrics", "/ops/v1/openapi.json"):
         assert (await send_request(served.operators, target, key)).status_code == 200
         assert (await send_request(served.public, target, key)).status_code == 404
-    for target in ("/v1/whoami", "/cs2/v1/matches", "/v1/sports/en/sports", "/v1/docs", "/"):
+    for target in (
+        "/v1/whoami",
+        "/cs2/v1/matches",
+        "/v1/sports/en/sports",
+        "/v1/docs",
+        "/v1/docs/console",
+        "/",
+    ):
         assert (await send_request(served.public, target, key)).status_code == 200
         assert (await send_request(served.operators, target, key)).status_code == 404
     for port in (served.public, served.operators):

@@ -133,7 +133,7 @@ async def test_no_response_may_be_sniffed_and_no_page_framed(port: int, issue: I
     upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     upgrade += b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
     sink = b"POST /ops/v1/matches/00000000-0000-4000-8000-000000000000/log?token=x HTTP/1.1"
-    pages = (b"/", b"/v1/docs", b"/v1/docs/pushed")
+    pages = (b"/", b"/v1/docs", b"/v1/docs/pushed", b"/v1/docs/console")
     heads = [
         get(b"/v1/whoami"),
         get(b"/nothing"),
