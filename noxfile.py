@@ -103,7 +103,11 @@ def sdk(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Every page for people in a real browser, with and without scripts, wide and narrow; 5 minutes."""
     session.run(
-        "pytest", "tests/e2e/test_portal.py", "tests/e2e/test_board.py", "-m", EVERYTHING, *session.posargs
+        "pytest",
+        "tests/e2e/test_portal.py",
+        "tests/e2e/test_board.py",
+        "tests/e2e/test_console.py",
+        *("-m", EVERYTHING, *session.posargs),
     )
 
 
