@@ -18,14 +18,17 @@ import msgspec
 
 from app.amqp import routing
 from app.amqp.frames import AmqpMessage, marshal
+from app.domain import frame_types
 from app.domain.fixture_change import FixtureChange
 from app.domain.ids import match_urn
-from app.domain.market import Market
+from app.domain.market import Market, market_type
 from app.domain.match import MatchSummary
 from app.domain.recovery import RecoveryRequest
 from app.domain.settlement import LedgerEntry
+from app.domain.types_off import NONE_OFF, Intervals, OffTypes, changed_market, off_at_seq, was_offered
 from app.kit.logging import get_logger
 from app.store.changes import ChangeRow
+from app.store.market_types import TENANT_MARKET, decode_tenant_market, tenant_of
 from app.wire.xml import feed
 
 log = get_logger(__name__)
@@ -33,6 +36,8 @@ _decode_summary = msgspec.json.Decoder(MatchSummary).decode
 _decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
 _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
+_ODDS = "odds_change"
+_OF_MARKET = frozenset({"market", "settlement", TENANT_MARKET})  #: rows about a market
 
 
 class MatchMessage(msgspec.Struct, frozen=True):
@@ -52,7 +57,7 @@ class MatchMessage(msgspec.Struct, frozen=True):
         """Its XML, with the model's `probabilities` or without; `request_id` is that of the recovery that
         replays it."""
         match = match_urn(self.number)
-        if self.name == "odds_change":
+        if self.name == _ODDS:
             return feed.odds_change(
                 match,
                 product,
@@ -67,29 +72,41 @@ class MatchMessage(msgspec.Struct, frozen=True):
         return feed.ledger_message(self.name, match, product, self.at, self.entries, request_id)
 
 
-class DetailedMessage:
-    """A message that few tenants receive: rendered when the first of them needs it, then shared."""
+Rendered = tuple[AmqpMessage, bytes]  #: a message, and its bytes on the wire
 
-    __slots__ = ("_make", "_rendered")
 
-    def __init__(self, make: Callable[[], AmqpMessage]) -> None:
-        self._make: Callable[[], AmqpMessage] | None = make
-        self._rendered: tuple[AmqpMessage, bytes] | None = None
+class MessageVariants:
+    """A message as few tenants receive it: with probabilities, or without the markets of types that are off
+    for them. Each variant is rendered when the first of them needs it, then shared. `plain` is what all
+    others receive; `make` makes the message with probabilities or without, and with these types off."""
 
-    def render(self) -> tuple[AmqpMessage, bytes]:
-        """The message, and its bytes on the wire."""
-        if self._rendered is None:
-            assert self._make is not None
-            message = self._make()
-            self._rendered, self._make = (message, marshal(message)), None
-        return self._rendered
+    __slots__ = ("_make", "_rendered", "_rows")
+
+    def __init__(
+        self, plain: Rendered, rows: Sequence[ChangeRow], make: Callable[[bool, OffTypes], AmqpMessage]
+    ) -> None:
+        self._make, self._rows = make, rows
+        self._rendered: dict[tuple[bool, tuple[tuple[int, int], ...]], Rendered] = {(False, ()): plain}
+
+    def render(self, *, probabilities: bool, off: OffTypes = NONE_OFF) -> Rendered:
+        """The message for tenants that receive `probabilities`, or not, and for which these types are off."""
+        detailed = probabilities and any(row.entity != "settlement" for row in self._rows)
+        concerned = tuple(sorted((each, off[each]) for each in off.keys() & self._type_ids())) if off else ()
+        rendered = self._rendered.get((detailed, concerned))
+        if rendered is None:
+            message = self._make(detailed, dict(concerned))
+            rendered = self._rendered[detailed, concerned] = message, marshal(message)
+        return rendered
+
+    def _type_ids(self) -> set[int]:
+        return {market_type(row.key) for row in self._rows if row.entity in ("market", "settlement")}
 
 
 class Envelope(msgspec.Struct, frozen=True):
     """A live message, with its place in the change log. `seq` is the highest of its rows' numbers and
     `prev_seq` that of the match's envelope before it; `frames` are its bytes on the wire, none when it could
-    not be rendered. `detailed` is the same message with probabilities, for tenants that receive them; None
-    where it has none."""
+    not be rendered. `variants` are the same message for tenants that receive probabilities, or for which
+    market types are off; None where it lists no markets. With a `tenant_id` it is for that tenant alone."""
 
     seq: int
     prev_seq: int
@@ -98,7 +115,16 @@ class Envelope(msgspec.Struct, frozen=True):
     name: str
     message: AmqpMessage
     frames: bytes
-    detailed: "DetailedMessage | None" = None
+    variants: MessageVariants | None = None
+    tenant_id: UUID | None = None
+
+    def rendered_for(self, intervals: Intervals, *, probabilities: bool) -> Rendered:
+        """The message for a tenant for which market types were off in these intervals, and which receives
+        `probabilities` or not."""
+        if self.variants is None:
+            return self.message, self.frames
+        off = NONE_OFF if self.tenant_id else off_at_seq(intervals, self.seq)
+        return self.variants.render(probabilities=probabilities, off=off)
 
 
 class EnvelopeRenderer(msgspec.Struct, frozen=True):
@@ -110,7 +136,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     def envelopes(self, rows: Iterable[ChangeRow]) -> Iterator[Envelope]:
         """The envelopes of `rows` (whole groups, in order); rows without a message have none."""
         for _, group in groupby(rows, key=lambda row: row.envelope_seq):
-            published = [row for row in group if row.message]
+            published = [row for row in group if row.message or row.entity == TENANT_MARKET]
             if published:
                 yield self._rendered(published)
 
@@ -126,22 +152,23 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
         """The envelope of `rows`, which share match, message, timestamp and envelope_seq."""
         last = rows[-1]
-        message = self._live(rows, probabilities=False)
-        detailed = None
-        if any(row.entity == "market" for row in rows):
-            detailed = DetailedMessage(lambda: self._live(rows, probabilities=True))
-        return _envelope(last, message, marshal(message), detailed)
+        message = self._live(rows, False, NONE_OFF)
+        rendered = message, marshal(message)
+        variants = None
+        if any(row.entity in _OF_MARKET for row in rows):
+            variants = MessageVariants(rendered, rows, lambda *variant: self._live(rows, *variant))
+        return _envelope(last, *rendered, variants)
 
-    def _live(self, rows: Sequence[ChangeRow], *, probabilities: bool) -> AmqpMessage:
-        last = rows[-1]
+    def _live(self, rows: Sequence[ChangeRow], probabilities: bool, off: OffTypes) -> AmqpMessage:
+        last, content = rows[-1], _match_message(rows, off)
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.live(last.message, last.number),
-            body=_match_message(rows).body(self.product, probabilities=probabilities),
+            routing_key=routing.live(content.name, last.number),
+            body=content.body(self.product, probabilities=probabilities),
             message_id=_live_id(last),
             at=last.at,
             headers=_live_headers(last),
-            persistent=last.message not in routing.TRANSIENT,
+            persistent=content.name not in routing.TRANSIENT,
         )
 
     def replayed(
@@ -188,17 +215,18 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
 
 
 def _envelope(
-    last: ChangeRow, message: AmqpMessage, frames: bytes, detailed: DetailedMessage | None = None
+    last: ChangeRow, message: AmqpMessage, frames: bytes, variants: MessageVariants | None = None
 ) -> Envelope:
     return Envelope(
         seq=last.envelope_seq,
         prev_seq=last.prev_seq,
         match_id=last.match_id,
         at=last.at,
-        name=last.message,
+        name=last.message or _ODDS,
         message=message,
         frames=frames,
-        detailed=detailed,
+        variants=variants,
+        tenant_id=tenant_of(last),
     )
 
 
@@ -213,13 +241,27 @@ def _live_headers(row: ChangeRow) -> dict[str, int | str]:
     return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers
 
 
-def _match_message(rows: Sequence[ChangeRow]) -> MatchMessage:
+def _match_message(rows: Sequence[ChangeRow], off: OffTypes) -> MatchMessage:
+    """What these rows say to a tenant for which these types are `off`. Where nothing is left, that is an
+    `odds_change` without markets, so that its `x-seq` follows the one before."""
     row = rows[-1]
-    name, number, at, seq = row.message, row.number, row.at, row.envelope_seq
-    if name == "odds_change":
+    name, number, at, seq = row.message or _ODDS, row.number, row.at, row.envelope_seq
+    if name == _ODDS:
         summaries = [_decode_summary(each.body) for each in rows if each.entity == "match"]
-        markets = [_decode_market(each.body) for each in rows if each.entity == "market"]
+        markets = [market for each in rows if (market := _changed_market(each, off))]
         return MatchMessage(name, number, at, seq, summaries[-1] if summaries else None, markets)
     if name == "fixture_change":
         return MatchMessage(name, number, at, seq, change_type=_decode_fixture(row.body).change_type)
-    return MatchMessage(name, number, at, seq, entries=[_decode_entry(each.body) for each in rows])
+    entries = [_decode_entry(each.body) for each in rows]
+    left = [one for one in entries if was_offered(off, one.type_id, one.first_opened_at)]
+    return MatchMessage(name if left else _ODDS, number, at, seq, entries=left)
+
+
+def _changed_market(row: ChangeRow, off: OffTypes) -> Market | None:
+    if row.entity == TENANT_MARKET:
+        return decode_tenant_market(row.body)
+    if row.entity != "market":
+        return None
+    return changed_market(
+        _decode_market(row.body), off, status_changed=row.frame != frame_types.MARKET_UPDATED
+    )

@@ -7,7 +7,7 @@ fallen behind them, in turn; `save` checkpoints every cursor that has moved, all
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
@@ -18,14 +18,17 @@ from app.amqp.publishers import FeedPublishers
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_bindings import DETECTION_MILLIS
 from app.amqp.tenant_publisher import TenantPublisher
+from app.domain.types_off import Intervals, last_switch
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.retry import wait_for_event
-from app.store import changes, cursors, notifications
+from app.store import changes, cursors, notifications, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
+from app.store.market_types import SWITCH
+from app.store.transaction import Tx
 
 _POLL_SECONDS = 0.25
 #: Envelopes that follow others within so long go out together: several in one write cost the broker and us
@@ -66,6 +69,8 @@ class Relay:
         self._holder, self._window = holder, window
         self._lag_millis, self._clock = lag_millis, clock
         self._recent, self._pruned_to = RecentEnvelopes(0), 0
+        self._types_off: Mapping[UUID, Intervals] = {}
+        self._last_switch = 0
         self._feed = feed
         self._read_at = 0.0
         self._shared_at = float("-inf")
@@ -83,6 +88,7 @@ class Relay:
         async with self._store.autocommit() as tx:
             self._pruned_to = await changes.oldest(tx) - 1
             self._recent = RecentEnvelopes(max(0, self._pruned_to, await changes.head(tx) - _READ_BACK))
+            await self._read_types_off(tx)
 
     def add(self, tenant: LeasedTenant, notice: LossNotice) -> TenantPublisher:
         """A publisher for a tenant that we hold now; it publishes once it has a connection. What was pruned
@@ -103,6 +109,7 @@ class Relay:
         )
         if tenant.seq < self._pruned_to:
             publisher.skip_to(self._pruned_to)
+        publisher.types_off = self._types_off.get(tenant.tenant_id, ())
         self.publishers[tenant.tenant_id] = publisher
         return publisher
 
@@ -200,12 +207,29 @@ class Relay:
     async def _read_page(self) -> bool:
         """Read one page; whether there may be more."""
         async with self._store.autocommit() as tx:
-            rows = await changes.read(tx, self._recent.head, _PAGE)
+            rows = await self._read_rows(tx, self._recent.head)
         if rows:
             await self._share(rows)
             for publisher in self.publishers.values():
                 publisher.pump()
         return len(rows) >= _PAGE
+
+    async def _read_rows(self, tx: Tx, after: int) -> list[ChangeRow]:
+        """The next page; where market types are switched in it, the publishers know of that before they take
+        an envelope of it."""
+        rows = await changes.read(tx, after, _PAGE)
+        if any(row.entity == SWITCH for row in rows):
+            await self._read_types_off(tx)
+        return rows
+
+    async def _read_types_off(self, tx: Tx) -> None:
+        """Two readers may overlap: what was read later is longer, and stays."""
+        found = await tenants.types_off(tx)
+        newest = max(map(last_switch, found.values()), default=0)
+        if newest >= self._last_switch:
+            self._types_off, self._last_switch = found, newest
+            for publisher in self.publishers.values():
+                publisher.types_off = found.get(publisher.tenant_id, ())
 
     async def _share(self, rows: Sequence[ChangeRow]) -> None:
         """Publish the envelopes of `rows`; one that could not be rendered is only passed over."""
@@ -220,7 +244,7 @@ class Relay:
     async def _read_backlog(self, publisher: TenantPublisher) -> None:
         after = publisher.sent
         async with self._store.autocommit() as tx:
-            rows = await changes.read(tx, after, _PAGE)
+            rows = await self._read_rows(tx, after)
             oldest = await changes.oldest(tx)
         if oldest and after < oldest - 1:
             publisher.skip_to(oldest - 1)

@@ -23,6 +23,7 @@ from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_bindings import DETECTION_MILLIS
 from app.amqp.tenant_channels import TenantChannels
 from app.broker.management import ExchangeBinding
+from app.domain.types_off import Intervals
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated
 from app.store.cursors import LeasedTenant, TenantReport
@@ -85,6 +86,7 @@ class TenantPublisher:
         self.notice, self.bindings = notice, notice.bindings
         self.attached = asyncio.Event()
         self.releasing = self.served = False
+        self.types_off: Intervals = ()
         self._window, self._lease, self._recent = window, lease, recent
         self._is_booked, self._request_backlog = is_booked, request_backlog
         self._cursor_moved = cursor_moved
@@ -179,7 +181,7 @@ class TenantPublisher:
                 self.sent = max(self.sent, source.head)
                 if source is self._recent:
                     break
-            elif not self._is_booked(self.tenant_id, envelope.match_id):
+            elif not self._receives(envelope):
                 self.sent = envelope.seq
             elif self._is_stale(envelope.at):
                 self.skip_to(max(self._recent.head, envelope.seq))
@@ -196,7 +198,7 @@ class TenantPublisher:
                 self.sent = max(self.sent, source.head)
                 if source is self._recent:
                     break
-            elif not self._is_booked(self.tenant_id, envelope.match_id):
+            elif not self._receives(envelope):
                 self.sent = envelope.seq
             elif self._is_young(envelope.at):
                 break
@@ -287,6 +289,12 @@ class TenantPublisher:
             return False
         return len(self._unsaved) < self._window and self._lease.held
 
+    def _receives(self, envelope: Envelope) -> bool:
+        """Whether it is for this tenant: of a match that it has booked, and not for another tenant alone."""
+        if envelope.tenant_id is not None and envelope.tenant_id != self.tenant_id:
+            return False
+        return self._is_booked(self.tenant_id, envelope.match_id)
+
     def _source(self) -> RecentEnvelopes | None:
         """Where the next envelope is, None when it must be read first."""
         if self._recent.covers(self.sent):
@@ -300,8 +308,10 @@ class TenantPublisher:
 
     def _publish(self, connection: PublisherConnection, envelope: Envelope) -> None:
         message, frames = envelope.message, envelope.frames
-        if envelope.detailed is not None and self._receives_probabilities(self.tenant_id):
-            message, frames = envelope.detailed.render()
+        if envelope.variants is not None:
+            detailed = self._receives_probabilities(self.tenant_id)
+            if detailed or self.types_off:
+                message, frames = envelope.rendered_for(self.types_off, probabilities=detailed)
         if connection.frame_max < FRAME_MAX:
             frames = marshal(message, connection.frame_max)
         self._published_at = time.monotonic()

@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from app.access import admin
+from app.access.market_types import TypeState, market_types_of, set_market_types
 from app.access.properties import KeyAlteration, KeyProperties
 from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings, print_json
 from app.domain.scopes import BUNDLES
@@ -89,6 +90,31 @@ async def tenant_probabilities(slug: str, wanted: str) -> None:
     async with command_store(load_settings()) as store, store.transaction() as tx:
         changed = await admin.set_probabilities(tx, slug, wanted == "on", by=actor(), now=system_clock())
     print_json(msgspec.to_builtins(changed))
+
+
+@tenant.command("market-types")
+@click.argument("slug")
+@click.argument("wanted", metavar="[on|off", type=click.Choice(["on", "off"]), required=False)
+@click.argument("types", metavar="TYPE...]", nargs=-1, type=int)
+@async_command
+async def tenant_market_types(slug: str, wanted: str | None, types: tuple[int, ...]) -> None:
+    """The market types of the tenant SLUG; with "on" or "off", switch the TYPEs (their numbers) for it.
+
+    Off: open markets are suspended for the tenant, new ones are not offered to it, and results of those that
+    were still arrive."""
+    if wanted and not types:
+        raise click.UsageError("name the market types to switch, by number")
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        if wanted:
+            states = await set_market_types(tx, slug, types, wanted == "on", by=actor(), now=system_clock())
+        else:
+            states = await market_types_of(tx, slug)
+    print_json([_type_view(each) for each in states])
+
+
+def _type_view(state: TypeState) -> dict[str, object]:
+    since = iso_seconds(state.since) if state.since else None
+    return {"id": state.type.id, "name": state.type.name.en, "on": state.on, "since": since}
 
 
 @tenant.command("audit")

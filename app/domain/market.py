@@ -39,8 +39,9 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     `result` is set while settled or voided, and `rests_on` then has the numbers of the events, rounds and map
     ends that it rests on.
     `settled_by` says who settled it last, and stays after a rollback: an open market with it set waits
-    to be settled again, by an operator only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so is
-    `offered_until`, when it last went off offer (0: it never did).
+    to be settled again, by an operator only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so are
+    `offered_until`, when it last went off offer (0: it never did), and `first_opened_at`: `opened_at` is set
+    again when its bets are void because the format changed (0: opened by a process that did not record it).
     """
 
     type_id: int
@@ -57,6 +58,7 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     opened_at: int = 0
     priced_at: int = 0
     offered_until: int = 0
+    first_opened_at: int = 0
 
     @property
     def key(self) -> MarketKey:
@@ -94,6 +96,11 @@ Book = dict[MarketKey, Market]  #: the markets of one match by `Market.key`
 def market_name(type_id: int, specifiers: str) -> str:
     """A market's key as text, unique within its match: ``13:map=1|round=3|team=home``."""
     return f"{type_id}:{specifiers}"
+
+
+def market_type(name: str) -> int:
+    """The type of the market with this `market_name`."""
+    return int(name.partition(":")[0])
 
 
 def specifier_values(specifiers: str) -> dict[str, str]:

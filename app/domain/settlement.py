@@ -31,8 +31,8 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     rollback entry followed by a settle entry. With a `void_window` only the bets placed in it are void (or
     void no more, when `window_rolled_back`): both statuses and the result are then the market's present
     ones, so that the last entry of a market always shows its state. `rests_on` are numbers of the
-    match's events, rounds and map ends. `id` is the change log's seq and `at` the envelope's timestamp (Unix
-    ms); both are 0 until the store has assigned them.
+    match's events, rounds and map ends; `first_opened_at` is the market's. `id` is the change log's seq and
+    `at` the envelope's timestamp (Unix ms); both are 0 until the store has assigned them.
     """
 
     type_id: int
@@ -47,6 +47,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     void_reason_id: int | None = None
     void_window: VoidWindow | None = None
     window_rolled_back: bool = False
+    first_opened_at: int = 0
     id: int = 0
     at: int = 0
 

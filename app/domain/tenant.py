@@ -4,6 +4,8 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.types_off import TypeOff
+
 RATE_LIMIT_RPM = 600  #: unless the contract has another limit
 #: For keys of unmodified SDKs: covers a start of the one that calls most, with 200 matches in two languages.
 SDK_RATE_LIMIT_RPM = 20_000
@@ -11,7 +13,8 @@ SDK_RATE_LIMIT_RPM = 20_000
 
 class Tenant(msgspec.Struct, frozen=True):
     """A business customer. `amqp` is true once its vhost has been provisioned; with `probabilities` it
-    receives the model's probabilities with the odds."""
+    receives the model's probabilities with the odds. `types_off`: when which market types were switched off
+    for it."""
 
     id: UUID
     slug: str
@@ -19,6 +22,7 @@ class Tenant(msgspec.Struct, frozen=True):
     amqp: bool = False
     active: bool = True
     probabilities: bool = False
+    types_off: tuple[TypeOff, ...] = ()
 
 
 class Grant(msgspec.Struct, frozen=True):

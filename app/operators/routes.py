@@ -1,12 +1,13 @@
 """Every route of the operators' API but the log sink, as a plain list."""
 
-from app.operators import alerts, feed, keys, matches, metrics, ratings, tenants
+from app.operators import alerts, feed, keys, market_types, matches, metrics, ratings, tenants
 
 ROUTES = (
     *matches.HANDLERS,
     *ratings.HANDLERS,
     *alerts.HANDLERS,
     *tenants.HANDLERS,
+    *market_types.HANDLERS,
     *keys.HANDLERS,
     *feed.HANDLERS,
     *metrics.HANDLERS,

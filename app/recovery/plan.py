@@ -20,6 +20,7 @@ from app.domain.market import Market
 from app.domain.match import summarize
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
+from app.domain.types_off import markets_in_list, off_now, offered_entries
 from app.store import markets, recovery_queries, tenants
 from app.store.connections import Store
 from app.store.recovery_queries import TimestampedMatch
@@ -96,8 +97,10 @@ class RecoveryPlan:
 
     async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[MatchMessage]:
         """Each match with its open markets, and one that is over also with the end of every market, unless
-        only its odds are requested."""
+        only its odds are requested. No market type is switched for the tenant meanwhile: its live message has
+        an older timestamp and is in what is read, or a newer one."""
         async with self._store.transaction() as tx:
+            off = off_now(await tenants.lock_types_off(tx, self._tenant_id))
             timestamped = await recovery_queries.assign_timestamps(tx, await self._booked(tx, match_ids), now)
             open_markets = await markets.open_of_matches(tx, [match.id for match in timestamped])
             with_results = self._request.kind is not RecoveryKind.EVENT_ODDS
@@ -106,7 +109,7 @@ class RecoveryPlan:
         for match in timestamped:
             self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number
         return [
-            _odds(match, (*open_markets.get(match.id, ()), *closed.get(match.id, ())))
+            _odds(match, markets_in_list((*open_markets.get(match.id, ()), *closed.get(match.id, ())), off))
             for match in timestamped
         ]
 
@@ -118,10 +121,13 @@ class RecoveryPlan:
                     self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_seq[each] for each in match_ids if each in self._read_seq}
             ledger = await recovery_queries.ledger(tx, known, self._request.after)
+            intervals = await tenants.types_off_of(tx, self._tenant_id)
         found = [
             message
             for match_id, entries in ledger.items()
-            for message in latest_entries(self._numbers[match_id], self._read_seq[match_id], entries, names)
+            for message in latest_entries(
+                self._numbers[match_id], self._read_seq[match_id], offered_entries(entries, intervals), names
+            )
         ]
         return sorted(found, key=lambda message: (message.number, message.at))
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import aio_pika
 import httpx
+import msgspec
 from aio_pika.abc import AbstractExchange
 
 from app.amqp.envelope import Envelope, EnvelopeRenderer
@@ -230,7 +231,12 @@ async def _envelopes(
         rows = [row for row in await changes.read(tx, after, 5_000) if row.seq <= upto]
         booked = await tenants.booked(tx, tenant.id, {row.match_id for row in rows})
     renderer = EnvelopeRenderer(target.exchange, target.producer_id)
-    return [each for each in renderer.envelopes(rows) if each.frames and each.match_id in booked]
+    mine = (None, tenant.id)
+    return [
+        msgspec.structs.replace(each, message=each.rendered_for(tenant.types_off, probabilities=False)[0])
+        for each in renderer.envelopes(rows)
+        if each.frames and each.match_id in booked and each.tenant_id in mine
+    ]
 
 
 async def _publish(target: FaultTarget, envelopes: Sequence[Envelope]) -> None:

@@ -10,7 +10,7 @@ from piccolo.query import Insert, Select, Update
 
 from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
-from app.store import notifications
+from app.store import notifications, tenants
 from app.store.prepared import prepared
 from app.store.sql import any_of
 from app.store.statements import bulk_writes
@@ -61,6 +61,7 @@ _WITH_TENANT = (
     _TENANT.amqp.as_alias("amqp"),
     _TENANT.active.as_alias("tenant_active"),
     _TENANT.probabilities.as_alias("probabilities"),
+    _TENANT.types_off.as_alias("types_off"),
 )
 
 
@@ -174,6 +175,7 @@ def _key_with_tenant(row: Row) -> KeyWithTenant:
         amqp=row["amqp"],
         active=row["tenant_active"],
         probabilities=row["probabilities"],
+        types_off=tenants.decode_intervals(row["types_off"]),
     )
     return KeyWithTenant(row["hash"], _key(row), tenant)
 

@@ -29,6 +29,7 @@ _COLUMNS = (
     MarketTable.opened_at,
     MarketTable.priced_at,
     MarketTable.offered_until,
+    MarketTable.first_opened_at,
 )
 
 
@@ -69,6 +70,11 @@ async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
     return _market(row) if row else None
 
 
+async def open_of_types(tx: Tx, type_ids: Collection[int]) -> dict[UUID, list[Market]]:
+    """The open markets of these types, by match."""
+    return _by_match(await tx.run(_open_of_types(list(type_ids))))
+
+
 async def matches_with_active(tx: Tx) -> list[UUID]:
     """The matches with an active market."""
     rows = await tx.run(_matches_with_active())
@@ -76,8 +82,12 @@ async def matches_with_active(tx: Tx) -> list[UUID]:
 
 
 async def _of(tx: Tx, match_ids: Collection[UUID], *, are_open: bool) -> dict[UUID, list[Market]]:
+    return _by_match(await tx.run(_of_matches(list(match_ids), are_open=are_open)))
+
+
+def _by_match(rows: Iterable[Row]) -> dict[UUID, list[Market]]:
     found: dict[UUID, list[Market]] = {}
-    for row in await tx.run(_of_matches(list(match_ids), are_open=are_open)):
+    for row in rows:
         found.setdefault(row["match_id"], []).append(_market(row))
     return found
 
@@ -105,6 +115,7 @@ def _values(market: Market) -> tuple[object, ...]:
         market.opened_at,
         market.priced_at,
         market.offered_until,
+        market.first_opened_at,
     )
 
 
@@ -124,6 +135,7 @@ def _market(row: Row) -> Market:
         opened_at=row["opened_at"],
         priced_at=row["priced_at"],
         offered_until=row["offered_until"],
+        first_opened_at=row["first_opened_at"],
     )
 
 
@@ -155,6 +167,13 @@ def _of_matches(match_ids: Collection[UUID], *, are_open: bool) -> Select[Any]:
     codes = MarketTable.status.is_in(OPEN_CODES if are_open else CLOSED_CODES)
     query = MarketTable.select(MarketTable.match_id, *_COLUMNS)
     query = query.where(any_of(MarketTable.match_id, match_ids), codes)
+    return query.order_by(MarketTable.match_id, MarketTable.type_id, MarketTable.specifiers)
+
+
+@prepared
+def _open_of_types(type_ids: Collection[int]) -> Select[Any]:
+    query = MarketTable.select(MarketTable.match_id, *_COLUMNS)
+    query = query.where(MarketTable.status.is_in(OPEN_CODES), any_of(MarketTable.type_id, type_ids))
     return query.order_by(MarketTable.match_id, MarketTable.type_id, MarketTable.specifiers)
 
 

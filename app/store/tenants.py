@@ -5,16 +5,19 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
+import msgspec
+from piccolo.columns.combination import WhereRaw
 from piccolo.query import Delete, Insert, Select, Update
 
 from app.domain.tenant import Tenant
+from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
 from app.store import cache_invalidation, notifications
 from app.store.prepared import Statement, prepared
 from app.store.sql import any_of, holds
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 
 _COLUMNS = (
     TenantTable.id,
@@ -23,7 +26,9 @@ _COLUMNS = (
     TenantTable.amqp,
     TenantTable.active,
     TenantTable.probabilities,
+    TenantTable.types_off,
 )
+_decode_intervals = msgspec.json.Decoder(tuple[TypeOff, ...]).decode
 
 
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
@@ -38,7 +43,7 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
 
 async def get(tx: Tx, tenant_id: UUID) -> Tenant | None:
     row = await tx.first(_get(tenant_id))
-    return Tenant(**row) if row else None
+    return _tenant(row) if row else None
 
 
 async def by_slug(tx: Tx, slug: str) -> Tenant:
@@ -46,7 +51,7 @@ async def by_slug(tx: Tx, slug: str) -> Tenant:
     row = await tx.first(_by_slug(slug, lock=False))
     if row is None:
         raise NotFound(f"There is no tenant {slug!r}.")
-    return Tenant(**row)
+    return _tenant(row)
 
 
 async def lock(tx: Tx, slug: str) -> Tenant:
@@ -54,12 +59,12 @@ async def lock(tx: Tx, slug: str) -> Tenant:
     row = await tx.first(_by_slug(slug, lock=True))
     if row is None:
         raise NotFound(f"There is no tenant {slug!r}.")
-    return Tenant(**row)
+    return _tenant(row)
 
 
 async def listing(tx: Tx) -> list[Tenant]:
     """Every tenant, by slug."""
-    return [Tenant(**row) for row in await tx.run(_listing())]
+    return [_tenant(row) for row in await tx.run(_listing())]
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
@@ -76,9 +81,38 @@ async def with_probabilities(tx: Tx) -> set[UUID]:
     return {row["id"] for row in await tx.run(_with_probabilities())}
 
 
+async def types_off(tx: Tx) -> dict[UUID, tuple[TypeOff, ...]]:
+    """When market types were switched off, for each tenant for which any was."""
+    return {row["id"]: decode_intervals(row["types_off"]) for row in await tx.run(_types_off())}
+
+
+async def types_off_of(tx: Tx, tenant_id: UUID) -> tuple[TypeOff, ...]:
+    """When market types were switched off for the tenant."""
+    row = await tx.first(_types_off_of(tenant_id, lock=False))
+    return decode_intervals(row["types_off"]) if row else ()
+
+
+async def lock_types_off(tx: Tx, tenant_id: UUID) -> tuple[TypeOff, ...]:
+    """When market types were switched off for the tenant; none is switched until the transaction ends."""
+    row = await tx.first(_types_off_of(tenant_id, lock=True))
+    return decode_intervals(row["types_off"]) if row else ()
+
+
+async def save_types_off(tx: Tx, tenant_id: UUID, intervals: Intervals) -> None:
+    """Write when market types were switched off for a tenant."""
+    await tx.change(_save_types_off(tenant_id, msgspec.json.encode(intervals)))
+    await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
+    await notifications.notify(tx, notifications.GRANTS, str(tenant_id))
+
+
+def decode_intervals(text: bytes) -> tuple[TypeOff, ...]:
+    """A tenant's `types_off` as stored."""
+    return () if text == b"[]" else _decode_intervals(text)
+
+
 async def broker_access_pending(tx: Tx) -> list[Tenant]:
     """The tenants with a vhost whose access at the broker differs from `active`, by slug."""
-    return [Tenant(**row) for row in await tx.run(_broker_access_pending())]
+    return [_tenant(row) for row in await tx.run(_broker_access_pending())]
 
 
 async def set_broker_access(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
@@ -115,6 +149,10 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
         await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
         await cache_invalidation.notify_all(tx)
     return changed
+
+
+def _tenant(row: Row) -> Tenant:
+    return Tenant(**{**row, "types_off": decode_intervals(row["types_off"])})
 
 
 @prepared
@@ -164,6 +202,23 @@ def _save(tenant_id: UUID, name: str, amqp: bool, active: bool, probabilities: b
 @prepared
 def _with_probabilities() -> Select[Any]:
     return TenantTable.select(TenantTable.id).where(holds(TenantTable.probabilities))
+
+
+@prepared
+def _types_off() -> Select[Any]:
+    query = TenantTable.select(TenantTable.id, TenantTable.types_off)
+    return query.where(WhereRaw("{}::text <> '[]'", TenantTable.types_off))
+
+
+@prepared
+def _types_off_of(tenant_id: UUID, *, lock: bool) -> Select[Any]:
+    query = TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
+    return query.lock_rows("SHARE") if lock else query
+
+
+@prepared
+def _save_types_off(tenant_id: UUID, intervals: bytes) -> Update[Any]:
+    return TenantTable.update({TenantTable.types_off: intervals}).where(TenantTable.id == tenant_id)
 
 
 @prepared

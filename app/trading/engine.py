@@ -216,6 +216,7 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
             group=offer.group,
             opened_at=now,
             priced_at=now,
+            first_opened_at=now,
         )
     if known.probability == probability and known.odds == odds and known.status is MarketStatus.ACTIVE:
         return known

@@ -58,6 +58,7 @@ def settle(market: Market, found: Settlement, settled_by: SettledBy = "engine") 
         settled_by=settled_by,
         is_resettlement=bool(market.settled_by),
         void_reason_id=found.void_reason_id,
+        first_opened_at=market.first_opened_at,
     )
     closed = replace(
         market,
@@ -83,6 +84,7 @@ def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> 
         reason=reason,
         rests_on=market.rests_on,
         settled_by=settled_by,
+        first_opened_at=market.first_opened_at,
     )
     opened = replace(
         market,
@@ -119,6 +121,7 @@ def void_window_entry(
         void_reason_id=void_reason_id,
         void_window=window,
         window_rolled_back=rolled_back,
+        first_opened_at=market.first_opened_at,
     )
 
 

@@ -61,7 +61,7 @@ class Story:
         await self._write(match, happened=happened, **fields)
 
     async def offer(self, match: Match, *offers: Market) -> None:
-        await self._write(match, markets_changed=offers)
+        await self._write(match, offered=offers)
 
     async def start(self, match: Match) -> None:
         await self._write(match, happened=(c.MatchStarted(),), status=Status.LIVE)
@@ -94,7 +94,7 @@ class Story:
             )
             for market in about
         ]
-        await self._write(match, markets_changed=about, entries=entries)
+        await self._write(match, offered=about, entries=entries)
 
     async def finish(self, match: Match) -> None:
         await self._write(match, status=Status.FINISHED, finished_at=self._now(), winner="home")
@@ -116,28 +116,31 @@ class Story:
                 LedgerEntry(offered.type_id, offered.specifiers, before, to, result, "by the test")
             )
             ended.append(replace(offered, status=_STATUS[to], result=result))
-        await self._write(match, markets_changed=ended, entries=entries)
+        await self._write(match, offered=ended, entries=entries)
 
     async def _write(
         self,
         match: Match,
         *,
         happened: Sequence[c.MatchChange] = (),
-        markets_changed: Sequence[Market] = (),
+        offered: Sequence[Market] = (),
         entries: Sequence[LedgerEntry] = (),
         **fields: object,
     ) -> None:
         async with self.store.transaction() as tx:
             before = await matches.lock(tx, match.id)
             after = replace(before, **fields)
-            book = await markets.book(tx, match.id)
+            book, now = await markets.book(tx, match.id), self._now()
+            opened = {one.key: book[one.key].first_opened_at if one.key in book else now for one in offered}
+            markets_changed = [replace(one, first_opened_at=opened[one.key]) for one in offered]
+            entries = [replace(one, first_opened_at=opened[one.key]) for one in entries]
             rows = change_drafts.compose(before, after, happened, book, markets_changed, entries)
             await tx.write([matches.save_statement(after)])
             rounds = [one.round for one in happened if isinstance(one, c.RoundFinished)]
             events = [one.event for one in happened if isinstance(one, c.EventAdded)]
             await tx.write(history.add_statements(match.id, rounds, events))
             await tx.write(markets.save_statements(match.id, markets_changed))
-            self.at = (await changes.append(tx, after, rows, self._now())).last_stamp
+            self.at = (await changes.append(tx, after, rows, now)).last_stamp
 
 
 def _ledger_status(market: Market) -> LedgerStatus:

@@ -4,7 +4,7 @@ one row. Piccolo repeats the values of each row in the text, which is another on
 from app.store.sql import LOSING, NOW
 
 _MARKET_COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result,
-    void_reason_id, rests_on, settled_by, opened_at, priced_at, offered_until"""
+    void_reason_id, rests_on, settled_by, opened_at, priced_at, offered_until, first_opened_at"""
 _SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
     end_offset, last_line"""
 _RATING = "points, spread, at, maps, anchored"
@@ -23,11 +23,13 @@ SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], 
 ON CONFLICT (match_id, id) DO UPDATE
 SET map = excluded.map, round = excluded.round, void = excluded.void, body = excluded.body
 """
-#: Markets, within the one statement of a log batch: up to some ninety.
+#: Markets, within the one statement of a log batch: up to some ninety. When a market was first opened never
+#: changes.
 SAVE_MARKETS = f"""
 INSERT INTO market (match_id, {_MARKET_COLUMNS})
 SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
-    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[])
+    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[],
+    $16::bigint[])
 ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
     status = excluded.status, odds = excluded.odds, probability = excluded.probability,
     complement = excluded.complement, reason = excluded.reason, result = excluded.result,

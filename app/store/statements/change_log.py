@@ -62,7 +62,7 @@ deleted AS (
     SELECT match_id, kind, key, max(seq) FROM (
         SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
             CASE entity WHEN 'market' THEN key ELSE '' END AS key
-        FROM deleted WHERE NOT (entity = 'match' AND frame = '')
+        FROM deleted WHERE NOT (entity IN ('match', 'market_type', 'tenant_market') AND frame = '')
     ) AS pruned
     WHERE EXISTS (SELECT FROM match WHERE id = match_id AND status NOT IN ('finished', 'cancelled'))
     GROUP BY 1, 2, 3

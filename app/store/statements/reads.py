@@ -138,7 +138,8 @@ NEWEST_SEQS = """
 SELECT match_id, kind, key, max(seq) AS seq FROM (
     SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
         CASE entity WHEN 'market' THEN key ELSE '' END AS key
-    FROM change WHERE match_id = ANY($1) AND NOT (entity = 'match' AND frame = '')
+    FROM change WHERE match_id = ANY($1)
+        AND NOT (entity IN ('match', 'market_type', 'tenant_market') AND frame = '')
     UNION ALL SELECT match_id, seq, kind, key FROM past_seq WHERE match_id = ANY($1)
 ) AS seen GROUP BY 1, 2, 3
 """

@@ -22,3 +22,4 @@ class Market(Table, tablename="market", db=DIALECT):
     opened_at = BigInt()
     priced_at = BigInt()
     offered_until = BigInt()
+    first_opened_at = BigInt()

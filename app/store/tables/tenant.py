@@ -1,12 +1,15 @@
 from piccolo.columns import UUID, BigInt, Boolean, Integer, Text
 from piccolo.table import Table
 
+from app.store.tables.columns import Json
 from app.store.tables.dialect import DIALECT
 
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
     """A tenant. `broker_access_applied` is the access that was applied to the broker last; where it differs
-    from `active`, it is to be applied again. `probabilities`: they are published to it with the odds."""
+    from `active`, it is to be applied again. `probabilities`: they are published to it with the odds.
+    `types_off`: when which market types were switched off for it (`domain.types_off.TypeOff`); every reader
+    of a tenant needs them, and they are few."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
@@ -15,6 +18,7 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     active = Boolean(default=True)
     broker_access_applied = Boolean(default=True, db_column_name="amqp_admitted")
     probabilities = Boolean(default=False)
+    types_off = Json(default=b"[]")
     created_at = BigInt()
 
 

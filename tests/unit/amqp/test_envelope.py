@@ -56,8 +56,8 @@ def test_a_second_body_is_rendered_once_and_only_for_those_who_receive_it(
     odds = replace(row(1, "odds_change", msgspec.json.encode(market)), entity="market")
     (envelope,) = EnvelopeRenderer("oddsfeed", 2).envelopes([odds])
     assert rendered == [False] and b"probabilities" not in envelope.frames
-    assert envelope.detailed is not None
-    first, second = envelope.detailed.render(), envelope.detailed.render()
+    assert envelope.variants is not None
+    first, second = (envelope.variants.render(probabilities=True) for _ in range(2))
     assert rendered == [False, True] and first is second
     assert b'odds="1.93" probabilities="0.512346"' in first[0].body
     assert (first[0].headers, first[0].message_id) == (envelope.message.headers, envelope.message.message_id)
@@ -77,4 +77,4 @@ def test_a_durable_queue_writes_all_but_live_odds_to_disk() -> None:
 
 def test_messages_without_odds_are_the_same_for_everybody() -> None:
     (envelope,) = EnvelopeRenderer("oddsfeed", 2).envelopes([row(2, "fixture_change", b'{"change_type":1}')])
-    assert envelope.detailed is None
+    assert envelope.variants is None
