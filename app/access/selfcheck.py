@@ -10,9 +10,10 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.ids import match_number, match_urn, match_uuid
 from app.domain.selfcheck import QuoteDifference, Quotes, differences
+from app.domain.types_off import OffTypes, off_now
 from app.kit.errors import Field, Invalid
 from app.kit.threads import run_in_thread
-from app.store import selfcheck_queries
+from app.store import selfcheck_queries, tenants
 from app.store.connections import Store
 from app.store.matches import MatchPosition
 from app.store.transaction import Tx
@@ -46,7 +47,10 @@ async def compare(store: Store, tenant_id: UUID, digest: Digest, *, finished_onl
     async with store.snapshot() as tx:
         places = await _places(tx, tenant_id, named, finished_only=finished_only, everything=digest.complete)
         _refuse_twice(places, named)
-        markets, found = await _compared(tx, places, named)
+        intervals = await tenants.types_off_of(tx, tenant_id)
+        if intervals:
+            places = await _with_switches(tx, tenant_id, places)
+        markets, found = await _compared(tx, places, named, off_now(intervals))
     found += await run_in_thread(_unknown, places, named)
     shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
     kinds = Counter(each.kind.value for _, _, each in found)
@@ -58,9 +62,10 @@ async def expected_digest(store: Store, tenant_id: UUID, *, finished_only: bool)
     parts: list[bytes] = []
     async with store.snapshot() as tx:
         places = await _places(tx, tenant_id, {}, finished_only=finished_only, everything=True)
+        off = off_now(await tenants.types_off_of(tx, tenant_id))
         for start in range(0, len(places), _PAGE):
             page = places[start : start + _PAGE]
-            ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page])
+            ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page], off)
             parts += await run_in_thread(_digest_of_page, page, ours)
     return b'{"complete":true,"matches":[' + b",".join(parts) + b"]}"
 
@@ -131,12 +136,22 @@ def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
             raise Invalid(Field(("body", "matches"), what, "twice", match_urn(place.number)))
 
 
-async def _compared(tx: Tx, places: Sequence[MatchPosition], named: Named) -> tuple[int, list[Compared]]:
-    """How many markets of the service were compared, and the differences."""
+async def _with_switches(
+    tx: Tx, tenant_id: UUID, places: Sequence[MatchPosition]
+) -> list[MatchPosition]:
+    """The matches at the newest message of each to this tenant, which may be about a switch of a type."""
+    own = await selfcheck_queries.newest_switches(tx, tenant_id, [place.id for place in places])
+    return [msgspec.structs.replace(place, seq=max(place.seq, own.get(place.id, 0))) for place in places]
+
+
+async def _compared(
+    tx: Tx, places: Sequence[MatchPosition], named: Named, off: OffTypes
+) -> tuple[int, list[Compared]]:
+    """How many markets of the service were compared, and the differences; these market types are `off`."""
     markets, found = 0, list[Compared]()
     for start in range(0, len(places), _PAGE):
         page = places[start : start + _PAGE]
-        ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page])
+        ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page], off)
         markets += sum(len(present) for present in ours.values())
         found += await run_in_thread(_of_page, page, named, ours)
     return markets, found

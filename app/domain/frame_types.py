@@ -7,6 +7,7 @@ CREATED = "match.created"
 UPDATED = "match.updated"
 FINISHED = "match.finished"
 MARKET_UPDATED = "market.updated"
+MARKET_SUSPENDED = "market.suspended"
 SCOREBOARD = "scoreboard.frame"
 SETTLEMENT = "bet_settlement"
 
@@ -19,7 +20,7 @@ REQUIRED_SCOPES: dict[str, str] = {
         scopes.STREAM_MATCHES,
     ),
     **dict.fromkeys(
-        ("market.created", MARKET_UPDATED, "market.suspended", "market.unsuspended"), scopes.STREAM_MARKETS
+        ("market.created", MARKET_UPDATED, MARKET_SUSPENDED, "market.unsuspended"), scopes.STREAM_MARKETS
     ),
     SETTLEMENT: scopes.STREAM_MARKETS,
     SCOREBOARD: scopes.STREAM_SCOREBOARD,

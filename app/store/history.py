@@ -8,11 +8,13 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.columns.combination import WhereRaw
 from piccolo.query import Select, Update
 from piccolo.querystring import QueryString
 
 from app.domain.match import Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
+from app.domain.types_off import Intervals
 from app.store.prepared import prepared
 from app.store.sql import any_of, fails
 from app.store.statements import bulk_writes
@@ -42,6 +44,16 @@ _SAFE = QueryString(
     """,
     LedgerEntryTable.id,
 )
+#: Entries of markets that were offered to a tenant, by the columns of its intervals.
+_OFFERED = """
+    NOT EXISTS (
+        SELECT FROM (SELECT {} AS type_id, {} AS id, {} AS body) AS entry,
+            unnest({}::int[], {}::bigint[], {}::bigint[], {}::bigint[])
+                AS off (type_id, off_at, off_seq, on_seq)
+        WHERE off.type_id = entry.type_id AND off_seq < id AND (on_seq IS NULL OR id < on_seq)
+            AND off_at < coalesce((body->>'first_opened_at')::bigint, 0)
+    )
+    """
 
 
 def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
@@ -99,16 +111,18 @@ async def ledger(tx: Tx, match_id: UUID) -> list[LedgerEntry]:
 
 
 async def ledger_since(
-    tx: Tx, since_id: int, limit: int, *, finished_only: bool = False
+    tx: Tx, since_id: int, limit: int, types_off: Intervals = (), *, finished_only: bool = False
 ) -> list[tuple[UUID, int, LedgerEntry]]:
     """At most `limit` entries of all matches with a higher id than `since_id`, each with its match's id and
     number.
 
     Ids become visible in order, so the last one is a safe cursor for the next call. `finished_only` returns
     entries of finished matches only, and stops before the first entry of a match that may yet finish: the
-    cursor would skip it.
+    cursor would skip it. Entries of markets that were never offered, because their type was off in these
+    intervals, are left out (as `domain.types_off.entry_offered`).
     """
-    rows = await tx.run(_ledger_since(since_id, limit=limit, finished_only=finished_only))
+    off = _columns([(one.type_id, one.off_at, one.off_seq, one.on_seq) for one in types_off])
+    rows = await tx.run(_ledger_since(since_id, *off, limit=limit, finished_only=finished_only))
     return [(row["match_id"], row["number"], _entry(row["body"])) for row in rows]
 
 
@@ -136,10 +150,12 @@ def _ledger(match_id: UUID) -> Select[Any]:
 
 
 @prepared
-def _ledger_since(since_id: int, *, limit: int, finished_only: bool) -> Select[Any]:
+def _ledger_since(since_id: int, *off: object, limit: int, finished_only: bool) -> Select[Any]:
     entries = LedgerEntryTable
     query = entries.select(entries.match_id, _MATCH.number.as_alias("number"), entries.body)
     query = query.where(entries.id > since_id)
     if finished_only:
         query = query.where(_MATCH.status == Status.FINISHED, _SAFE)
+    if off:
+        query = query.where(WhereRaw(_OFFERED, entries.type_id, entries.id, entries.body, *off))
     return query.order_by(entries.id).limit(limit)

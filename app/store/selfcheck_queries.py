@@ -11,9 +11,11 @@ from piccolo.querystring import QueryString
 
 from app.domain.match import Status
 from app.domain.selfcheck import Quotes
+from app.domain.types_off import NONE_OFF, OffTypes, was_offered
 from app.store.matches import MatchPosition
 from app.store.prepared import prepared
 from app.store.sql import OPEN_CODES, any_of, booked, exists
+from app.store.statements import reads
 from app.store.tables.market import Market
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
@@ -37,12 +39,25 @@ async def positions(
     return [MatchPosition(**row) for row in rows]
 
 
-async def open_quotes(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, Quotes]:
-    """The open markets of these matches; a match without any is omitted."""
+async def open_quotes(tx: Tx, match_ids: Collection[UUID], off: OffTypes = NONE_OFF) -> dict[UUID, Quotes]:
+    """The open markets of these matches, to a tenant for which these types are off; a match without any is
+    omitted."""
     found: dict[UUID, Quotes] = {}
-    for row in await tx.run(_open_quotes(list(match_ids))):
-        found.setdefault(row["match_id"], {})[row["market"]] = row["quote"]
+    for row in await tx.run(_open_quotes(list(match_ids), with_type=bool(off))):
+        quote = row["quote"]
+        if off and row["type_id"] in off:
+            if not was_offered(off, row["type_id"], row["first_opened_at"]):
+                continue
+            quote = -abs(quote)
+        found.setdefault(row["match_id"], {})[row["market"]] = quote
     return found
+
+
+async def newest_switches(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> dict[UUID, int]:
+    """For each of these matches the seq of the newest live message that is the tenant's alone, because a
+    market type was switched; those without one after the match's last message are omitted."""
+    rows = await tx.fetch(reads.NEWEST_SWITCHES, list(match_ids), f"{tenant_id} ")
+    return {row["match_id"]: row["seq"] for row in rows}
 
 
 @prepared
@@ -68,9 +83,11 @@ def _positions(
 
 
 @prepared
-def _open_quotes(match_ids: Collection[UUID]) -> Select[Any]:
+def _open_quotes(match_ids: Collection[UUID], *, with_type: bool) -> Select[Any]:
     """The codes of open markets are 1 and -1, the sign in `Quotes`; names are `market_name`s."""
     name = QueryString("{} || ':' || {}", Market.type_id, Market.specifiers, alias="market")
     quote = QueryString("{} * ({} * 1000)::int", Market.status, Market.odds, alias="quote")
-    query = Market.select(Market.match_id, name, quote)
+    query = Market.select(
+        Market.match_id, name, quote, *((Market.type_id, Market.first_opened_at) if with_type else ())
+    )
     return query.where(any_of(Market.match_id, match_ids), Market.status.is_in(OPEN_CODES))

@@ -10,6 +10,7 @@ from uuid import UUID
 from piccolo.query import Select
 
 from app.store.changes import ChangeRow
+from app.store.market_types import NO_MATCH
 from app.store.prepared import prepared
 from app.store.statements import reads
 from app.store.tables.change import Change
@@ -36,6 +37,11 @@ async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list
     whose = () if match_id is None else (match_id,)
     rows = await tx.run(_changes(after, *whose, limit=limit))
     return [ChangeRow(**row) for row in rows]
+
+
+async def switched(tx: Tx, after: int) -> bool:
+    """Whether a market type was switched for a tenant after the change `after`."""
+    return bool(await changes(tx, after, NO_MATCH, 1))
 
 
 async def relevant(tx: Tx) -> list[UUID]:

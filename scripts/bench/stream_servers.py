@@ -97,9 +97,9 @@ async def _tick(poller: Poller) -> Sent:
     written: list[tuple[float, FrameBatch]] = []
     fan_out = poller._fan_out
 
-    async def timed(batches: Any, alive: Any) -> None:
-        written.append((time.perf_counter(), next(iter(batches.values()))))
-        await fan_out(batches, alive)
+    async def timed(due: Any, alive: Any) -> None:
+        written.append((time.perf_counter(), next(batch for _, batch in due if batch)))
+        await fan_out(due, alive)
 
     poller._fan_out = timed  # type: ignore[method-assign]
     cpu, begun = time.process_time(), time.perf_counter()

@@ -13,6 +13,7 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, summarize
 from app.domain.tenant import Grant
+from app.domain.types_off import markets_in_list, off_now, offered_entries
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
@@ -70,11 +71,12 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
     detailed, offered = Group.DETAIL in field_groups, Group.MARKETS in field_groups
     internal = Group.INTERNALS in field_groups
     booked = not internal or match.id in await tenants.booked(tx, grant.tenant.id, [match.id])
+    found = await markets.open_of_match(tx, match.id) if offered else ()
     return MatchParts(
         match,
         rounds=await history.rounds(tx, match.id) if detailed else (),
         events=await history.timeline(tx, match.id) if detailed else (),
-        markets=await markets.open_of_match(tx, match.id) if offered else (),
+        markets=markets_in_list(found, off_now(grant.tenant.types_off)),
         booked=booked,
     )
 
@@ -90,7 +92,8 @@ async def offers(
     """
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
-        found = await markets.open_of_match(tx, match.id)
+        present = await markets.open_of_match(tx, match.id)
+    found = markets_in_list(present, off_now(request.auth.tenant.types_off))
     if response_format(request.scope) is Format.XML:
         head = summarize(match) if Group.READ in groups(request.auth.scopes) else None
         name = match_urn(match.number)
@@ -143,7 +146,7 @@ async def settlements(
     entries."""
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
-        entries = await history.ledger(tx, match.id)
+        entries = offered_entries(await history.ledger(tx, match.id), request.auth.tenant.types_off)
     shown = tuple(settlement_view(match.id, match.number, entry) for entry in entries[:limit])
     meta = ListMeta(len(shown), limit, len(entries))
     return response.negotiated(request, Many(shown, meta), invalidated_by=match.id)

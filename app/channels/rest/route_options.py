@@ -14,10 +14,13 @@ def options(*scopes: str, query: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _cached_per(grant: Grant, form: Format) -> Hashable:
-    """What of a grant a response depends on. Bookings are part of XML and of the internal fields."""
+    """What of a grant a response depends on. Bookings are part of XML and of the internal fields. Which types
+    are off is read with the grant, never with the response: what is cached is then right for its key."""
     field_groups = groups(grant.scopes)
     booked = form is Format.XML or Group.INTERNALS in field_groups
-    return field_groups, grant.finished_only, grant.tenant.id if booked else None, grant.tenant.probabilities
+    tenant = grant.tenant
+    own = (tenant.id if booked else None, tenant.probabilities, tenant.types_off)
+    return field_groups, grant.finished_only, *own
 
 
 #: Routes whose responses are cached.

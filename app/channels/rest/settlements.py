@@ -34,7 +34,9 @@ async def settlements(
     """Entries after `since_id`, oldest first. Entries are only ever appended: the last row's `id` is the next
     `since_id`; without a row, repeat the same one."""
     async with rest.store.autocommit() as tx:
-        found = await history.ledger_since(tx, since_id, limit, finished_only=request.auth.finished_only)
+        found = await history.ledger_since(
+            *(tx, since_id, limit, request.auth.tenant.types_off), finished_only=request.auth.finished_only
+        )
     shown = tuple(settlement_view(*each) for each in found)
     return Many(shown, ListMeta(len(shown), limit))
 

@@ -6,6 +6,7 @@ import msgspec
 
 from app.domain import frame_types, scopes
 from app.domain.tenant import Grant
+from app.domain.types_off import Intervals, TypeOff, off_now
 from app.wire import fields
 from app.wire.fields import Group, Groups
 
@@ -20,18 +21,36 @@ GROUP_OF: dict[str, Group] = {
 
 class MatchVariant(msgspec.Struct, frozen=True):
     """What decides how the match resource looks. `tenant_id` is set only where it shows the tenant's own
-    bookings."""
+    bookings, `off` where it shows markets: types that are off, each with the time of `OffTypes`."""
 
     groups: Groups
     tenant_id: UUID | None
+    off: tuple[tuple[int, int], ...] = ()
+
+
+class TenantTypes(msgspec.Struct, frozen=True):
+    """A tenant for which market types were switched off, and when."""
+
+    tenant_id: UUID
+    intervals: tuple[TypeOff, ...]
 
 
 class Entitlements(msgspec.Struct, frozen=True):
-    """The stream scopes of a key, how matches look to it, and whether it sees finished ones only."""
+    """The stream scopes of a key, how matches look to it, and whether it sees finished ones only. `types` is
+    set for tenants for which market types were switched off: all others share what is rendered."""
 
     stream_scopes: frozenset[str]
     variant: MatchVariant
     finished_only: bool
+    types: TenantTypes | None = None
+
+    def with_types(self, tenant_id: UUID, intervals: Intervals) -> "Entitlements":
+        """The same for a tenant for which market types were off in these intervals."""
+        shows_markets = Group.MARKETS in self.variant.groups
+        off = tuple(sorted(off_now(intervals).items())) if shows_markets else ()
+        types = TenantTypes(tenant_id, tuple(intervals)) if intervals else None
+        variant = msgspec.structs.replace(self.variant, off=off)
+        return msgspec.structs.replace(self, variant=variant, types=types)
 
     def frame_type(self, kind: str, frame: str) -> str:
         """The type of the frame that carries a change of an entity of this `kind` whose own frame is `frame`

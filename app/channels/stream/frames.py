@@ -13,6 +13,7 @@ from websockets.frames import Frame as WebSocketFrame
 from websockets.frames import Opcode
 
 from app.channels.stream.entitlements import Entitlements
+from app.channels.stream.offered_updates import offered
 from app.channels.stream.updates import Update
 from app.domain import frame_types
 from app.kit.clock import iso_millis
@@ -84,7 +85,8 @@ def render(
 ) -> list[Frame]:
     """The frames of these updates for these entitlements, in order. `sent` has the hash of each match as it
     was sent last: one that looks the same is not sent again."""
-    typed = [(one, kind) for one in updates if (kind := entitlements.frame_type(one.kind, one.frame))]
+    sent_to = offered(updates, entitlements.types)
+    typed = [(one, kind) for one in sent_to if (kind := entitlements.frame_type(one.kind, one.frame))]
     last = {one.match_id: one.seq for one, kind in typed if kind in _WHOLE_MATCH}
     rendered: list[Frame] = []
     for one, kind in typed:

@@ -10,6 +10,7 @@ from app.domain.changes import RoundLive
 from app.domain.market import Market
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
+from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list
 from app.store.changes import ChangeRow
 from app.wire.views.match import MatchParts
 
@@ -59,13 +60,15 @@ class MatchState:
         """Live, or with an open market: a snapshot shows something of it."""
         return self.live or bool(self.markets)
 
-    def parts(self, booked: bool) -> MatchParts:
-        """What the match resource is made of, in the order of REST."""
+    def parts(self, booked: bool, off: OffTypes = NONE_OFF) -> MatchParts:
+        """What the match resource is made of, in the order of REST; to a tenant for which these market types
+        are off."""
+        present = [self.markets[key] for key in sorted(self.markets)]
         return MatchParts(
             self.match,
             rounds=[self.rounds[key] for key in sorted(self.rounds)],
             events=[self.events[key] for key in sorted(self.events)],
-            markets=[self.markets[key] for key in sorted(self.markets)],
+            markets=markets_in_list(present, off),
             booked=booked,
         )
 

@@ -95,8 +95,10 @@ class Poller:
             self._sent_seq = self._projection.seq
             self._remember(updates)
             self._evict(self._projection.drop_irrelevant())
+            # Now, for a connection that joins meanwhile may regroup the others.
+            due = [(one, batches.get(one.entitlements)) for one in self._round_robin()]
         stream_ticks.inc()
-        await self._fan_out(batches, alive_frame(self._clock(), self._sent_seq) if keep_alive else None)
+        await self._fan_out(due, alive_frame(self._clock(), self._sent_seq) if keep_alive else None)
 
     async def begin(self) -> None:
         """Load the projection, unless it is loaded. Raises `Unavailable`."""
@@ -116,6 +118,7 @@ class Poller:
             loop = asyncio.get_running_loop()
             if new_tenant or ahead or loop.time() - self._advanced_at > min(self._interval, _FRESH_SECONDS):
                 await self._advance()
+            self._entitle(connection)
             missed = None if since is None else await self._missed(since, connection.entitlements)
             chunks = self._snapshot(connection.entitlements) if missed is None else join_chunks(missed)
             self._record_hashes(connection.entitlements)
@@ -145,12 +148,34 @@ class Poller:
 
     async def _advance(self) -> None:
         first, before = self._projection.seq < 0, self._projection.seq
+        types_off = self._projection.types_off
         self._pending += await self._projection.advance()
         if self._projection.seq != before or self._projection.tenants:
             self._snapshots.clear()
+        if self._projection.types_off is not types_off:
+            self._entitle_anew()
         self._advanced_at = asyncio.get_running_loop().time()
         if first:
             self._sent_seq = self._recent_floor = self._projection.seq
+
+    def _entitle(self, connection: StreamConnection) -> None:
+        """Set a connection's entitlements to what the projection knows of its tenant's market types."""
+        tenant_id = connection.presented.grant.tenant.id
+        intervals = self._projection.types_off.get(tenant_id, ())
+        connection.entitlements = connection.entitlements.with_types(tenant_id, intervals)
+
+    def _entitle_anew(self) -> None:
+        """Regroup the connections, because market types were switched: what is pending is rendered for each
+        as its tenant saw it at its place, by what was sent to it before."""
+        former, self._connections = self._connections, {}
+        hashes, self._sent_hashes = self._sent_hashes, {}
+        for entitlements, members in former.items():
+            for connection in members:
+                self._entitle(connection)
+                self._connections.setdefault(connection.entitlements, {})[connection] = None
+                known = dict(hashes.get(entitlements, {}))
+                self._sent_hashes.setdefault(connection.entitlements, known)
+        self._snapshots.clear()
 
     def _snapshot(self, entitlements: Entitlements) -> list[bytes]:
         """The snapshot; rendered once for all that join before something changes."""
@@ -210,7 +235,7 @@ class Poller:
             booked = self._projection.booked(match_id, variant.tenant_id)
             cached = self._rendered.get((match_id, variant))
             if cached is None or cached[:2] != (state.version, booked):
-                data = match_data(state.parts(booked), variant.groups)
+                data = match_data(state.parts(booked, dict(variant.off)), variant.groups)
                 cached = (state.version, booked, RenderedMatch(data, content_hash(data)))
                 self._rendered[match_id, variant] = cached
             return cached[2]
@@ -232,10 +257,12 @@ class Poller:
         for match_id, variant in [key for key in self._rendered if key[0] not in self._projection.states]:
             del self._rendered[match_id, variant]
 
-    async def _fan_out(self, batches: dict[Entitlements, FrameBatch], alive: Frame | None) -> None:
-        """Write to every connection, tenants in turn, so that one with many connections delays no other."""
-        for count, connection in enumerate(self._round_robin(), start=1):
-            if batch := batches.get(connection.entitlements):
+    async def _fan_out(
+        self, due: Sequence[tuple[StreamConnection, FrameBatch | None]], alive: Frame | None
+    ) -> None:
+        """Write to these connections, tenants in turn, so that one with many connections delays no other."""
+        for count, (connection, batch) in enumerate(due, start=1):
+            if batch:
                 connection.send_batch(batch, self._sent_seq)
             if alive:
                 connection.send_frame(alive)

@@ -8,9 +8,11 @@ from uuid import UUID
 from app.channels.stream.match_state import MatchState
 from app.channels.stream.updates import Update, apply_changes
 from app.domain.match import Match, Round, TimelineEvent
+from app.domain.types_off import Intervals
 from app.store import changes, history, markets, matches, stream_queries, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
+from app.store.market_types import SWITCH
 from app.store.transaction import Tx
 
 _PAGE = 2000
@@ -42,6 +44,8 @@ class Projection:
         #: The matches that each tenant has not booked; read for those in `tenants` only.
         self.tenants: set[UUID] = set()
         self._unbooked: dict[UUID, set[UUID]] = {}
+        #: When market types were switched off, for each tenant for which any was.
+        self.types_off: Mapping[UUID, Intervals] = {}
 
     async def advance(self) -> list[Update]:
         """Bring the states up to the end of the log; the updates since the last call, none the first time.
@@ -54,10 +58,12 @@ class Projection:
             initial = await self._load_initial(tx) if self.seq < 0 else None
             new = await self._read_new(tx) if initial is None else None
             unbooked = await self._read_unbooked(tx)
+            switched = self.seq < 0 or await stream_queries.switched(tx, self.seq)
+            types_off = await tenants.types_off(tx) if switched else self.types_off
         if initial is not None:
             self.states = initial
         updates = self._apply(new) if new else []
-        self.seq, self._unbooked = head, unbooked
+        self.seq, self._unbooked, self.types_off = head, unbooked, types_off
         return updates
 
     def reset(self) -> None:
@@ -81,7 +87,9 @@ class Projection:
             if since < await changes.oldest(tx) - 1:
                 return None
             rows = await stream_queries.changes(tx, since, self.match_id, limit + 1)
-        return [row for row in rows if row.seq <= self.seq] if len(rows) <= limit else None
+        if len(rows) > limit:
+            return None
+        return [row for row in rows if row.seq <= self.seq and row.entity != SWITCH]
 
     async def load_others(self, ids: Collection[UUID]) -> dict[UUID, MatchState]:
         """The present states of those of these matches that are not held."""
@@ -106,6 +114,7 @@ class Projection:
             tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE
         ):
             rows += page
+        rows = [row for row in rows if row.entity != SWITCH]
         ids = {row.match_id for row in rows}
         fresh = await load_states(tx, ids - self.states.keys())
         held = ids & self.states.keys()

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from app.channels.stream.entitlements import Entitlements
+from app.channels.stream.entitlements import Entitlements, TenantTypes
 from app.channels.stream.frames import Frame, MatchLookup, encode_frame
 from app.channels.stream.match_state import MatchState
 from app.domain import frame_types, scopes
 from app.domain.market import market_name
+from app.domain.types_off import last_switch, market_in_list, off_now
 from app.wire.views.frames import market_frame
 
 _encode = msgspec.json.Encoder().encode
@@ -30,7 +31,7 @@ def snapshot_frames(
         if scopes.STREAM_MARKETS in entitlements.stream_scopes and (
             state.finished or not entitlements.finished_only
         ):
-            found += _markets(state, now)
+            found += _markets(state, entitlements.types, now)
     return sorted(found, key=lambda frame: frame.seq)
 
 
@@ -44,12 +45,21 @@ def _match(
         return
     seq = max((seq for kind, seq in state.seqs.items() if entitlements.shown_by_match(kind)), default=0)
     seq = seq or state.match.last_seq
+    if entitlements.types and entitlements.shown_by_match("market"):
+        seq = max(seq, last_switch(entitlements.types.intervals))
     wire = encode_frame(frame_types.UPDATED, match.data, now, seq, hashed=match.hash, snapshot=True)
     yield Frame(seq, wire)
 
 
-def _markets(state: MatchState, now: int) -> Iterator[Frame]:
+def _markets(state: MatchState, types: TenantTypes | None, now: int) -> Iterator[Frame]:
+    intervals = types.intervals if types else ()
+    off = off_now(intervals)
     for market in state.markets.values():
+        shown = market_in_list(market, off)
+        if shown is None:
+            continue
         seq = state.market_seqs.get(market_name(*market.key), state.match.last_seq)
-        data = _encode(market_frame(state.id, market))
+        if intervals:
+            seq = max(seq, last_switch(intervals, market.type_id))
+        data = _encode(market_frame(state.id, shown))
         yield Frame(seq, encode_frame(frame_types.MARKET_UPDATED, data, now, seq, snapshot=True))

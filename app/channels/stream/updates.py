@@ -18,8 +18,10 @@ from app.channels.stream.match_state import (
     decode_round_live,
 )
 from app.domain import frame_types
-from app.domain.market import Market
+from app.domain.market import Market, MarketStatus
+from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeRow
+from app.store.market_types import TENANT_MARKET, decode_tenant_market, tenant_of
 from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
 from app.wire.views.offers import market_view, settlement_view
 
@@ -29,6 +31,7 @@ MatchStates = Mapping[UUID, MatchState]
 
 class Update(msgspec.Struct):
     """One change, as far as it is the same for every client: `kind` of entity and its own `frame` ("": none).
+    With a `tenant_id` it is for that tenant alone. `about` is the market or the ledger entry in it.
 
     `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
     A state is replaced by a newer one with the same `conflation_key`; None: never replaced. `wire` caches the
@@ -43,6 +46,8 @@ class Update(msgspec.Struct):
     data: bytes | None = None
     conflation_key: str | None = None
     wire: bytes = b""
+    tenant_id: UUID | None = None
+    about: Market | LedgerEntry | None = None
 
 
 def apply_changes(
@@ -54,7 +59,7 @@ def apply_changes(
     for row in rows:
         state = states.get(row.match_id)
         before = _market_before(row, state) if row.match_id not in fresh else None
-        if state:
+        if state and row.entity != TENANT_MARKET:
             state.apply(row)
         update = _update(row, state)
         if update is not None and not _nothing_new(row, before):
@@ -94,15 +99,40 @@ def _nothing_new(row: ChangeRow, before: Market | None) -> bool:
 def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
     if row.entity == "match" and not row.frame:
         return None
+    if row.entity == TENANT_MARKET:
+        return _tenant_update(row)
     update = Update(row.seq, row.at, row.match_id, row.entity, row.frame)
     if row.entity == "market":
         update.conflation_key = f"{row.match_id}:{row.key}"
-    if row.entity == "scoreboard":
+        update.about = decode_market(row.body)
+        update.data = market_data(row.match_id, update.about) if row.frame else None
+    elif row.entity == "settlement":
+        update.about = entry = decode_entry(row.body)
+        update.data = _encode(settlement_view(row.match_id, row.number, entry)) if row.frame else None
+    elif row.entity == "scoreboard":
         update.conflation_key = f"{row.match_id}:scoreboard"
         update.data = _encode(scoreboard_frame(state.match)) if state else None
     elif row.frame and row.entity != "match":
         update.data = _encode(_VIEWS[row.entity](row))
     return update
+
+
+def _tenant_update(row: ChangeRow) -> Update:
+    """A market as one tenant sees it since a market type was switched. Its key begins with the tenant, so
+    that it replaces no state that others are sent."""
+    market = decode_tenant_market(row.body)
+    frame = (
+        frame_types.MARKET_UPDATED if market.status is MarketStatus.ACTIVE else frame_types.MARKET_SUSPENDED
+    )
+    data, key = market_data(row.match_id, market), f"{row.match_id}:{row.key}"
+    return Update(
+        row.seq, row.at, row.match_id, "market", frame, data, key, tenant_id=tenant_of(row), about=market
+    )
+
+
+def market_data(match_id: UUID, market: Market) -> bytes:
+    """The data of a market's frame."""
+    return _encode(market_frame(match_id, market))
 
 
 def _round(row: ChangeRow) -> object:
@@ -113,8 +143,6 @@ def _round(row: ChangeRow) -> object:
 
 
 _VIEWS: dict[str, Callable[[ChangeRow], object]] = {
-    "market": lambda row: market_frame(row.match_id, decode_market(row.body)),
     "event": lambda row: event_frame(row.match_id, decode_event(row.body)),
     "round": _round,
-    "settlement": lambda row: settlement_view(row.match_id, row.number, decode_entry(row.body)),
 }

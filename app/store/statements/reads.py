@@ -94,6 +94,13 @@ FROM unnest($1::uuid[], $2::bigint[]) AS read (match_id, seq)
 JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at > $3
 ORDER BY e.match_id, e.id
 """
+#: A join of each match with its rows after its last message, which are few.
+NEWEST_SWITCHES = """
+SELECT m.id AS match_id, max(c.envelope_seq) AS seq
+FROM match m JOIN change c ON c.match_id = m.id AND c.seq > m.last_seq
+WHERE m.id = ANY($1) AND c.entity = 'tenant_market' AND starts_with(c.key, $2)
+GROUP BY m.id
+"""
 #: A join with the union of two tables: `PRUNE` moves rows from one to the other.
 FIXTURE_CHANGES = f"""
 SELECT c.number, c.at, c.envelope_seq AS seq, c.body

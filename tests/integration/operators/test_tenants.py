@@ -188,3 +188,23 @@ async def test_probabilities_are_switched_on_and_off(api: OperatorClient) -> Non
     changes = [one["details"] for one in records if one["action"] == "tenant.probabilities"]
     assert changes == [{"probabilities": False}, {"probabilities": True}]
     await api.request("PUT", "/nobody/probabilities", 404, {"probabilities": True})
+
+
+async def test_market_types_are_switched_once(api: OperatorClient) -> None:
+    types = {each["id"]: each for each in await api.request("GET", "/beta/market-types", 200)}
+    assert {(each["on"], each["since"]) for each in types.values()} == {(True, None)}
+    for on in (True, False, False, True):
+        switched = await api.request("PUT", "/beta/market-types/13", 200, {"on": on})
+        assert (switched["id"], switched["on"]) == (13, on)
+        now = {each["id"]: each for each in await api.request("GET", "/beta/market-types", 200)}
+        assert now == types | {13: switched}
+    assert now[13]["since"] is not None
+    audited = [(each["action"], each["details"]) for each in await api.request("GET", "/beta/audit", 200)]
+    assert audited[:2] == [
+        ("tenant.market_types_on", {"market_types": [13]}),
+        ("tenant.market_types_off", {"market_types": [13]}),
+    ]
+    assert [action for action, _ in audited].count("tenant.market_types_off") == 1
+    (fault,) = await api.request("PUT", "/beta/market-types/9999", 422, {"on": False})
+    assert fault["type"] == "market_type" and "9999" in fault["msg"]
+    await api.request("PUT", "/nobody/market-types/13", 404, {"on": False})

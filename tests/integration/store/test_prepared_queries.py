@@ -47,6 +47,7 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "rows": tuple(table.rows for table in _ENTRANTS),
     "state": (RecoveryState.COMPLETED, RecoveryState.FAILED),
     "table": _ENTRANTS,
+    "with_type": _EITHER,
 }
 #: Tables of a kind that several functions name `table`, by the function's module and name.
 _TABLES: dict[str, tuple[Any, ...]] = {
@@ -58,6 +59,7 @@ _TABLES: dict[str, tuple[Any, ...]] = {
 }
 #: How many values those functions take that take any number.
 _COUNTS: dict[str, tuple[int, ...]] = {
+    "history._ledger_since": (1, 5),
     "keys._insert": (len(Key.__struct_fields__) + 1,),
     "keys._save": (len(Key.__struct_fields__) + 1,),
     "log_state._park": (len(ParkedBatch.__struct_fields__),),

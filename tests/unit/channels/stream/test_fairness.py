@@ -36,8 +36,8 @@ async def test_a_tenant_with_many_connections_delays_no_other() -> None:
             grant = Grant(tenant.id, tenant, frozenset({scopes.STREAM_MATCHES}), frozenset({"cs2"}))
             one = StreamConnection(PresentedKey(grant, None), RecordingTransport(name, order), 10)
             poller._connections.setdefault(one.entitlements, {})[one] = None
-            batches = {one.entitlements: join_batch([Frame(1, b"x")])}
+    batch = join_batch([Frame(1, b"x")])
     poller._sent_seq = 1
-    await poller._fan_out(batches, None)
+    await poller._fan_out([(one, batch) for one in poller._round_robin()], None)
     assert order[:5] == ["big", "small", "alone", "big", "small"]
     assert len(order) == 503

@@ -1,0 +1,143 @@
+"""Which markets and results a tenant receives while market types are switched off, against random histories.
+
+A history is a sequence of moments, each at its place of the change log: a market is opened, settled or rolled
+back, or the type is switched. The clock of those who open markets differs from that of the operator.
+"""
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from app.domain.market import Market, MarketStatus
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.types_off import (
+    NONE_OFF,
+    TypeOff,
+    changed_market,
+    entry_offered,
+    last_switch,
+    market_in_list,
+    off_at_seq,
+    off_now,
+)
+
+TYPE, OTHER = 13, 1
+ACTIVE, SETTLED, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SETTLED, MarketStatus.SUSPENDED
+moves = st.lists(st.sampled_from(["open", "settle", "roll back", "switch"]), max_size=30)
+
+
+class Seller:
+    """One type and one tenant. `offered` are the markets that were on offer to it at some place: opened while
+    the type was on, or open when it was switched on."""
+
+    def __init__(self, skew: int) -> None:
+        self.seq, self.skew = 0, skew
+        self.markets: dict[int, Market] = {}
+        self.offered: set[int] = set()
+        self.intervals: list[TypeOff] = []
+        #: Each entry of the ledger, and whether its market had been offered before.
+        self.entries: list[tuple[LedgerEntry, bool]] = []
+
+    @property
+    def on(self) -> bool:
+        return not off_now(self.intervals)
+
+    def move(self, move: str) -> None:
+        self.seq += 1
+        if move == "open":
+            self.open()
+        elif move == "switch":
+            self.switch()
+        else:
+            self.decide(SETTLED if move == "settle" else SUSPENDED)
+
+    def open(self) -> None:
+        number, at = len(self.markets), 10 * self.seq + self.skew
+        market = Market(TYPE, f"round={number}", ACTIVE, Decimal(2), 0.5, opened_at=at, first_opened_at=at)
+        self.markets[number] = market
+        if self.on:
+            self.offered.add(number)
+
+    def switch(self) -> None:
+        if self.on:
+            newest = max((one.first_opened_at for one in self.markets.values()), default=0)
+            self.intervals.append(TypeOff(TYPE, max(10 * self.seq, newest), self.seq))
+        else:
+            self.intervals[-1] = replace(self.intervals[-1], on_at=10 * self.seq, on_seq=self.seq)
+            self.offered |= {number for number, one in self.markets.items() if one.open}
+
+    def decide(self, status: MarketStatus) -> None:
+        for number, market in self.markets.items():
+            if market.open is (status is SETTLED):
+                self.markets[number] = replace(market, status=status, settled_by="engine")
+                ledger = LedgerStatus.SETTLED if status is SETTLED else LedgerStatus.PENDING
+                entry = LedgerEntry(
+                    *(TYPE, market.specifiers, LedgerStatus.PENDING, ledger, None, ""),
+                    first_opened_at=market.first_opened_at,
+                    id=self.seq,
+                )
+                self.entries.append((entry, number in self.offered))
+
+
+def played(moves: list[str], skew: int) -> Seller:
+    seller = Seller(skew)
+    for move in moves:
+        seller.move(move)
+    return seller
+
+
+@given(moves, st.integers(-5, 25))
+def test_no_result_of_what_was_offered_is_lost(moves: list[str], skew: int) -> None:
+    seller = played(moves, skew)
+    lost = [one for one, offered in seller.entries if offered and not entry_offered(one, seller.intervals)]
+    assert lost == []
+
+
+@given(moves)
+def test_what_was_never_offered_has_no_result(moves: list[str]) -> None:
+    """Of one switch; what is opened while the type is off for the second time counts from then on."""
+    seller = played([*moves[:8], *(move for move in moves[8:] if move != "switch")], skew=1)
+    first = seller.intervals[0] if seller.intervals else None
+    for entry, offered in seller.entries:
+        later = first is not None and first.on_seq is not None and entry.id > first.on_seq
+        if not offered and not later and len(seller.intervals) == 1:
+            assert not entry_offered(entry, seller.intervals)
+
+
+@given(moves, st.integers(-5, 25))
+def test_nothing_is_on_offer_while_the_type_is_off(moves: list[str], skew: int) -> None:
+    seller = played(moves, skew)
+    off = off_now(seller.intervals)
+    for number, market in seller.markets.items():
+        shown = market_in_list(market, off)
+        changed = changed_market(market, off, status_changed=True)
+        if seller.on:
+            assert shown is changed is market
+            continue
+        assert shown is None or shown.status is not ACTIVE
+        assert changed is None or changed.status is not ACTIVE
+        if number in seller.offered:
+            assert shown is not None and shown.closed is market.closed
+
+
+@given(moves, st.integers(-5, 25))
+def test_a_place_in_the_log_stays_as_it_was(moves: list[str], skew: int) -> None:
+    """What was off at a place does not depend on later switches."""
+    seller = Seller(skew)
+    seen = []
+    for move in moves:
+        seller.move(move)
+        if move != "switch":
+            seen.append((seller.seq, off_at_seq(seller.intervals, seller.seq)))
+    assert all(off_at_seq(seller.intervals, seq) == off for seq, off in seen)
+
+
+def test_other_types_are_left_alone() -> None:
+    intervals = [TypeOff(TYPE, 100, 10)]
+    other = Market(OTHER, "", ACTIVE, Decimal(2), 0.5, first_opened_at=200)
+    off = off_at_seq(intervals, 11)
+    assert market_in_list(other, off) is changed_market(other, off, status_changed=False) is other
+    assert off_at_seq(intervals, 9) == off_at_seq((), 11) == NONE_OFF
+    assert (last_switch(intervals), last_switch(intervals, OTHER), last_switch(())) == (10, 0, 0)
