@@ -47,6 +47,7 @@ EXAMPLES: dict[str, Any] = {
         "strengths": [{"id": "2026-01", "at": 1_767_225_600_000, "team": "Copper Herons", "strength": 1610}],
     },
     "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
+    "Switch": {"on": False},
     "Trim": {"keep_finished": 100},
 }
 

@@ -72,6 +72,7 @@ PARAMETERS = {
     "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
     "tier": ParameterDoc("S, A, B, C or D, in any case.", "A"),
     "time_filter": ParameterDoc("How far back to look; a month has 30 days.", "3months"),
+    "type_id": ParameterDoc("The market type in the catalogue.", 13),
     "to": ParameterDoc("Those that begin before then; UTC.", "2031-01-01"),
     "token": ParameterDoc("The token from the match's log sink address.", "5f2c"),
     "tournament_id": ParameterDoc(f"The tournament: {_NUMBERED}", "21", _ENTRANT),

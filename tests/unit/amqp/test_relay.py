@@ -43,8 +43,12 @@ async def test_what_was_pruned_does_not_count_as_published(
     async def oldest(tx: object) -> int:
         return 4900
 
+    async def types_off(tx: object) -> dict[UUID, Any]:
+        return {}
+
     monkeypatch.setattr(changes, "head", head)
     monkeypatch.setattr(changes, "oldest", oldest)
+    monkeypatch.setattr(tenants, "types_off", types_off)
     relay = relay_of_nothing()
     await relay.start()
     taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
