@@ -50,3 +50,15 @@ def test_a_key_is_altered_in_what_is_given_only(run: Run) -> None:
     assert (altered["rate_limit_rpm"], altered["networks"], altered["label"]) == (7, ["192.0.2.0/24"], "web")
     altered = run("key", "alter", key, "--any-network", "--sport", "cs2", "--sport", "soccer")
     assert (altered["networks"], altered["sports"], altered["rate_limit_rpm"]) == ([], ["cs2", "soccer"], 7)
+
+
+def test_market_types_are_switched_by_number(run: Run) -> None:
+    run("tenant", "create", "delta")
+    before = run("tenant", "market-types", "delta")
+    assert {each["on"] for each in before} == {True}
+    off = run("tenant", "market-types", "delta", "off", "1", "13")
+    assert [each["id"] for each in off if not each["on"]] == [1, 13]
+    assert run("tenant", "market-types", "delta") == off
+    on = run("tenant", "market-types", "delta", "on", "1")
+    assert [each["id"] for each in on if not each["on"]] == [13]
+    assert CliRunner().invoke(main, ["tenant", "market-types", "delta", "off"]).exit_code == 2

@@ -12,7 +12,7 @@ from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publishers import FeedPublishers
 from app.amqp.relay import Relay
-from app.store import changes, cursors
+from app.store import changes, cursors, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
