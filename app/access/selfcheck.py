@@ -136,9 +136,7 @@ def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
             raise Invalid(Field(("body", "matches"), what, "twice", match_urn(place.number)))
 
 
-async def _with_switches(
-    tx: Tx, tenant_id: UUID, places: Sequence[MatchPosition]
-) -> list[MatchPosition]:
+async def _with_switches(tx: Tx, tenant_id: UUID, places: Sequence[MatchPosition]) -> list[MatchPosition]:
     """The matches at the newest message of each to this tenant, which may be about a switch of a type."""
     own = await selfcheck_queries.newest_switches(tx, tenant_id, [place.id for place in places])
     return [msgspec.structs.replace(place, seq=max(place.seq, own.get(place.id, 0))) for place in places]
