@@ -131,7 +131,7 @@ async def _envelope(portal: PortalDependencies, tenant: Tenant, seq: int) -> tup
 
 def _published(found: Envelope, tenant: Tenant) -> AmqpMessage:
     """The message as this tenant receives it."""
-    return found.detailed.render()[0] if tenant.probabilities and found.detailed else found.message
+    return found.rendered_for(tenant.types_off, probabilities=tenant.probabilities)[0]
 
 
 async def _search(tx: Tx, tenant_id: UUID, fields: dict[str, str]) -> EnvelopeSearch:

@@ -84,7 +84,9 @@ class Audience:
         found = []
         service = RecoveryService(self.rig.store, system_clock, WINDOW)
         for tenant, consumer in zip(self.tenants, self.consumers, strict=True):
-            await service.accept(tenant, kind, RecoveryParameters(after=str(after), request_id=number))
+            await service.accept(
+                tenant, kind, RecoveryParameters(after=str(after), request_id=number), by="test"
+            )
             wanted = f'request_id="{number}"'.encode()
 
             def ended(consumer: Consumer = consumer, wanted: bytes = wanted) -> bool:
