@@ -12,6 +12,7 @@ _WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 _TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 _LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
+_MOST_TABS = 100
 _SIZE = """
 (() => performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
   .reduce((sum, each) => sum + each.encodedBodySize, 0))()
@@ -42,6 +43,31 @@ class Visitor:
         )
         assert await self.page.value(f"!!{found}"), f"no button {text!r}: {await self.text()}"
         await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
+        await self.page.until(_LOADED)
+
+    async def key(self, key: str, code: int, text: str = "") -> None:
+        """Press a key, as a keyboard does; `code` is its virtual key code."""
+        pressed = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        await self.page.call("Input.dispatchKeyEvent", type="keyDown", **pressed, text=text)
+        await self.page.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
+
+    async def tab_to(self, selector: str) -> None:
+        """Press the tabulator until that element has the focus."""
+        reached = f"document.activeElement.matches({json.dumps(selector)})"
+        for _ in range(_MOST_TABS):
+            if await self.page.value(reached):
+                return
+            await self.key("Tab", 9)
+        raise AssertionError(f"the tabulator does not reach {selector}")
+
+    async def type(self, text: str) -> None:
+        """Type into what has the focus."""
+        await self.page.call("Input.insertText", text=text)
+
+    async def enter(self) -> None:
+        """Press Enter, and wait for the page that it leads to."""
+        await self.page.value(_LEAVE)
+        await self.key("Enter", 13, "\r")
         await self.page.until(_LOADED)
 
     async def sign_in(self, email: str, password: str) -> None:

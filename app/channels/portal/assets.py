@@ -12,8 +12,8 @@ from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).with_name("assets")
 _TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css",
+    ".js": "text/javascript",
     ".svg": "image/svg+xml; charset=utf-8",
 }
 _ASSETS = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _TYPES}

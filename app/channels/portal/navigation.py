@@ -13,15 +13,16 @@ class Entry(NamedTuple):
 
 _PAGES = (
     ("/portal", "overview.title"),
-    ("/portal/offer", "offer.title"),
-    ("/portal/keys", "keys.title"),
-    ("/portal/amqp", "amqp.title"),
-    ("/portal/docs", "docs.title"),
-    ("/portal/settlements", "settlements.title"),
-    ("/portal/selfcheck", "selfcheck.title"),
     ("/portal/feed", "feed.title"),
     ("/portal/envelopes", "envelopes.title"),
     ("/portal/recoveries", "recoveries.title"),
+    ("/portal/offer", "offer.title"),
+    ("/portal/market-types", "market_types.title"),
+    ("/portal/settlements", "settlements.title"),
+    ("/portal/selfcheck", "selfcheck.title"),
+    ("/portal/keys", "keys.title"),
+    ("/portal/amqp", "amqp.title"),
+    ("/portal/docs", "docs.title"),
     ("/portal/people", "people.title"),
     ("/portal/account", "account.title"),
 )

@@ -27,7 +27,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-_HTML = "text/html; charset=utf-8"
+_HTML = "text/html"  #: the framework adds the charset
 
 
 def _environment() -> jinja2.Environment:

@@ -15,6 +15,7 @@ from app.channels.portal import (
     feed,
     keys,
     market_pages,
+    market_types,
     offer,
     overview,
     people,
@@ -39,6 +40,7 @@ _HANDLERS = (
     *feed.HANDLERS,
     *envelopes.HANDLERS,
     *recoveries.HANDLERS,
+    *market_types.HANDLERS,
     *people.HANDLERS,
     *account.HANDLERS,
 )

@@ -2,12 +2,15 @@
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from app.domain.user import Role
 from app.settings import Settings
 from app.store.connections import Store
-from tests.integration.portal.conftest import SignIn
+from tests.integration.portal.conftest import SignIn, some_address
 from tests.support.portal import PASSWORD, Person, add_user
+from tests.support.queues import private_vhost
+from tests.support.web import serving
 
 PAGES = (
     "/portal",
@@ -50,6 +53,17 @@ async def test_the_cookie_cannot_be_read_by_scripts_nor_sent_by_other_sites(
     response = await Person(client, email).sign_in()
     cookie = response.headers["set-cookie"].lower()
     assert "httponly" in cookie and "samesite=lax" in cookie and "path=/" in cookie
+
+
+async def test_under_tls_the_cookie_is_of_this_host_alone(store: Store, settings: Settings) -> None:
+    email = await add_user(store, settings, "acme", Role.READER)
+    public = replace(settings, public_url="https://matchfeed.test")
+    async with private_vhost(public) as private, serving(private, address=some_address()) as client:
+        response = await Person(client, email).sign_in()
+        name, _, rest = response.headers["set-cookie"].partition("=")
+        assert name == "__Host-matchfeed-session"
+        assert {"secure", "httponly", "path=/", "samesite=lax"} <= set(rest.lower().split("; "))
+        assert "domain=" not in rest.lower()
 
 
 async def test_signing_in_replaces_a_planted_session(

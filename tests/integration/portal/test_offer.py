@@ -1,0 +1,122 @@
+"""Matches booked and given back, and market types switched, in the portal."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from app.domain.match import Match, Status
+from app.domain.user import Role
+from app.store import audit, matches, tenants
+from app.store.connections import Store
+from tests.integration.portal.conftest import SignIn
+from tests.support.portal import Person
+from tests.support.statements import recorded_statements
+
+SCRIPT = "<script>alert(1)</script>"
+UPCOMING = "/portal/offer?list=upcoming"
+
+
+async def add_matches(store: Store, count: int) -> list[Match]:
+    """Matches to come."""
+    async with store.transaction() as tx:
+        made = [
+            Match(
+                uuid4(),
+                await matches.next_number(tx),
+                SCRIPT,
+                "Harbour",
+                "Cup",
+                status=Status.UPCOMING,
+                scheduled_at=1_900_000_000_000 + each,
+            )
+            for each in range(count)
+        ]
+        for match in made:
+            await matches.insert(tx, match)
+    return made
+
+
+async def booked(store: Store, person: Person, match: Match) -> bool:
+    async with store.autocommit() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        return match.id in await tenants.booked(tx, tenant.id, [match.id])
+
+
+async def last_audit(store: Store) -> tuple[str, str]:
+    async with store.autocommit() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        record = (await audit.listing(tx, tenant.id, 1))[0]
+    return record.actor, record.action
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.TRADER])
+async def test_a_match_is_given_back_and_booked_again(sign_in: SignIn, store: Store, role: Role) -> None:
+    person, (match, other) = await sign_in(role), await add_matches(store, 2)
+    await person.get(UPCOMING)
+    given = await person.post(UPCOMING, change="give_back", match=f"od:match:{match.number}")
+    assert given.status_code == 303
+    assert not await booked(store, person, match) and await booked(store, person, other)
+    assert await last_audit(store) == (f"user {person.email}", "match.unbook")
+    page = await person.get(given.headers["location"])
+    assert SCRIPT not in page.text and page.text.count("<b>given back</b>") == 1
+    await person.post(UPCOMING, change="book", match=f"od:match:{match.number}")
+    assert await booked(store, person, match)
+
+
+@pytest.mark.parametrize("role", [Role.DEVELOPER, Role.READER])
+async def test_others_only_see_the_offer(sign_in: SignIn, store: Store, role: Role) -> None:
+    person, (match,) = await sign_in(role), await add_matches(store, 1)
+    for path in (UPCOMING, "/portal/market-types"):
+        page = await person.get(path)
+        assert page.status_code == 200 and 'type="checkbox"' not in page.text
+    refused = await person.post(UPCOMING, change="give_back", match=f"od:match:{match.number}")
+    assert refused.status_code == 403 and await booked(store, person, match)
+    assert (await person.post("/portal/market-types", change="off", type="13")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"change": "book"}, 422),
+        ({"change": "sell", "match": "od:match:1"}, 422),
+        ({"change": "book", "match": "od:match:999999999"}, 404),
+        ({"change": "book", "match": "nothing"}, 422),
+    ],
+)
+async def test_what_cannot_be_booked_is_said(sign_in: SignIn, fields: dict[str, str], status: int) -> None:
+    person = await sign_in()
+    response = await person.post(UPCOMING, **fields)
+    assert response.status_code == status and 'role="alert"' in response.text
+
+
+async def test_a_page_of_matches_costs_the_same_for_many(sign_in: SignIn, store: Store) -> None:
+    person = await sign_in()
+    counts = []
+    for more in (10, 190):
+        await add_matches(store, more)
+        with recorded_statements() as found:
+            page = await person.get(UPCOMING)
+        counts.append(len(found))
+    assert counts[0] == counts[1]
+    shown = set(re.findall(r"od:match:\d+", page.text))
+    following = re.search(r'href="(/portal/offer\?list=upcoming&amp;after=[^"]+)"', page.text)
+    assert len(shown) == 50 and following
+    rest = await person.get(following[1].replace("&amp;", "&"))
+    assert not shown & set(re.findall(r"od:match:\d+", rest.text))
+
+
+async def test_market_types_are_switched_in_one_transaction(sign_in: SignIn, store: Store) -> None:
+    person = await sign_in(Role.TRADER)
+    path = "/portal/market-types"
+    page = await person.get(path)
+    types = re.findall(r'name="type" value="(\d+)"', page.text)
+    assert len(types) > 20 and "<b>off</b>" not in page.text
+    assert (await person.post(path, change="off", type=types[:2])).status_code == 303
+    assert (await person.get(path)).text.count("<b>off</b>") == 2
+    assert await last_audit(store) == (f"user {person.email}", "tenant.market_types_off")
+    for wrong in ({"change": "off", "type": [types[2], "999999"]}, {"change": "off"}, {"change": "x"}):
+        assert (await person.post(path, **wrong)).status_code == 422
+    assert (await person.get(path)).text.count("<b>off</b>") == 2
+    await person.post(path, change="on", type=types)
+    assert "<b>off</b>" not in (await person.get(path)).text
