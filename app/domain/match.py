@@ -152,9 +152,9 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
 
         Servers may play on after that. Only the map's end shows whether those rounds count.
         """
-        counted = self.counted
+        counted, most, overtime = self.counted, self.max_rounds, self.overtime_rounds
         for index, played in enumerate(counted):
-            if self.decides(played.home_score, played.away_score):
+            if is_decided(played.home_score, played.away_score, most, overtime):
                 return counted[:index]
         return counted
 

@@ -16,7 +16,7 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import CLOSED, OPEN, Book, Market, MarketKey, MarketStatus
+from app.domain.market import CLOSED, HELD, OPEN, Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.trading import format_change, replayed_rounds
@@ -80,16 +80,17 @@ def react(
         due_at = reprice_at(forecast, _open_markets(after, open_before, book), pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
-    return Reaction(tuple(_changed(book, after, replayed)), in_order(entries), due_at)
+    return Reaction(_changed(book, after, replayed), in_order(entries), due_at)
 
 
-def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> Iterator[Market]:
+def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> tuple[Market, ...]:
     """The markets of `after`, which begins with those of `book`, that differ or of which bets became void."""
-    for key, known, market in zip(book, book.values(), after.values(), strict=False):
-        if (market is not known and market != known) or (replayed and key in replayed):
-            yield market
-    for key in _added(after, book):
-        yield after[key]
+    found = [
+        market
+        for key, known, market in zip(book, book.values(), after.values(), strict=False)
+        if (market is not known and market != known) or (replayed and key in replayed)
+    ]
+    return (*found, *[after[key] for key in _added(after, book)])
 
 
 def _open_markets(after: Book, open_before: Markets, book: Book) -> list[Market]:
@@ -154,7 +155,7 @@ def _settle_decided(
             continue
         specifiers = parse(key[1])
         decided = events is None or market.settled_by or rule.is_decided_by(events, specifiers)
-        if not decided or market.held:
+        if not decided or market.settled_by == HELD:
             continue
         found = settlement_of(rule, facts, specifiers)
         if found:

@@ -42,6 +42,7 @@ def half_of(index: int, max_rounds: int, overtime_rounds: int) -> tuple[int, int
     return half + 2, position
 
 
+@lru_cache(maxsize=256)
 def switched(half: int) -> bool:
     """Whether home plays the other side than at the map's start. Teams stay on their sides when an
     overtime begins and change in its middle."""

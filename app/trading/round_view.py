@@ -140,8 +140,8 @@ def _side(match: Match, current: CurrentRound, players: _Players) -> SideState:
     if not _equipment_known(match, current, players):
         return SideState(alive=players.alive, health=health, money=money, losses=players.losses)
     worths = [_worth(row.weapons) for row in players.living]
-    armour = sum(row.armour for row in players.living)
-    helmets, kits = sum(row.helmet for row in players.living), sum(row.kit for row in players.living)
+    armour = sum([row.armour for row in players.living])
+    helmets, kits = sum([row.helmet for row in players.living]), sum([row.kit for row in players.living])
     weapons = _sum([weapons for weapons, _ in worths], players.alive)
     worn = round(_ARMOUR * armour / 100) + _HELMET * helmets + _KIT * kits
     return SideState(
@@ -163,7 +163,7 @@ def _health(match: Match, current: CurrentRound, players: _Players) -> int | Non
         return FULL_HEALTH * players.alive
     if not match.shown.hits or current.gap or len(players.living) > players.alive:
         return None
-    return FULL_HEALTH * (players.alive - len(players.living)) + sum(row.health for row in players.living)
+    return FULL_HEALTH * (players.alive - len(players.living)) + sum([row.health for row in players.living])
 
 
 def _equipment_known(match: Match, current: CurrentRound, players: _Players) -> bool:

@@ -77,8 +77,8 @@ def _grid(expected: Skill) -> list[float]:
 
 def moments(found: tuple[Case, ...]) -> Skill:
     """Mean and standard deviation."""
-    mean = sum(case.weight * case.skill for case in found)
-    return Skill(mean, sum(case.weight * (case.skill - mean) ** 2 for case in found) ** 0.5)
+    mean = sum([weight * level for weight, level in found])
+    return Skill(mean, sum([weight * (level - mean) ** 2 for weight, level in found]) ** 0.5)
 
 
 def by_skill(
