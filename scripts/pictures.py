@@ -1,4 +1,4 @@
-"""Pictures of the board, for the README: screenshots of the running demo in headless Chromium.
+"""Pictures of the board and the portal, for the docs: screenshots of the running demo in headless Chromium.
 
 .venv/bin/python -m scripts.pictures [--to docs/pictures]
 
@@ -8,6 +8,7 @@ The demo must run (`./scripts/demo --detach`). Light and dark, wide and on a pho
 import argparse
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -32,10 +33,19 @@ _SHOTS = {
     "board-phone-light": (390, 844, False),
     "board-phone-dark": (390, 844, True),
 }
+#: Pages of the portal, as a bookmaker's owner sees them.
+_PORTAL_SHOTS = {
+    "portal-feed": ("/portal/feed", 1440, 900, False),
+    "portal-settlements": ("/portal/settlements", 1440, 900, True),
+    "portal-market-types": ("/portal/market-types", 1440, 900, False),
+    "portal-keys-phone": ("/portal/keys", 390, 844, False),
+    "portal-amqp-phone": ("/portal/amqp", 390, 844, True),
+}
+_FIRST_PRICES = "document.querySelector('main a[href*=\"/markets/\"]')?.getAttribute('href')"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Pictures of the board, from the running demo")
+    parser = argparse.ArgumentParser(description="Pictures of board and portal, from the running demo")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     options = parser.parse_args()
     if not DESCRIPTION.exists():
@@ -44,6 +54,7 @@ def main() -> None:
     demo = msgspec.json.decode(DESCRIPTION.read_bytes())
     try:
         asyncio.run(_take(demo["board"]["url"], options.to))
+        asyncio.run(_take_portal(demo, options.to))
     except ServiceError as error:
         raise SystemExit(f"pictures: {error}") from error
 
@@ -59,6 +70,39 @@ async def _take(address: str, folder: Path) -> None:
             await page.until(_OPEN_A_PROOF)
             await page.picture(folder / f"{name}.png")
             print(folder / f"{name}.png")
+
+
+async def _take_portal(demo: dict[str, Any], folder: Path) -> None:
+    """The portal of the board's bookmaker, whose client receives the feed."""
+    base_url, owner = demo["base_url"], demo["board"]["users"][0]
+    async with opened(f"{demo['portal_url']}/sign-in") as page:
+        await page.until("!!document.querySelector('[name=password]')")
+        await page.value(
+            f"(({{ email, password }}) => {{ email.value = '{owner['email']}';"
+            f" password.value = '{owner['password']}'; email.form.submit(); }})"
+            "(document.querySelector('main form').elements)"
+        )
+        await page.until("location.pathname === '/portal'")
+        for name, (path, width, height, dark) in _PORTAL_SHOTS.items():
+            await _shoot(page, f"{base_url}{path}", folder / f"{name}.png", (width, height, dark))
+        prices = await _page_with_prices(page, base_url)
+        await _shoot(page, prices, folder / "portal-prices.png", (1440, 900, False))
+
+
+async def _page_with_prices(page: Page, base_url: str) -> str:
+    """The address of a page with the history of a market."""
+    await page.call("Page.navigate", url=f"{base_url}/portal/settlements")
+    return f"{base_url}{await page.until(_FIRST_PRICES)}"
+
+
+async def _shoot(page: Page, address: str, file: Path, window: tuple[int, int, bool]) -> None:
+    width, height, dark = window
+    await page.set_window(width, height, dark=dark)
+    await page.call("Page.navigate", url=address)
+    await page.until("document.readyState === 'complete' && !!document.querySelector('main h1')")
+    await _settle(page)
+    await page.picture(file)
+    print(file)
 
 
 async def _settle(page: Page) -> None:
