@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from piccolo.columns.combination import WhereRaw
 from piccolo.query import Select, Update
 from piccolo.querystring import QueryString
 
@@ -16,7 +15,7 @@ from app.domain.match import Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals
 from app.store.prepared import prepared
-from app.store.sql import any_of, fails
+from app.store.sql import any_of, fails, interval_columns, offered
 from app.store.statements import bulk_writes
 from app.store.tables.history import LedgerEntry as LedgerEntryTable
 from app.store.tables.history import Round as RoundTable
@@ -44,16 +43,6 @@ _SAFE = QueryString(
     """,
     LedgerEntryTable.id,
 )
-#: Entries of markets that were offered to a tenant, by the columns of its intervals.
-_OFFERED = """
-    NOT EXISTS (
-        SELECT FROM (SELECT {} AS type_id, {} AS id, {} AS body) AS entry,
-            unnest({}::int[], {}::bigint[], {}::bigint[], {}::bigint[])
-                AS off (type_id, off_at, off_seq, on_seq)
-        WHERE off.type_id = entry.type_id AND off_seq < id AND (on_seq IS NULL OR id < on_seq)
-            AND off_at < coalesce((body->>'first_opened_at')::bigint, 0)
-    )
-    """
 
 
 def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
@@ -121,7 +110,7 @@ async def ledger_since(
     cursor would skip it. Entries of markets that were never offered, because their type was off in these
     intervals, are left out (as `domain.types_off.entry_offered`).
     """
-    off = _columns([(one.type_id, one.off_at, one.off_seq, one.on_seq) for one in types_off])
+    off = interval_columns(types_off)
     rows = await tx.run(_ledger_since(since_id, *off, limit=limit, finished_only=finished_only))
     return [(row["match_id"], row["number"], _entry(row["body"])) for row in rows]
 
@@ -157,5 +146,5 @@ def _ledger_since(since_id: int, *off: object, limit: int, finished_only: bool) 
     if finished_only:
         query = query.where(_MATCH.status == Status.FINISHED, _SAFE)
     if off:
-        query = query.where(WhereRaw(_OFFERED, entries.type_id, entries.id, entries.body, *off))
+        query = query.where(offered(off, entries.type_id, entries.id, entries.body))
     return query.order_by(entries.id).limit(limit)

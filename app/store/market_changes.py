@@ -4,21 +4,27 @@ Read by the log's index on (match, seq): a read passes over the changes of that 
 hours by default. An index on markets would double what the log writes for each change.
 """
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 import msgspec
 from piccolo.query import Select
+from piccolo.querystring import QueryString
 
-from app.domain.market import Market
+from app.domain.market import Market, MarketKey, MarketStatus, market_name
 from app.domain.settlement import LedgerEntry
+from app.domain.tenant import Tenant
+from app.domain.types_off import Intervals, off_at_seq, suspended
+from app.store.market_types import TENANT_MARKET, tenant_market_key
 from app.store.prepared import prepared
-from app.store.sql import literals
+from app.store.sql import any_of, interval_columns, literals, offered
 from app.store.tables.change import Change
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
+_OF_MARKET = ("market", "settlement", TENANT_MARKET)
 
 
 class MarketChange(msgspec.Struct, frozen=True):
@@ -29,14 +35,23 @@ class MarketChange(msgspec.Struct, frozen=True):
     what: Market | LedgerEntry
 
 
-async def newest(tx: Tx, match_id: UUID, name: str, *, before: int, limit: int) -> list[MarketChange]:
-    """At most `limit` changes of the market called `name` (`market_name`) with a seq below `before`, newest
-    first."""
-    rows = await tx.run(_newest(match_id, name, before, limit=limit))
-    return [
-        MarketChange(row["seq"], row["at"], (_market if row["entity"] == "market" else _entry)(row["body"]))
-        for row in rows
-    ]
+async def newest(
+    tx: Tx, tenant: Tenant, match_id: UUID, key: MarketKey, *, before: int, limit: int
+) -> list[MarketChange]:
+    """At most `limit` changes of a market with a seq below `before`, newest first, as the tenant saw them:
+    none from before it was offered, and none active while its type was off."""
+    name, off = market_name(*key), interval_columns(tenant.types_off)
+    names = [name, tenant_market_key(tenant.id, name)]
+    rows = await tx.run(_newest(match_id, names, before, key[0], *off, limit=limit))
+    return [MarketChange(row["seq"], row["at"], _seen(row, tenant.types_off)) for row in rows]
+
+
+def _seen(row: Row, intervals: Intervals) -> Market | LedgerEntry:
+    if row["entity"] == "settlement":
+        return _entry(row["body"])
+    market = _market(row["body"])
+    off = market.type_id in off_at_seq(intervals, row["seq"])
+    return suspended(market) if off and market.status is MarketStatus.ACTIVE else market
 
 
 async def begins_at(tx: Tx) -> int | None:
@@ -46,10 +61,14 @@ async def begins_at(tx: Tx) -> int | None:
 
 
 @prepared
-def _newest(match_id: UUID, name: str, before: int, *, limit: int) -> Select[Any]:
+def _newest(
+    match_id: UUID, names: Collection[str], before: int, type_id: int, *off: object, limit: int
+) -> Select[Any]:
     query = Change.select(Change.seq, Change.at, Change.entity, Change.body)
-    of_market = (Change.key == name, Change.entity.is_in(literals(("market", "settlement"))))
+    of_market = (any_of(Change.key, names), Change.entity.is_in(literals(_OF_MARKET)))
     query = query.where(Change.match_id == match_id, *of_market, Change.seq < before)
+    if off:
+        query = query.where(offered(off, QueryString("{}::int", type_id), Change.seq, Change.body))
     return query.order_by(Change.seq, ascending=False).limit(limit)
 
 

@@ -36,6 +36,11 @@ def tenant_of(row: ChangeRow) -> UUID | None:
     return UUID(row.key.partition(" ")[0]) if row.entity in (SWITCH, TENANT_MARKET) else None
 
 
+def tenant_market_key(tenant_id: UUID, name: str) -> str:
+    """The key of a row `TENANT_MARKET` about the market called `name`."""
+    return f"{tenant_id} {name}"
+
+
 async def take_place(tx: Tx) -> int:
     """The seq of a switch. Until the transaction ends nobody else writes to the change log, and what is read
     now is the state at that seq. A transaction that locks matches must have locked them before."""
@@ -63,7 +68,7 @@ async def append(
         rows += [
             (
                 *(own, match["id"], match["number"], TENANT_MARKET),
-                f"{tenant_id} {market_name(*market.key)}",
+                tenant_market_key(tenant_id, market_name(*market.key)),
                 *(match["last_stamp"], group[-1][0], match["last_seq"]),
                 _encode(market),
             )

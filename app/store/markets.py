@@ -1,6 +1,6 @@
 """The present state of a match's markets."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,12 +8,14 @@ from piccolo.query import Select
 from piccolo.querystring import QueryString
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
+from app.domain.types_off import Intervals, markets_in_list, off_now
 from app.store.prepared import prepared
-from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of
+from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
 from app.store.statements import bulk_writes
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Row, Tx, Write
 
+_NOW = QueryString("9223372036854775807::bigint")  #: a place that is in the intervals without an end only
 _COLUMNS = (
     MarketTable.type_id,
     MarketTable.specifiers,
@@ -58,11 +60,14 @@ async def closed_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, l
     return await _of(tx, match_ids, are_open=False)
 
 
-async def page_of_match(tx: Tx, match_id: UUID, *, after: MarketKey, limit: int) -> list[Market]:
+async def page_of_match(
+    tx: Tx, match_id: UUID, types_off: Intervals = (), *, after: MarketKey, limit: int
+) -> Sequence[Market]:
     """At most `limit` markets that the match ever had, after the one with that key, by type and
-    specifiers."""
-    rows = await tx.run(_page_of_match(match_id, *after, limit=limit))
-    return [_market(row) for row in rows]
+    specifiers, as a tenant sees them for which types were off in these intervals."""
+    off = interval_columns(types_off)
+    rows = await tx.run(_page_of_match(match_id, *after, *off, limit=limit))
+    return markets_in_list([_market(row) for row in rows], off_now(types_off))
 
 
 async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
@@ -149,10 +154,12 @@ def _of_match(match_id: UUID, *, only_open: bool) -> Select[Any]:
 
 
 @prepared
-def _page_of_match(match_id: UUID, type_id: int, specifiers: str, *, limit: int) -> Select[Any]:
+def _page_of_match(match_id: UUID, type_id: int, specifiers: str, *off: object, limit: int) -> Select[Any]:
     place = (MarketTable.type_id, MarketTable.specifiers)
     later = QueryString("({}, {}) > ({}, {})", *place, type_id, specifiers)
     query = MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id, later)
+    if off:
+        query = query.where(offered(off, MarketTable.type_id, _NOW, MarketTable.first_opened_at))
     return query.order_by(*place).limit(limit)
 
 

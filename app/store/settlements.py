@@ -1,10 +1,11 @@
 """The settlement ledger as one tenant sees it: newest entries first, filtered, a page at a time.
 
 An entry's results, voids and rollbacks are fields of its body; of these only rollbacks, which are rare, have
-an index of their own (`ledger_entry_reversed`).
+an index of their own (`ledger_entry_reversed`). Entries of markets that were never offered to the tenant,
+because their type was off (`domain.types_off`), are left out by the statements, so that pages are full.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -17,8 +18,9 @@ from piccolo.querystring import QueryString
 from app.domain.reach import Reach
 from app.domain.settlement import LedgerEntry
 from app.domain.status import Status
+from app.domain.types_off import Intervals, offered_entries
 from app.store.prepared import prepared
-from app.store.sql import any_of, not_exists
+from app.store.sql import any_of, interval_columns, not_exists, offered
 from app.store.tables.history import LedgerEntry as LedgerEntryTable
 from app.store.tables.match import Match as MatchTable
 from app.store.tables.tenant import Unbooked
@@ -96,13 +98,20 @@ _RESULTS = {
 
 
 async def page(
-    tx: Tx, tenant_id: UUID, reach: Reach, wanted: LedgerFilter, *, before: int = NEWEST, limit: int
+    tx: Tx,
+    tenant_id: UUID,
+    reach: Reach,
+    wanted: LedgerFilter,
+    types_off: Intervals = (),
+    *,
+    before: int = NEWEST,
+    limit: int,
 ) -> list[MatchEntry]:
     """At most `limit` entries with an id below `before`, newest first, of matches within the tenant's
-    reach."""
+    reach, and of markets that were offered to it."""
     given = {name: value for name in CONDITIONS if (value := getattr(wanted, name)) is not None}
     query = _page(
-        *(before, tenant_id, *given.values()),
+        *(before, tenant_id, *given.values(), *interval_columns(types_off)),
         conditions=tuple(given),
         result=wanted.result,
         reach=reach,
@@ -111,16 +120,20 @@ async def page(
     return [_match_entry(row) for row in await tx.run(query)]
 
 
-async def get(tx: Tx, tenant_id: UUID, reach: Reach, entry_id: int) -> MatchEntry | None:
-    """The entry with that id; None without one within the tenant's reach."""
-    row = await tx.first(_get(entry_id, tenant_id, reach=reach))
+async def get(
+    tx: Tx, tenant_id: UUID, reach: Reach, entry_id: int, types_off: Intervals = ()
+) -> MatchEntry | None:
+    """The entry with that id; None without one within the tenant's reach, or of a market never offered."""
+    row = await tx.first(_get(entry_id, tenant_id, *interval_columns(types_off), reach=reach))
     return _match_entry(row) if row else None
 
 
-async def of_market(tx: Tx, match_id: UUID, type_id: int, specifiers: str) -> list[LedgerEntry]:
-    """Every entry of one market, in order."""
+async def of_market(
+    tx: Tx, match_id: UUID, type_id: int, specifiers: str, types_off: Intervals = ()
+) -> Sequence[LedgerEntry]:
+    """Every entry of one market that was published to the tenant, in order."""
     rows = await tx.run(_of_market(match_id, type_id, specifiers))
-    return [_entry(row["body"]) for row in rows]
+    return offered_entries([_entry(row["body"]) for row in rows], types_off)
 
 
 async def reversals(tx: Tx, match_ids: Collection[UUID]) -> list[tuple[UUID, LedgerEntry]]:
@@ -144,6 +157,12 @@ def _within(query: Select[Any], tenant_id: UUID, reach: Reach) -> Select[Any]:
     return query
 
 
+def _published(query: Select[Any], off: Sequence[object]) -> Select[Any]:
+    """The query, for entries of markets that were offered to the tenant."""
+    entries = LedgerEntryTable
+    return query.where(offered(off, entries.type_id, entries.id, entries.body)) if off else query
+
+
 @prepared
 def _page(
     before: int,
@@ -155,18 +174,19 @@ def _page(
     limit: int,
 ) -> Select[Any]:
     query = LedgerEntryTable.select(*_COLUMNS).where(LedgerEntryTable.id < before)
-    for name, value in zip(conditions, values, strict=True):
+    given, off = values[: len(conditions)], values[len(conditions) :]
+    for name, value in zip(conditions, given, strict=True):
         query = query.where(CONDITIONS[name](value))
     if result is not None:
         query = query.where(WhereRaw("{}", _RESULTS[result]))
-    query = _within(query, tenant_id, reach)
+    query = _published(_within(query, tenant_id, reach), off)
     return query.order_by(LedgerEntryTable.id, ascending=False).limit(limit)
 
 
 @prepared
-def _get(entry_id: int, tenant_id: UUID, *, reach: Reach) -> Select[Any]:
+def _get(entry_id: int, tenant_id: UUID, *off: object, reach: Reach) -> Select[Any]:
     query = LedgerEntryTable.select(*_COLUMNS).where(LedgerEntryTable.id == entry_id)
-    return _within(query, tenant_id, reach)
+    return _published(_within(query, tenant_id, reach), off)
 
 
 @prepared

@@ -4,12 +4,14 @@ from collections.abc import Collection
 from typing import Any
 
 from piccolo.columns import Column
-from piccolo.columns.combination import Where
+from piccolo.columns.combination import Where, WhereRaw
 from piccolo.columns.operators.comparison import ComparisonOperator
 from piccolo.query import Select
 from piccolo.querystring import QueryString
 
 from app.domain.market import CLOSED, OPEN
+from app.domain.types_off import Intervals
+from app.store.tables.columns import Json
 from app.store.tables.match import Match
 from app.store.tables.tenant import Unbooked
 
@@ -29,6 +31,20 @@ NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1
 _LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
 #: Whether the tenant of a cursor is losing messages.
 LOSING = f"(tenant_cursor.owed OR tenant_cursor.dropped_at > {NOW} - {_LOSS_MILLIS})"
+
+
+#: Whether a market was offered to a tenant, by the columns of its intervals (`interval_columns`), and the
+#: market's type, a place in the change log and when the market was first opened; as `domain.types_off`.
+OFFERED = """
+    NOT EXISTS (
+        SELECT FROM unnest({}::int[], {}::bigint[], {}::bigint[], {}::bigint[])
+                AS off (type_id, off_at, off_seq, on_seq),
+            (SELECT {} AS type_id, {} AS seq, {} AS opened_at) AS own
+        WHERE off.type_id = own.type_id AND off.off_seq < own.seq
+            AND (off.on_seq IS NULL OR own.seq < off.on_seq) AND off.off_at < own.opened_at
+    )
+    """
+_OPENED = "coalesce(({}->>'first_opened_at')::bigint, 0)"
 
 
 class _Holds(ComparisonOperator):
@@ -77,6 +93,21 @@ def exists(query: Select[Any]) -> QueryString:
 def not_exists(query: Select[Any]) -> QueryString:
     """Whether the query has no row."""
     return QueryString("NOT {}", exists(query))
+
+
+def interval_columns(intervals: Intervals) -> list[list[object]]:
+    """The parameters of `offered`; none without intervals, when everything was offered."""
+    rows = [(one.type_id, one.off_at, one.off_seq, one.on_seq) for one in intervals]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def offered(
+    off: Collection[object], type_id: Column | QueryString, place: Column | QueryString, opened: Column
+) -> WhereRaw:
+    """Whether the market of a row was offered to the tenant with these `interval_columns`, at the row's
+    `place` in the change log. `opened` is when it was first opened, or a body that says so."""
+    first = QueryString(_OPENED, opened) if isinstance(opened, Json) else opened
+    return WhereRaw(OFFERED, *off, type_id, place, first)
 
 
 def booked(tenant: object) -> QueryString:

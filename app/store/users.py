@@ -16,6 +16,7 @@ from app.store.prepared import prepared
 from app.store.sql import holds
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalUser
+from app.store.tenants import decode_intervals
 from app.store.transaction import Row, Tx
 
 _NO_USER = "There is no such user."
@@ -26,7 +27,7 @@ _CHANGEABLE = (
 )
 _OWN = ("id", "tenant_id", "email", "name", "role", "active", "created_at", "last_sign_in_at")
 _CHECKS = ("password_hash", "totp_secret", "totp_pending", "totp_step", "wrong_codes")
-_TENANT = ("slug", "name", "amqp", "active", "probabilities")
+_TENANT = ("slug", "name", "amqp", "active", "probabilities", "types_off")
 
 
 class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +65,9 @@ def read_user(row: Row) -> User:
 
 
 def read_tenant(row: Row) -> Tenant:
-    return Tenant(id=row["user_tenant_id"], **{name: row[f"tenant_{name}"] for name in _TENANT})
+    fields = {name: row[f"tenant_{name}"] for name in _TENANT}
+    fields["types_off"] = decode_intervals(fields["types_off"])
+    return Tenant(id=row["user_tenant_id"], **fields)
 
 
 async def insert(tx: Tx, user: User) -> None:

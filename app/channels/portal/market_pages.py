@@ -20,6 +20,8 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketKey, market_name
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
+from app.domain.tenant import Tenant
+from app.domain.types_off import market_in_list, off_now
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound
 from app.kit.threads import run_in_thread
@@ -63,7 +65,9 @@ async def match_markets(
         raise Invalid(Field(("query", "after"), "Follow the links of this page.", "position", after[:100]))
     async with portal.store.snapshot() as tx:
         match = await _match(tx, request, ref)
-        found = await markets.page_of_match(tx, match.id, after=start, limit=_MARKETS + 1)
+        found = await markets.page_of_match(
+            tx, match.id, request.auth.tenant.types_off, after=start, limit=_MARKETS + 1
+        )
         names = await names_of(tx, texts_for(request), (each.key for each in found))
     shown = found[:_MARKETS]
     rows = [
@@ -90,11 +94,12 @@ async def market_history(
     before: Before = _NEWEST,
 ) -> Response[str]:
     """What the change log has of a market, newest first, and where its plot is."""
+    tenant = request.auth.tenant
     async with portal.store.snapshot() as tx:
         match = await _match(tx, request, ref)
-        market = await _market(tx, match, name)
-        named = market_name(*market.key)
-        found = await market_changes.newest(tx, match.id, named, before=before, limit=_CHANGES + 1)
+        market = await _market(tx, tenant, match, name)
+        limit = _CHANGES + 1
+        found = await market_changes.newest(tx, tenant, match.id, market.key, before=before, limit=limit)
         begins_at = await market_changes.begins_at(tx)
         names = await names_of(tx, texts_for(request), [market.key])
     shown = found[:_CHANGES]
@@ -121,11 +126,12 @@ async def market_plot(
     name: FromPath[str],
 ) -> Response[PriceHistory]:
     """What the plot shows, times in Unix ms."""
+    tenant = request.auth.tenant
     async with portal.store.snapshot() as tx:
         match = await _match(tx, request, ref)
-        market = await _market(tx, match, name)
-        named = market_name(*market.key)
-        found = await market_changes.newest(tx, match.id, named, before=_NEWEST, limit=_POINTS + 1)
+        market = await _market(tx, tenant, match, name)
+        limit = _POINTS + 1
+        found = await market_changes.newest(tx, tenant, match.id, market.key, before=_NEWEST, limit=limit)
     oldest_first = found[_POINTS - 1 :: -1] if len(found) > _POINTS else found[::-1]
     history = await run_in_thread(price_history, oldest_first, complete=len(found) <= _POINTS)
     return Response(history, media_type="application/json", headers=dict(HEADERS))
@@ -137,12 +143,14 @@ async def _match(tx: Tx, request: SignedInRequest, ref: str) -> Match:
     return await match_within(tx, tenant.id, reach, ref)
 
 
-async def _market(tx: Tx, match: Match, name: str) -> Market:
+async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
+    """The market as the tenant sees it now. Raises `NotFound`, also for one that was never offered to it."""
     key = _key(name)
     found = await markets.get(tx, match.id, key) if key else None
-    if found is None:
+    shown = market_in_list(found, off_now(tenant.types_off)) if found else None
+    if shown is None:
         raise NotFound(f"{match_urn(match.number)} has no market {name!r}.")
-    return found
+    return shown
 
 
 def _key(name: str) -> MarketKey | None:

@@ -76,14 +76,15 @@ async def settlement(
 ) -> Response[str]:
     """One entry, with what it rests on and everything else that the ledger has of its market."""
     tenant, texts = request.auth.tenant, texts_for(request)
+    off = tenant.types_off
     async with portal.store.snapshot() as tx:
         reach = await reach_of(tx, tenant, scopes.SETTLEMENTS)
-        found = await ledger.get(tx, tenant.id, reach, entry_id) if 0 < entry_id <= NEWEST else None
+        found = await ledger.get(tx, tenant.id, reach, entry_id, off) if 0 < entry_id <= NEWEST else None
         match = await matches.get(tx, found.match_id) if found else None
         if found is None or match is None:
             raise NotFound(f"There is no settlement {entry_id}.")
         (row,) = await rows_of(tx, texts, [found])
-        same_market = await ledger.of_market(tx, match.id, *found.entry.key)
+        same_market = await ledger.of_market(tx, match.id, *found.entry.key, off)
         rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     return page(
         request,
@@ -105,7 +106,10 @@ async def _scope(tx: Tx, request: SignedInRequest, query: LedgerQuery) -> _Scope
 
 
 async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) -> list[SettlementRow]:
-    found = await ledger.page(tx, scope.tenant.id, scope.reach, scope.wanted, before=before, limit=limit)
+    tenant, reach = scope.tenant, scope.reach
+    found = await ledger.page(
+        tx, tenant.id, reach, scope.wanted, tenant.types_off, before=before, limit=limit
+    )
     return await rows_of(tx, texts, found)
 
 

@@ -5,25 +5,20 @@ import asyncio
 import pytest
 
 from app.access import admin
-from app.access.market_types import set_market_types
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Invalid
 from app.store import changes, market_types, matches, tenants
 from app.store.connections import Store
 from tests.support.eventually import eventually
+from tests.support.market_types import ROUND_WINNER, switch
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
-ROUND_WINNER, MATCH_WINNER = 13, 1
+MATCH_WINNER = 1
 _WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 )
-
-
-async def switch(store: Store, on: bool, *types: int) -> None:
-    async with store.transaction() as tx:
-        await set_market_types(tx, "acme", types or (ROUND_WINNER,), on, by="test", now=system_clock())
 
 
 @pytest.fixture

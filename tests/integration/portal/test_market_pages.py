@@ -4,20 +4,22 @@ import asyncio
 import re
 from decimal import Decimal
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from msgspec.structs import replace
 
 from app.access import admin
 from app.domain.ids import match_urn
-from app.domain.market import MarketStatus, market_name
+from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
+from app.domain.types_off import REASON
 from app.domain.user import Role
 from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
@@ -186,3 +188,60 @@ async def test_the_number_of_statements_does_not_grow(person: Person, story: Sto
                 assert (await person.get(path)).status_code == 200
             counts.setdefault(path, []).append(len(statements))
     assert {path: few for path, (few, many) in counts.items() if few != many} == {}
+
+
+async def test_a_market_never_offered_does_not_exist(
+    person: Person, story: Story, times: Times, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page of the list is full without them."""
+    monkeypatch.setattr("app.channels.portal.market_pages._MARKETS", 2)
+    match = await story.match()
+    offered, later = (1, 3, 5), (2, 4, 6)
+    await story.offer(match, *map(offer, offered))
+    await switch(store, False, now=times.now)
+    times.now += 10_000
+    await story.offer(match, *map(offer, later))
+    for number in offered + later:
+        for path in (history_of(match, number), f"{history_of(match, number)}/history.json"):
+            assert (await person.get(path)).status_code == (200 if number in offered else 404), path
+    first = await person.get(markets_of(match))
+    following = re.search(r'href="([^"]+\?after=[^"]+)"', first.text)
+    assert following
+    pages = [first, await person.get(following[1])]
+    listed = [re.findall(r'<th scope="row"><a href="([^"]+)"', page.text) for page in pages]
+    shown = [[unquote(path) for path in each] for each in listed]
+    expected = [unquote(history_of(match, number)) for number in offered]
+    assert shown == [expected[:2], expected[2:]]
+    assert "active" not in first.text.split("<tbody>")[1]
+    await switch(store, True, now=times.now)
+    assert (await person.get(history_of(match, 2))).status_code == 200
+
+
+async def test_a_history_is_suspended_while_its_type_is_off(
+    person: Person, sign_in: SignIn, story: Story, times: Times, store: Store, settings: Settings
+) -> None:
+    """From the switch on, with what was published before as it was; a later market begins with the next
+    switch. Another tenant sees all prices."""
+    begin, match = times.now, await story.match()
+    await story.offer(match, offer(1))
+    steps: list[Any] = [None, offer(1, odds=Decimal("2.1")), True, offer(1, odds=Decimal("2.4"))]
+    await issuing(store, settings.secret_key)("beta", bundles=("cs2.odds.basic",))
+    other = await sign_in(Role.READER, "beta")
+    for step in steps:
+        times.now += 10_000
+        if isinstance(step, Market):
+            await story.offer(match, step, offer(2))
+        else:
+            await switch(store, bool(step), now=times.now)
+    drawn = (await person.get(f"{history_of(match)}/history.json")).json()
+    seconds = [(when - begin) // 1000 for when, _ in drawn["points"]]
+    assert seconds == [0, 10, 20, 30, 40]
+    spans = [[(at - begin) // 1000, (to - begin) // 1000, why] for at, to, why in drawn["suspensions"]]
+    assert spans == [[10, 30, REASON]]
+    late = (await person.get(f"{history_of(match, 2)}/history.json")).json()
+    assert [(when - begin) // 1000 for when, _ in late["points"]] == [30, 40] and not late["suspensions"]
+    rows = (await person.get(history_of(match))).text.split("<tbody>")[1]
+    assert rows.count(REASON) == 2 and rows.count("<tr>") == 5
+    everything = (await other.get(f"{history_of(match)}/history.json")).json()
+    assert [(when - begin) // 1000 for when, _ in everything["points"]] == [0, 20, 40]
+    assert everything["suspensions"] == []

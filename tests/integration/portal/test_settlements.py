@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from html import unescape
 from typing import Any
 
 import httpx
@@ -20,6 +21,7 @@ from app.store import changes, history, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
@@ -271,3 +273,48 @@ async def test_the_list_stays_small(person: Person, story: Story) -> None:
     await settled(story, 60)
     page = await person.get("/portal/settlements", headers={"Accept-Language": "ru"})
     assert len(page.content) < 60_000
+
+
+async def test_settlements_of_markets_never_offered_are_on_no_page_and_in_no_file(
+    person: Person, story: Story, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page is full without them, and says that it is the last one when it is."""
+    monkeypatch.setattr("app.channels.portal.settlements._ROWS", 2)
+    match = await story.match()
+    offered, later = [offer(number) for number in (1, 2, 3)], [offer(number) for number in (4, 5, 6)]
+    await story.offer(match, *offered)
+    await switch(store, False)
+    await story.offer(match, *later)
+    for one, other in zip(offered, later, strict=True):
+        await story.settle(match, one)
+        await story.settle(match, other)
+    async with store.autocommit() as tx:
+        entries = await history.ledger(tx, match.id)
+    known = {each.key for each in offered}
+    published = [each.id for each in reversed(entries) if each.key in known]
+    first = await person.get("/portal/settlements?type=13")
+    older = re.search(r'href="(/portal/settlements\?[^"]*before=\d+)"', first.text)
+    assert ids(first) == published[:2] and older
+    last = await person.get(unescape(older[1]))
+    assert ids(last) == published[2:] and "before=" not in last.text
+    file = await person.get("/portal/settlements.csv")
+    assert [int(row["id"]) for row in csv.DictReader(io.StringIO(file.text))] == published
+    for each in entries:
+        found = await person.get(f"/portal/settlements/{each.id}")
+        assert found.status_code == (200 if each.id in published else 404), each.key
+
+
+async def test_a_market_that_was_offered_late_shows_what_it_rolls_back_only_if_that_was_published(
+    person: Person, story: Story, store: Store
+) -> None:
+    match = await story.match()
+    await switch(store, False)
+    await story.offer(match, offer(1))
+    await story.settle(match, offer(1))
+    await switch(store, True)
+    await story.take_back(match, offer(1))
+    (rollback,) = ids(await person.get("/portal/settlements"))
+    page = await person.get(f"/portal/settlements/{rollback}")
+    unpublished = await ledger_id(store, match)
+    assert page.status_code == 200 and str(rollback) in page.text
+    assert f"/portal/settlements/{unpublished}" not in page.text
