@@ -9,11 +9,14 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.columns.combination import WhereRaw
 from piccolo.query import Count, Select
 
+from app.domain.tenant import Tenant
 from app.store.changes import ChangeRow
+from app.store.market_types import TENANT_MARKET, tenant_market_key
 from app.store.prepared import prepared
-from app.store.sql import not_exists
+from app.store.sql import interval_columns, not_exists
 from app.store.statements import envelopes as statements
 from app.store.tables.change import Change
 from app.store.tables.tenant import Unbooked
@@ -23,6 +26,11 @@ LAST = 2**63 - 1  #: the highest seq and the latest moment
 SCANNED = 20_000  #: rows of the log that a page is made from, at most
 #: Timestamps that are so much apart (ms) are in the order of their seqs.
 _DISORDER_MILLIS = 60_000
+_NEVER_OFF: list[list[object]] = [[], [], [], []]  #: `interval_columns` of a tenant without intervals
+
+
+#: Rows that are published: to all, or in a switch of market types to the tenant that their keys begin with.
+_TO_TENANT = f"({{}} <> '' OR ({{}} = '{TENANT_MARKET}' AND starts_with({{}}, {{}}::text)))"
 
 
 class EnvelopeSearch(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,15 +73,17 @@ class Neighbours(msgspec.Struct, frozen=True):
 
 
 async def page(
-    tx: Tx, tenant_id: UUID, search: EnvelopeSearch, before: int = LAST, *, limit: int, scanned: int = SCANNED
+    tx: Tx, tenant: Tenant, search: EnvelopeSearch, before: int = LAST, *, limit: int, scanned: int = SCANNED
 ) -> EnvelopePage:
-    """At most `limit` envelopes with a lower seq than `before` of matches that the tenant has booked."""
+    """At most `limit` envelopes with a lower seq than `before` of matches that the tenant has booked, named
+    as they are published to it."""
     first, last = search.first or 0, LAST if search.last is None else search.last
     floor = await position(tx, first - _DISORDER_MILLIS) if search.first is not None else 0
     if search.last is not None:
         before = min(before, await position(tx, last + _DISORDER_MILLIS))
     type_key = "" if search.type_id is None else f"{search.type_id}:"
-    values = (tenant_id, before, floor, scanned, search.name or "", type_key, first, last, limit + 1)
+    off = interval_columns(tenant.types_off) or _NEVER_OFF
+    values = (tenant.id, before, floor, scanned, search.name or "", type_key, first, last, limit + 1, *off)
     if search.match_id is None:
         found = await tx.fetch(statements.PAGE, *values)
     else:
@@ -88,17 +98,17 @@ async def page(
 async def rows(tx: Tx, tenant_id: UUID, seq: int) -> list[ChangeRow]:
     """The rows of one envelope, in order; none if the log has no envelope of that number, or the tenant has
     not booked its match."""
-    found = [ChangeRow(**row) for row in await tx.fetch(statements.ROWS, seq)]
+    found = [ChangeRow(**row) for row in await tx.fetch(statements.ROWS, seq, tenant_id)]
     if found and await tx.one_value(_unbooked(tenant_id, found[0].match_id)):
         return []
     return found
 
 
-async def neighbours(tx: Tx, found: Sequence[ChangeRow]) -> Neighbours:
-    """The envelopes of the match before and after the one of these rows."""
-    match_id = found[0].match_id
-    previous = await tx.one_value(_neighbour(match_id, 0, found[0].seq, newest_first=True))
-    following = await tx.one_value(_neighbour(match_id, found[-1].seq, LAST, newest_first=False))
+async def neighbours(tx: Tx, tenant_id: UUID, found: Sequence[ChangeRow]) -> Neighbours:
+    """The tenant's envelopes of the match before and after the one of these rows."""
+    match_id, own = found[0].match_id, tenant_market_key(tenant_id, "")
+    previous = await tx.one_value(_neighbour(match_id, own, 0, found[0].seq, newest_first=True))
+    following = await tx.one_value(_neighbour(match_id, own, found[-1].seq, LAST, newest_first=False))
     return Neighbours(previous, following)
 
 
@@ -131,8 +141,9 @@ def _count(tenant_id: UUID, first: int, at: int) -> Count:
 
 
 @prepared
-def _neighbour(match_id: UUID, after: int, before: int, *, newest_first: bool) -> Select[Any]:
-    query = Change.select(Change.envelope_seq).where(Change.match_id == match_id, Change.message != "")
+def _neighbour(match_id: UUID, own: str, after: int, before: int, *, newest_first: bool) -> Select[Any]:
+    to_tenant = WhereRaw(_TO_TENANT, Change.message, Change.entity, Change.key, own)
+    query = Change.select(Change.envelope_seq).where(Change.match_id == match_id, to_tenant)
     query = query.where(Change.seq > after, Change.seq < before)
     return query.order_by(Change.seq, ascending=not newest_first).limit(1)
 

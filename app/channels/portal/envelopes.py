@@ -66,7 +66,7 @@ async def envelopes(
         oldest = await stored.oldest_at(tx)
         try:
             search, start = await _search(tx, tenant_id, fields), _seq(before)
-            found = await stored.page(tx, tenant_id, search, start, limit=_ROWS)
+            found = await stored.page(tx, request.auth.tenant, search, start, limit=_ROWS)
         except (Invalid, NotFound) as error:
             refusal = error
     following = {name: value for name, value in fields.items() if value} | {"before": found.before}
@@ -124,7 +124,7 @@ async def _envelope(portal: PortalDependencies, tenant: Tenant, seq: int) -> tup
         rows = await stored.rows(tx, tenant.id, seq) if 0 < seq <= LAST else []
         if not rows:
             raise NotFound(f"The change log has no envelope {seq} for you (any more).")
-        neighbours = await stored.neighbours(tx, rows)
+        neighbours = await stored.neighbours(tx, tenant.id, rows)
     [found] = portal.renderer.envelopes(rows)
     return found, rows[-1].number, neighbours
 

@@ -1,5 +1,7 @@
 """Statements that read the change log backwards, for people who look at its envelopes."""
 
+from app.store.sql import OFFERED
+
 #: A binary search by time, as a recursion: the log has no index on time, which every write of a change would
 #: pay for. Envelopes are in the order of their timestamps but for the seconds by which processes' clocks and
 #: waiting transactions differ; rows without a message have older timestamps and are passed over.
@@ -20,26 +22,44 @@ SELECT low FROM halves WHERE low >= high
 """
 
 
+#: Rows of a switch of market types are for one tenant, whose id their key begins with.
+_OWN = "entity = 'tenant_market' AND starts_with(key, {}::uuid::text || ' ')"
+_OWN_OF_PAGE = _OWN.format("$1")
+_OFFERED = OFFERED.format(
+    *("$10", "$11", "$12", "$13", "split_part(key, ':', 1)::int", "envelope_seq"),
+    "coalesce((body->>'first_opened_at')::bigint, 0)",
+)
+
+
 def _page(of_match: str) -> str:
-    """A page of envelopes, newest first, from a bounded number of rows; `of_match` restricts these.
+    """A page of envelopes, newest first, from a bounded number of rows; `of_match` restricts these. Where
+    nothing is left for a tenant because types were off for it, an envelope is an `odds_change`.
 
     An envelope that the bound cuts is left to the next page, which begins below `next`.
     """
     return f"""
 WITH scanned AS MATERIALIZED (
-    SELECT seq, match_id, number, entity, key, message, at, envelope_seq FROM change
-    WHERE seq < $2 AND seq >= $3 {of_match} ORDER BY seq DESC LIMIT $4
+    SELECT seq, match_id, number, entity, key, at, envelope_seq,
+        CASE WHEN {_OWN_OF_PAGE} THEN 'odds_change' ELSE message END AS message,
+        CASE WHEN cardinality($10::int[]) > 0 AND entity IN ('market', 'settlement')
+            THEN {_OFFERED} ELSE true END AS offered
+    FROM change WHERE seq < $2 AND seq >= $3 {of_match} ORDER BY seq DESC LIMIT $4
 ), ends AS (
     SELECT CASE WHEN count(*) < $4 THEN 0
         ELSE (SELECT envelope_seq + 1 FROM scanned ORDER BY seq LIMIT 1) END AS next FROM scanned
 ), found AS (
-    SELECT c.envelope_seq AS seq, c.match_id, c.number, c.message AS name, c.at FROM scanned c, ends
+    SELECT c.envelope_seq AS seq, c.match_id, c.number, c.at,
+        CASE WHEN bool_or(c.offered) THEN c.message ELSE 'odds_change' END AS name
+    FROM scanned c, ends
     WHERE c.message <> '' AND c.envelope_seq >= ends.next AND c.envelope_seq < $2
-        AND ($5 = '' OR c.message = $5)
-        AND ($6 = '' OR (c.entity IN ('market', 'settlement') AND starts_with(c.key, $6)))
         AND c.at BETWEEN $7 AND $8
         AND NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = c.match_id)
-    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1 DESC LIMIT $9
+    GROUP BY c.envelope_seq, c.match_id, c.number, c.at, c.message
+    HAVING ($5 = '' OR $5 = CASE WHEN bool_or(c.offered) THEN c.message ELSE 'odds_change' END)
+        AND ($6 = '' OR bool_or(c.offered AND CASE c.entity
+            WHEN 'market' THEN starts_with(c.key, $6) WHEN 'settlement' THEN starts_with(c.key, $6)
+            WHEN 'tenant_market' THEN starts_with(c.key, $1::uuid::text || ' ' || $6) END))
+    ORDER BY 1 DESC LIMIT $9
 )
 SELECT ends.next, found.seq, found.match_id, found.number, found.name, found.at, m.home, m.away
 FROM ends LEFT JOIN found ON true LEFT JOIN match m ON m.id = found.match_id
@@ -50,12 +70,13 @@ ORDER BY found.seq DESC
 #: Groups of what a bounded scan has found: the cost does not depend on how much is stored.
 PAGE = _page("")
 #: The same of one match, by its index.
-PAGE_OF_MATCH = _page("AND match_id = $10")
+PAGE_OF_MATCH = _page("AND match_id = $14")
 #: The rows of one envelope are consecutive: the first one follows the last row of another envelope, which a
 #: subquery finds.
-ROWS = """
+ROWS = f"""
 SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
-FROM change WHERE seq <= $1 AND envelope_seq = $1 AND message <> '' AND seq > coalesce((
+FROM change WHERE seq <= $1 AND envelope_seq = $1 AND (message <> '' OR {_OWN.format("$2")})
+    AND seq > coalesce((
     SELECT p.seq FROM change p WHERE p.seq < $1 AND p.envelope_seq < $1 ORDER BY p.seq DESC LIMIT 1
 ), 0)
 ORDER BY seq

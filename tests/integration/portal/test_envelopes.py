@@ -13,6 +13,7 @@ from app.settings import Settings
 from app.store import changes, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
@@ -105,8 +106,7 @@ async def test_the_body_is_the_one_that_is_published(
         rows = await changes.read(tx, 0, 1_000)
     renderer = EnvelopeRenderer(settings.exchange, settings.producer_id)
     before, envelope, after = list(renderer.envelopes(rows))[-3:]
-    assert envelope.detailed
-    message = envelope.detailed.render()[0] if probabilities else envelope.message
+    message = envelope.rendered_for((), probabilities=probabilities)[0]
     assert (b"probabilit" in message.body) is probabilities
     body = await person.get(f"{PAGE}/{envelope.seq}/body")
     assert body.content == message.body and body.headers["content-disposition"].startswith("attachment")
@@ -161,3 +161,42 @@ async def test_names_are_no_markup(sign_in: SignIn, store: Store) -> None:
 async def test_what_cannot_be_searched_is_refused_with_a_sentence(sign_in: SignIn, query: str) -> None:
     page = await (await sign_in()).get(f"{PAGE}?{query}")
     assert page.status_code == 422 and 'role="alert"' in page.text
+
+
+async def names(person: Person, query: str = "") -> list[tuple[int, str]]:
+    """The seq and the name of each envelope on the first page of a search."""
+    text = (await person.get(f"{PAGE}?{query}")).text
+    rows = re.findall(r'<a href="/portal/envelopes/(\d+)">.*?</tr>', text, re.DOTALL)
+    kinds = re.findall(r"(odds_change|bet_settlement)(?=</)", text.partition("<tbody>")[2])
+    return list(zip(map(int, rows), kinds, strict=True))
+
+
+async def test_envelopes_of_types_that_are_off_are_listed_as_the_tenant_received_them(
+    sign_in: SignIn, store: Store
+) -> None:
+    """A switch is an `odds_change` to one tenant; a settlement of which nothing is left is one too."""
+    person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
+    match = await story.match()
+    await story.offer(match, offer(1))
+    await switch(store, False)
+    await story.offer(match, offer(2))
+    await story.settle(match, offer(1))
+    await story.settle(match, offer(2))
+    everything = await seqs(store)
+    assert [seq for seq, _ in await names(other)] == everything
+    own = await names(person)
+    added = [seq for seq, _ in own if seq not in everything]
+    assert len(added) == 1 and len(own) == len(everything) + 1
+    for seq, name in own:
+        page = await person.get(f"{PAGE}/{seq}")
+        assert page.status_code == 200 and f".{name}." in page.text, name
+    settled, kept = [seq for seq, name in await names(other) if name == "bet_settlement"]
+    assert dict(own)[settled] == "odds_change" and dict(own)[kept] == "bet_settlement"
+    assert await listed(person, "message=bet_settlement") == [kept]
+    found = await listed(person, "type=13")
+    assert added[0] in found and kept in found and settled not in found
+    assert (await other.get(f"{PAGE}/{added[0]}")).status_code == 404
+    assert await listed(other) == everything
+    following = [seq for seq, _ in own if seq > added[0]][-1]
+    assert f'"{PAGE}/{added[0]}"' in (await person.get(f"{PAGE}/{following}")).text
+    assert f'"{PAGE}/{added[0]}"' not in (await other.get(f"{PAGE}/{following}")).text

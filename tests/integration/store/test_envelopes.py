@@ -37,7 +37,7 @@ async def found(store: Store, tenant: Tenant, search: EnvelopeSearch, limit: int
         for _ in range(1_000):
             if before is None:
                 return seqs
-            page = await envelopes.page(tx, tenant.id, search, before, limit=limit, scanned=scanned)
+            page = await envelopes.page(tx, tenant, search, before, limit=limit, scanned=scanned)
             assert len(page.rows) <= limit
             assert page.before is None or page.before < before, "it goes on"
             seqs += [each.seq for each in page.rows]
@@ -116,7 +116,7 @@ async def test_an_envelope_has_exactly_its_rows_and_neighbours_of_its_match(stor
                 for row in everything
                 if row["match_id"] == rows[0].match_id and row["message"]
             ]
-            around = await envelopes.neighbours(tx, rows)
+            around = await envelopes.neighbours(tx, tenant.id, rows)
             assert around.previous == max((each for each in own if each < seq), default=None)
             assert around.next == min((each for each in own if each > seq), default=None)
 
