@@ -30,6 +30,7 @@ SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.st
     c.bound = '[]' AS unbound, c.owed AS notice_pending
 FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 """
+#: The state of each tenant that is to be published to, by slug.
 CURSOR_STATUS = f"{_CURSOR_STATUS}ORDER BY t.slug"
 #: The same of one tenant.
 CURSOR_STATUS_OF = f"{_CURSOR_STATUS}WHERE t.id = $1"
