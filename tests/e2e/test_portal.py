@@ -37,6 +37,8 @@ PAGES = (
 )
 PAGE_BYTES = 100_000
 _RECOVERED_SECONDS = 120.0  #: a replay yields to live messages, and a busy machine delays those
+#: The first link to the history of a market.
+_PRICES = "document.querySelector(`main a[href*='/markets/']`).getAttribute('href')"
 Task = Callable[[Visitor, dict[str, Any]], Awaitable[None]]
 
 
@@ -130,6 +132,62 @@ async def invite(visitor: Visitor, demo: dict[str, Any]) -> None:
     assert "/portal/link/" in await visitor.text(".secret")
 
 
+async def change_a_role_and_end_access(visitor: Visitor, demo: dict[str, Any]) -> None:
+    """Of somebody who was just invited."""
+    await invite(visitor, demo)
+    await visitor.open("/portal/people")
+    rows = "[...document.querySelectorAll('main tbody tr')]"
+    last = f"{rows}.filter((each) => each.innerText.includes('rita-')).at(-1)"
+    for end, button in (("role", "Set"), ("end", "End access")):
+        action = await visitor.page.value(
+            f"{last}.querySelector(`form[action$='/{end}']`).getAttribute('action')"
+        )
+        form = f"main form[action='{action.removeprefix(demo['base_url'])}']"
+        if end == "role":
+            await visitor.fill("role", "trader", form)
+        await visitor.press(button, form)
+        assert await visitor.text(".done"), end
+        await visitor.open("/portal/people")
+    assert "ended" in await visitor.page.value(f"{last}.innerText")
+
+
+async def check_the_book(visitor: Visitor, demo: dict[str, Any]) -> None:
+    """An empty book lacks everything; each kind of difference is explained."""
+    await visitor.open("/portal/selfcheck")
+    await visitor.fill("digest", '{"complete": true, "matches": []}', "main form")
+    await visitor.press("Check")
+    assert "missing" in (await visitor.text("main section")).lower()
+    await visitor.open("/portal/selfcheck")
+    await visitor.fill("digest", "{", "main form")
+    await visitor.press("Check")
+    assert await visitor.text(".problem")
+
+
+async def follow_a_settlement(visitor: Visitor, demo: dict[str, Any]) -> None:
+    """From the list to what an entry rests on, and to the history of its market."""
+    await visitor.open("/portal/settlements?result=won")
+    entry = await visitor.page.value("document.querySelector('main tbody th a').getAttribute('href')")
+    prices = await visitor.page.value(_PRICES)
+    await visitor.open(entry)
+    assert await visitor.page.value("document.querySelectorAll('.timeline li').length") > 0
+    await visitor.open(prices)
+    assert "settled" in await visitor.text("main tbody")
+
+
+async def see_the_plot(visitor: Visitor, demo: dict[str, Any]) -> None:
+    await visitor.open("/portal/settlements?result=won")
+    await visitor.open(await visitor.page.value(_PRICES))
+    await visitor.page.until("!!document.querySelector('.plot canvas')")
+    assert await visitor.violations() == []
+    assert await visitor.size() < PAGE_BYTES
+
+
+async def end_other_sessions(visitor: Visitor, demo: dict[str, Any]) -> None:
+    await visitor.open("/portal/account")
+    await visitor.press("End all others")
+    assert "ended" in await visitor.text(".done")
+
+
 async def make_a_key(visitor: Visitor) -> tuple[str, str]:
     """A key's label, and the key."""
     await visitor.open("/portal/keys")
@@ -181,8 +239,14 @@ TASKS: tuple[Task, ...] = (
     recover_from_an_envelope,
     switch_a_market_type,
 )
-MOVING: tuple[Task, ...] = (see_the_delivery_move, see_a_recovery_move)
-WITHOUT_SCRIPTS: tuple[Task, ...] = (*TASKS, invite)
+MOVING: tuple[Task, ...] = (see_the_delivery_move, see_a_recovery_move, see_the_plot)
+WITHOUT_SCRIPTS: tuple[Task, ...] = (
+    *TASKS,
+    change_a_role_and_end_access,
+    check_the_book,
+    follow_a_settlement,
+    end_other_sessions,
+)
 
 
 @pytest.mark.timeout(400)
