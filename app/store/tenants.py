@@ -93,7 +93,10 @@ async def types_off_of(tx: Tx, tenant_id: UUID) -> tuple[TypeOff, ...]:
 
 
 async def lock_types_off(tx: Tx, tenant_id: UUID) -> tuple[TypeOff, ...]:
-    """When market types were switched off for the tenant; none is switched until the transaction ends."""
+    """When market types were switched off for the tenant; none is switched until the transaction ends.
+
+    Key-share locks wait for `lock`, which a switch takes, and not for each other nor for the lock with which
+    a recovery is accepted: a recovery that is held up must not delay the acceptance of another."""
     row = await tx.first(_types_off_of(tenant_id, lock=True))
     return decode_intervals(row["types_off"]) if row else ()
 
@@ -213,7 +216,7 @@ def _types_off() -> Select[Any]:
 @prepared
 def _types_off_of(tenant_id: UUID, *, lock: bool) -> Select[Any]:
     query = TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
-    return query.lock_rows("SHARE") if lock else query
+    return query.lock_rows("KEY SHARE") if lock else query
 
 
 @prepared
